@@ -1,0 +1,1 @@
+"""Configurations and seeds for other tools."""

@@ -1,0 +1,1 @@
+"""Dataflows, the derived array, the cost model, design space and platforms."""

@@ -1,0 +1,71 @@
+"""Data types: what a word weighs and what a multiply-accumulate costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ithaca.workloads.errors import InputError
+
+#: Width of a DRAM port, and of the widest SIMD vector (bytes; DESIGN.md §4 and §6).
+DRAM_PORT_BYTES = 64
+MAX_SIMD_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class DataType:
+    """A number format on an FPGA.
+
+    Attributes
+    ----------
+    name : str
+        Name on the command line.
+    c_type : str
+        Its type in C.
+    bytes : int
+        Bytes per word.
+    dsp_per_mac : Fraction
+        DSP blocks per multiply-accumulate unit.
+    accumulator_factor : int
+        A PE that accumulates in place needs Π t2 ≥ factor · SIMD (the adder's latency).
+    """
+
+    name: str
+    c_type: str
+    bytes: int
+    dsp_per_mac: Fraction
+    accumulator_factor: int
+
+    @property
+    def bits(self) -> int:
+        """Bits per word."""
+        return 8 * self.bytes
+
+    @property
+    def port_words(self) -> int:
+        """Words a DRAM port moves at once (``W`` in DESIGN.md §6)."""
+        return DRAM_PORT_BYTES // self.bytes
+
+    @property
+    def max_simd(self) -> int:
+        """Widest SIMD factor (words)."""
+        return MAX_SIMD_BYTES // self.bytes
+
+
+#: Integer additions take one cycle, so integers accumulate in place without latency hiding.
+DATA_TYPES: Mapping[str, DataType] = {
+    t.name: t
+    for t in (
+        DataType("fp32", "float", 4, Fraction(5), 8),
+        DataType("int16", "short", 2, Fraction(1), 1),
+        DataType("int8", "signed char", 1, Fraction(1, 2), 1),
+    )
+}
+
+
+def data_type(name: str) -> DataType:
+    """Look up a data type; raises `InputError` for an unknown name."""
+    if name not in DATA_TYPES:
+        raise InputError(f"unknown data type '{name}'; allowed: {', '.join(DATA_TYPES)}")
+    return DATA_TYPES[name]

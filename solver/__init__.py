@@ -1,0 +1,1 @@
+"""Proven search for the best configuration."""

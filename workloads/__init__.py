@@ -1,0 +1,1 @@
+"""Loop nests, array accesses, dependences, and the library of kernels."""

@@ -1,0 +1,68 @@
+"""Affine subscripts and array accesses of a loop nest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """An affine form ``Σ coefficient · loop + constant`` over loop iterators.
+
+    Attributes
+    ----------
+    terms : tuple of (str, int)
+        Loop name and non-zero coefficient, in the order written.
+    constant : int
+        The constant offset (elements).
+    """
+
+    terms: tuple[tuple[str, int], ...]
+    constant: int = 0
+
+    @property
+    def loops(self) -> tuple[str, ...]:
+        """Names of the loops that occur with a non-zero coefficient."""
+        return tuple(name for name, _ in self.terms)
+
+    def coefficient(self, loop: str) -> int:
+        """Coefficient of ``loop``, 0 where it does not occur."""
+        return dict(self.terms).get(loop, 0)
+
+    def __str__(self) -> str:
+        parts = [name if c == 1 else f"{c}*{name}" for name, c in self.terms]
+        if self.constant or not parts:
+            parts.append(str(self.constant))
+        return "+".join(parts).replace("+-", "-")
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One reference to an array, such as ``cin[r+p][c+q][i]``.
+
+    Attributes
+    ----------
+    array : str
+        Name of the array.
+    subscripts : tuple of Affine
+        One affine form per array dimension, outermost first.
+    """
+
+    array: str
+    subscripts: tuple[Affine, ...]
+
+    @property
+    def loops(self) -> frozenset[str]:
+        """Names of the loops that index the array."""
+        return frozenset(name for s in self.subscripts for name in s.loops)
+
+    def indexed_by(self, loop: str) -> bool:
+        """Whether ``loop`` occurs in any subscript."""
+        return loop in self.loops
+
+    def __iter__(self) -> Iterator[Affine]:
+        return iter(self.subscripts)
+
+    def __str__(self) -> str:
+        return self.array + "".join(f"[{s}]" for s in self.subscripts)
