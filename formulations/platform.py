@@ -1,0 +1,54 @@
+"""Platforms: what a device offers and how much of it a design may use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+#: Share of a resource a design may use unless the platform says otherwise: above it FPGA
+#: routing usually fails.
+DEFAULT_USABLE = Fraction(7, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One kind of resource.
+
+    Attributes
+    ----------
+    total : int
+        How many the device has.
+    usable : Fraction
+        Share of them a design may use, in (0, 1].
+    """
+
+    total: int
+    usable: Fraction = DEFAULT_USABLE
+
+    @property
+    def limit(self) -> Fraction:
+        """What a design may use."""
+        return self.total * self.usable
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A device.
+
+    Attributes
+    ----------
+    name : str
+        Name on the command line.
+    description : str
+        Vendor and part.
+    clock_mhz : Fraction
+        Clock the throughput is computed at (MHz).
+    resources : mapping of str to Resource
+        By metric name: dsp, bram18k; others (uram) are recorded but limit nothing yet.
+    """
+
+    name: str
+    description: str
+    clock_mhz: Fraction
+    resources: Mapping[str, Resource]

@@ -1,0 +1,1 @@
+"""Exact branch and bound over products of candidate tables."""

@@ -1,0 +1,57 @@
+"""Solve one design by exact branch and bound."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.tiling import Tiling
+from ithaca.solver.certificate import Certificate, Status, relative_gap
+from ithaca.solver.exact.model import build_model
+from ithaca.solver.exact.search import Search, SearchState
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.progress import Progress
+from ithaca.solver.solution import Solution, make_solution
+
+METHOD = "exact"
+
+
+def solve_exact(
+    problem: Problem,
+    options: SolveOptions | None = None,
+    report: Callable[[Progress], None] | None = None,
+    start: Tiling | None = None,
+) -> Solution:
+    """Find the best configuration of a design, with a proof.
+
+    Parameters
+    ----------
+    problem : Problem
+        Design, limits, objective.
+    options : SolveOptions, optional
+        Time limit, gap, interruption. Without them the search runs to the proof.
+    report : callable, optional
+        Receives the state of the search now and then.
+    start : Tiling, optional
+        A known configuration to improve on; ignored if it breaks a limit.
+
+    Returns
+    -------
+    Solution
+        With status *optimal*, *feasible*, *infeasible* or *unknown*.
+    """
+    began = time.perf_counter()
+    state = Search(build_model(problem), options or SolveOptions(), report).run(start)
+    return make_solution(problem, state.incumbent, _certificate(state, time.perf_counter() - began))
+
+
+def _certificate(state: SearchState, seconds: float) -> Certificate:
+    if state.complete:
+        status = Status.INFEASIBLE if state.value is None else Status.OPTIMAL
+    else:
+        proven = state.value is not None and state.value == state.lower_bound
+        status = Status.OPTIMAL if proven else Status.UNKNOWN if state.value is None else Status.FEASIBLE
+    return Certificate(
+        status, state.lower_bound, relative_gap(state.value, state.lower_bound), METHOD, state.boxes, seconds
+    )

@@ -1,0 +1,200 @@
+"""Best-first branch and bound over boxes (DESIGN.md §7, "exact").
+
+A box is one node of each axis' tree. Boxes are bounded thousands at a time; those whose bound
+cannot improve the incumbent, or in which no configuration meets the limits, are dropped; the
+others are split along the axis whose node varies most. What is reported is exact: a box is
+dropped only if no *improvement by at least one step of the objective's grid* can be in it, with
+the rounding of floats allowed for, and every incumbent is evaluated by the Fraction reference.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import ceil, inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.formulations.design_space import separate_packs_are_legal
+from ithaca.formulations.tiling import Tiling
+from ithaca.solver.exact.incumbent import descend
+from ithaca.solver.exact.model import ROUNDING, BoundModel, Nodes
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.progress import Progress
+
+#: Boxes split at once. Enough to amortise a call into NumPy, few enough for the cache.
+BATCH = 8192
+
+#: How many boxes of a batch start a local search, and in how many of the first batches.
+DIVES = 6
+DIVING_BATCHES = 6
+
+
+@dataclass
+class SearchState:
+    """What a search knows; it changes as the search goes on."""
+
+    incumbent: Tiling | None = None
+    value: Fraction | None = None
+    boxes: int = 0
+    lower_bound: Fraction | None = None
+    complete: bool = False
+    seconds: float = 0.0
+    incumbents: list[tuple[float, Fraction]] = field(default_factory=list)
+
+
+class Search:
+    """One branch and bound run.
+
+    Parameters
+    ----------
+    model : BoundModel
+        Bounds boxes.
+    options : SolveOptions
+        Time limit, gap, interruption.
+    report : callable, optional
+        Receives `Progress` now and then.
+    """
+
+    def __init__(
+        self, model: BoundModel, options: SolveOptions, report: Callable[[Progress], None] | None = None
+    ) -> None:
+        self.model = model
+        self.options = options
+        self.report = report
+        self.state = SearchState()
+        self._heap: list[tuple[float, int, Nodes, NDArray[np.float64]]] = []
+        self._sequence = 0
+        self._began = 0.0
+        self._spreads = [tree.spread for tree in model.trees]
+        self._lefts = [tree.left for tree in model.trees]
+
+    def run(self, start: Tiling | None = None) -> SearchState:
+        """Search until proven, or until the options say to stop."""
+        self._began = began = time.perf_counter()
+        state, model = self.state, self.model
+        if start is not None:
+            self._offer(start)
+        if all(tree.table.count for tree in model.trees):
+            root = np.zeros((len(model.trees), 1), np.int32)
+            self._examine(root)
+        batches = 0
+        while self._heap:
+            state.seconds = time.perf_counter() - began
+            state.lower_bound = self._open_bound()
+            if self.report is not None:
+                self.report(Progress(state.value, state.lower_bound, state.boxes, state.seconds))
+            if self._should_stop():
+                return state
+            _, _, nodes, bounds = heapq.heappop(self._heap)
+            nodes, bounds = self._still_open(nodes, bounds)
+            if not bounds.size:
+                continue
+            if batches < DIVING_BATCHES:
+                self._dive(nodes[:, np.argsort(bounds, kind="stable")[:DIVES]])
+            batches += 1
+            self._examine(self._children(nodes))
+        state.seconds = time.perf_counter() - began
+        state.complete = True
+        state.lower_bound = state.value
+        return state
+
+    # -- stopping ----------------------------------------------------------------------
+
+    def _should_stop(self) -> bool:
+        state, options = self.state, self.options
+        if options.stop is not None and options.stop():
+            return True
+        if options.time_limit is not None and state.seconds >= options.time_limit:
+            return True
+        if options.gap and state.value is not None and state.lower_bound is not None:
+            return state.value - state.lower_bound <= Fraction(options.gap) * abs(state.value)
+        return False
+
+    def _open_bound(self) -> Fraction | None:
+        """The least value any open box may hold, on the objective's grid."""
+        lowest = self._heap[0][0]
+        if lowest == -inf:
+            return None
+        safe = Fraction(lowest - ROUNDING * abs(lowest))
+        step = self.model.step
+        bound = ceil(safe / step) * step if step else safe
+        return bound if self.state.value is None else min(bound, self.state.value)
+
+    def _cutoff(self) -> float:
+        """Boxes with a bound above this hold no improvement."""
+        value = self.state.value
+        if value is None:
+            return inf
+        target = float(value - self.model.step)
+        # where the grid is unknown (step 0) this keeps ties open, down to single configurations
+        return target + 2 * ROUNDING * abs(target)
+
+    # -- boxes -------------------------------------------------------------------------
+
+    def _still_open(self, nodes: Nodes, bounds: NDArray[np.float64]) -> tuple[Nodes, NDArray[np.float64]]:
+        open_ = bounds <= self._cutoff()
+        return (nodes, bounds) if open_.all() else (nodes[:, open_], bounds[open_])
+
+    def _children(self, nodes: Nodes) -> Nodes:
+        """Split every box along the axis whose node varies most."""
+        spread = np.stack([s.take(n) for s, n in zip(self._spreads, nodes, strict=True)])
+        axis = spread.argmax(axis=0)
+        children = np.repeat(nodes, 2, axis=1)
+        for index, left in enumerate(self._lefts):
+            mine = np.flatnonzero(axis == index)
+            first = left.take(nodes[index, mine])
+            children[index, 2 * mine] = first
+            children[index, 2 * mine + 1] = first + 1
+        return children
+
+    def _examine(self, nodes: Nodes) -> None:
+        """Bound boxes, keep the open ones, and take improvements among single configurations."""
+        self.state.boxes += nodes.shape[1]
+        bounds, feasible = self.model.bound(nodes)
+        open_ = feasible & (bounds <= self._cutoff())
+        if not open_.any():
+            return
+        nodes, bounds = nodes[:, open_], bounds[open_]
+        single = np.ones(bounds.size, bool)
+        for left, node in zip(self._lefts, nodes, strict=True):
+            single &= left.take(node) == 0
+        if single.any():
+            self._take_singles(nodes[:, single], bounds[single])
+            nodes, bounds = self._still_open(nodes[:, ~single], bounds[~single])
+        order = np.argsort(bounds, kind="stable")
+        for begin in range(0, bounds.size, BATCH):
+            part = order[begin : begin + BATCH]
+            self._sequence += 1
+            heapq.heappush(self._heap, (float(bounds[part[0]]), self._sequence, nodes[:, part], bounds[part]))
+
+    # -- incumbents --------------------------------------------------------------------
+
+    def _take_singles(self, nodes: Nodes, values: NDArray[np.float64]) -> None:
+        for index in np.argsort(values, kind="stable"):
+            if values[index] > self._cutoff():
+                return
+            self._offer(self.model.tiling([int(t.row[n]) for t, n in zip(self.model.trees, nodes[:, index], strict=True)]))
+
+    def _dive(self, nodes: Nodes) -> None:
+        for column in range(nodes.shape[1]):
+            rows = descend(self.model, nodes[:, column])
+            if rows is not None:
+                self._offer(self.model.tiling(rows))
+
+    def _offer(self, tiling: Tiling) -> None:
+        """Take a configuration as incumbent if the reference confirms that it improves."""
+        problem, state = self.model.problem, self.state
+        costs = problem.costs(tiling)
+        if problem.array.pe.accumulators is not None and costs.accumulation < 0:
+            return
+        if problem.exceeded(costs) or not separate_packs_are_legal(problem, tiling.quantities(problem.array, problem.nest.sizes)):
+            return
+        value = problem.value(costs)
+        if state.value is None or value < state.value:
+            state.incumbent, state.value = tiling, value
+            state.incumbents.append((time.perf_counter() - self._began, value))

@@ -1,0 +1,25 @@
+"""How long and how far to search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SolveOptions:
+    """Limits of a search.
+
+    Attributes
+    ----------
+    time_limit : float or None
+        Seconds after which the search ends with what it has.
+    gap : float
+        Relative gap at which it may end; 0 asks for a proof.
+    stop : callable or None
+        Asked now and then; when true the search ends with what it has.
+    """
+
+    time_limit: float | None = None
+    gap: float = 0.0
+    stop: Callable[[], bool] | None = None
