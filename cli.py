@@ -1,0 +1,254 @@
+"""The command line of Ithaca. It parses, calls, and prints; nothing else.
+
+Each command imports what it needs when it runs, so that ``ithaca --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ithaca.workloads.errors import InputError
+
+BAD_INPUT = 2
+NOTHING_FOUND = 1
+
+app = typer.Typer(
+    name="ithaca",
+    help="Find the best hardware configuration for a tensor program, with a proof.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+listing = typer.Typer(help="List workloads, platforms, or the designs of a workload.", no_args_is_help=True)
+app.add_typer(listing, name="list")
+
+Workload = Annotated[str, typer.Argument(help="Name of a loop nest (ithaca list workloads).")]
+Sizes = Annotated[list[str] | None, typer.Option("--sizes", "-s", help="Extents, e.g. i=1024,j=1024,k=1024.")]
+PlatformName = Annotated[str, typer.Option("--platform", help="Name of a platform, or a path to a file of your own.")]
+TypeName = Annotated[str, typer.Option("--dtype", help="fp32, int16 or int8.")]
+EditionName = Annotated[str, typer.Option("--edition", help="exact, or odyssey: the published estimator to the digit.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+
+
+@app.command()
+def solve(
+    workload: Workload,
+    sizes: Sizes = None,
+    platform: PlatformName = "u250",
+    dtype: TypeName = "fp32",
+    limit: Annotated[
+        list[str] | None,
+        typer.Option("--limit", help="Upper limits on metrics, e.g. dsp=8601,bram18k=3763; they replace the platform's."),
+    ] = None,
+    dataflow: Annotated[str | None, typer.Option(help="Loops mapped to space, e.g. i,j; default: all.")] = None,
+    permutation: Annotated[str | None, typer.Option(help="Array whose reuse loops are innermost; default: all.")] = None,
+    edition: EditionName = "exact",
+    descriptor: Annotated[Path | None, typer.Option(help="Published design description (JSON) to solve.")] = None,
+    objective: Annotated[str, typer.Option(help="What to minimise: an expression over metrics.")] = "latency",
+    method: Annotated[str, typer.Option(help="auto or exact.")] = "auto",
+    time_limit: Annotated[float | None, typer.Option(help="Seconds for all designs together.")] = None,
+    gap: Annotated[float, typer.Option(help="Relative gap at which a design counts as done; 0 asks for a proof.")] = 0.0,
+    threads: Annotated[int, typer.Option(help="Designs solved at a time.")] = 1,
+    include_unbuildable: Annotated[bool, typer.Option(help="Consider designs that HLS cannot build, too.")] = False,
+    min_lanes: Annotated[int, typer.Option(help="Fewest PEs along each space loop.")] = 1,
+    divisors_only: Annotated[
+        bool, typer.Option(help="Let array partitioning factors divide the extents (no padding).")
+    ] = False,
+    start: Annotated[Path | None, typer.Option(help="A result whose configurations to improve on.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of randomised methods; the exact engine is deterministic without.")] = 0,
+    as_json: AsJson = False,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the result (JSON) to this file.")] = None,
+) -> None:
+    """Find the best configuration of a workload, and prove it."""
+    from ithaca.commands import options as parse
+    from ithaca.commands.solve import Request, run
+    from ithaca.formulations.data_types import data_type
+    from ithaca.formulations.objectives import parse_objective
+    from ithaca.formulations.platform_files import load_platform
+    from ithaca.formulations.problem import SpaceOptions
+    from ithaca.solver.options import SolveOptions
+    from ithaca.solver.result import result_document
+    from ithaca.workloads.library import workload as find_workload
+
+    parse.check_method(method)
+    parse.check_positive("--time-limit", time_limit)
+    parse.check_positive("--gap", gap, zero=True)
+    parse.check_at_least("--threads", threads, 1)
+    parse.check_at_least("--min-lanes", min_lanes, 1)
+    parse.check_at_least("--seed", seed, 0)
+    if output is not None:
+        from ithaca.exports.files import check_writable
+
+        check_writable(output)
+    request = Request(
+        nest=find_workload(workload, parse.parse_sizes(sizes or [])),
+        data=data_type(dtype),
+        platform=load_platform(platform),
+        limits=parse.parse_limits(limit or []),
+        objective=parse_objective(objective),
+        edition=parse.parse_edition(edition),
+        dataflow=parse.parse_loops(dataflow),
+        permutation=permutation,
+        descriptor=descriptor,
+        include_unbuildable=include_unbuildable,
+        space=SpaceOptions(min_lanes, divisors_only),
+    )
+    known = {}
+    if start is not None:
+        from ithaca.commands.warm_start import known_tilings
+
+        known = known_tilings(start, request.nest)
+    result = run(request, SolveOptions(time_limit, gap), threads, known)
+    if as_json:
+        _print_json(result_document(result))
+    else:
+        from ithaca.commands.display import print_result
+
+        print_result(result)
+    if output is not None:
+        import json
+
+        from ithaca.exports.files import write_text_atomically
+
+        write_text_atomically(output, json.dumps(result_document(result), indent=2) + "\n")
+        print(f"wrote {output}", file=sys.stderr)
+    if result.best is None:
+        _explain_failure(result)
+        raise typer.Exit(NOTHING_FOUND)
+
+
+def _explain_failure(result: Any) -> None:
+    """One line on stderr: why there is no answer."""
+    from ithaca.commands.display import explain_infeasibility
+    from ithaca.solver.certificate import Status
+
+    if all(s.certificate.status is Status.INFEASIBLE for s in result.designs):
+        print("infeasible: " + "; ".join(explain_infeasibility(result.designs)), file=sys.stderr)
+    else:
+        print("nothing found before the search ended; allow more time with --time-limit", file=sys.stderr)
+
+
+@app.command()
+def evaluate(
+    workload: Workload,
+    points: Annotated[Path, typer.Option(help="CSV with one configuration a row, or a result of solve -o (JSON).")],
+    dtype: TypeName = "fp32",
+    as_json: AsJson = False,
+) -> None:
+    """Compute all metrics of given configurations afresh, by the exact reference."""
+    from ithaca.commands.evaluate import evaluate_file, print_points
+    from ithaca.formulations.data_types import data_type
+    from ithaca.workloads.library import workload as find_workload
+
+    document = evaluate_file(find_workload(workload), points, data_type(dtype))
+    if as_json:
+        _print_json(document)
+    else:
+        print_points(document)
+
+
+@app.command()
+def export(
+    file: Annotated[Path, typer.Argument(help="A result as written by solve -o.")],
+    to: Annotated[str, typer.Option(help="Target: autosa.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write.")],
+    nearest: Annotated[bool, typer.Option(help="Export the proven-best buildable configuration if this one is not.")] = False,
+) -> None:
+    """Export the best configuration of a result for another tool."""
+    from ithaca.commands.export import export_result
+
+    print(export_result(file, to, output, nearest=nearest))
+
+
+@listing.command("workloads")
+def list_workloads() -> None:
+    """Loop nests that come with Ithaca."""
+    from ithaca.commands.listing import print_workloads
+
+    print_workloads()
+
+
+@listing.command("platforms")
+def list_platforms() -> None:
+    """Devices that come with Ithaca."""
+    from ithaca.commands.listing import print_platforms
+
+    print_platforms()
+
+
+@listing.command("designs")
+def list_designs(workload: Workload, edition: EditionName = "exact", dtype: TypeName = "fp32", as_json: AsJson = False) -> None:
+    """Every dataflow and permutation of a workload, with its modules and formulas."""
+    from ithaca.commands.listing import designs_document, print_designs
+    from ithaca.commands.options import parse_edition
+    from ithaca.formulations.data_types import data_type
+    from ithaca.workloads.library import workload as find_workload
+
+    arguments = find_workload(workload), parse_edition(edition), data_type(dtype)
+    if as_json:
+        _print_json(designs_document(*arguments))
+    else:
+        print_designs(*arguments)
+
+
+def _version(value: bool) -> None:
+    if value:
+        from ithaca import __version__
+
+        print(f"ithaca {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None: ...
+
+
+def _print_json(document: object) -> None:
+    import json
+
+    print(json.dumps(document, indent=2))
+
+
+def main() -> None:
+    """Entry point: exit status 0 answer found, 1 nothing found, 2 bad input (one line on stderr)."""
+    try:
+        status = app(standalone_mode=False)
+        sys.stdout.flush()
+    except InputError as error:
+        status = _refuse(str(error))
+    except KeyboardInterrupt:
+        status = _refuse("interrupted")
+    except BrokenPipeError:
+        status = _refuse("standard output was closed before everything was printed", broken_output=True)
+    except OSError as error:
+        where = f" '{error.filename}'" if error.filename else ""
+        status = _refuse(f"{error.strerror or error}{where}", broken_output=error.filename is None)
+    except MemoryError:
+        status = _refuse("out of memory; smaller extents need less")
+    except Exception as error:
+        message = getattr(error, "format_message", None)
+        if message is None:
+            raise
+        status = _refuse(message())
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _refuse(message: str, *, broken_output: bool = False) -> int:
+    line = " ".join(message.split())
+    if broken_output:
+        # what is still buffered can go nowhere; keep the interpreter from trying at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if line:
+        print(f"ithaca: {line}", file=sys.stderr)
+    return BAD_INPUT
+
+
+if __name__ == "__main__":
+    main()

@@ -132,9 +132,7 @@ class _Parser:
     def refuse(self, problem: str) -> NoReturn:
         names = "names" if self.allowed is None else f"the names {', '.join(sorted(self.allowed))}"
         calls = "".join(f", {f}()" for f in self.functions)
-        raise InputError(
-            f"{self.where}: {quoted(self.text)} {problem}; allowed: numbers, {names}, + - * /, parentheses{calls}"
-        )
+        raise InputError(f"{self.where}: {quoted(self.text)} {problem}; allowed: numbers, {names}, + - * /, parentheses{calls}")
 
     def tokenize(self) -> None:
         for match in _TOKEN.finditer(self.text.rstrip()):

@@ -42,7 +42,11 @@ def solve_exact(
         With status *optimal*, *feasible*, *infeasible* or *unknown*.
     """
     began = time.perf_counter()
-    state = Search(build_model(problem), options or SolveOptions(), report).run(start)
+    options = options or SolveOptions()
+    if options.stop is not None and options.stop():
+        state = SearchState()
+    else:
+        state = Search(build_model(problem), options, report).run(start)
     return make_solution(problem, state.incumbent, _certificate(state, time.perf_counter() - began))
 
 

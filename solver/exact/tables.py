@@ -87,7 +87,7 @@ def build_table(problem: Problem, axis: Axis, columns: Sequence[Column], *, prun
     parts = [_evaluate(columns, rows, axis, prune) for rows in candidate_rows(problem, axis)]
     rows = {name: np.concatenate([part[0][name] for part in parts]) for name in parts[0][0]}
     values = np.concatenate([part[1] for part in parts], axis=1)
-    if prune:
+    if prune and values.shape[1]:
         rows, values = _prune(columns, rows, values, axis)
     return Table(axis, tuple(columns), rows, values)
 

@@ -15,7 +15,7 @@ LOG_OFFSET = 1e-3
 
 @dataclass(frozen=True)
 class Tree:
-    """A binary tree over the rows of a table. Node 0 holds all of them.
+    """A binary tree over the rows of a table. Node 0 holds all of them (of an empty table, none).
 
     Attributes
     ----------
@@ -45,6 +45,9 @@ def build_tree(table: Table) -> Tree:
     Each node is cut at the geometric middle of the range of its most varied column.
     """
     values = table.values
+    if not table.count:
+        nothing = np.zeros(1, np.int32)
+        return Tree(table, np.zeros((len(table.columns), 1)), np.zeros((len(table.columns), 1)), nothing, nothing, np.zeros(1, np.float32))
     used_high = np.array([c.high for c in table.columns], bool)
     logs = np.log(np.abs(values) + LOG_OFFSET)
     order = np.arange(table.count)

@@ -39,7 +39,7 @@ def brute_force(problem: Problem) -> Fraction | None:
     grids = np.meshgrid(*(np.arange(len(loop_points(problem, loop))) for loop in array.band), indexing="ij")
     values = {f"extent.{loop}": n for loop, n in sizes.items()}
     for loop, grid in zip(array.band, grids, strict=True):
-        t1, t2 = np.array(loop_points(problem, loop)).T[:, grid.ravel()]
+        t1, t2 = np.array(loop_points(problem, loop)).reshape(-1, 2).T[:, grid.ravel()]
         values |= {f"t1.{loop}": t1, f"t2.{loop}": t2, f"lanes.{loop}": t1 // t2, f"tiles.{loop}": -(-sizes[loop] // t1)}
     bounds = {limit.metric: limit.bound for limit in problem.limits}
     keep = np.ones(grids[0].size, bool)
@@ -48,6 +48,8 @@ def brute_force(problem: Problem) -> Fraction | None:
         keep &= dsp <= float(bounds["dsp"])
     values = {name: v[keep] if isinstance(v, np.ndarray) else v for name, v in values.items()}
     best: Fraction | None = None
+    if not keep.any():
+        return None
     for combination in product(*(_packs(problem, group, values, int(keep.sum())) for group in array.packed_groups)):
         legal = np.logical_and.reduce([legal for _, legal in combination])
         if not legal.any():

@@ -1,0 +1,168 @@
+"""Print results for people."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import prod
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ithaca.formulations.metrics import METRICS
+from ithaca.solver.certificate import Certificate, Status
+from ithaca.solver.result import Result
+from ithaca.solver.solution import Shortfall, Solution
+
+#: Width of tables where the terminal does not say.
+WIDTH = 110
+
+
+def console() -> Console:
+    """Standard output; wide enough for tables when it is no terminal."""
+    plain = Console(highlight=False)
+    return plain if plain.is_terminal else Console(highlight=False, width=max(WIDTH, plain.width), color_system=None)
+
+
+def number(value: Fraction | float | None) -> str:
+    """A number with thousands separators and no superfluous decimals."""
+    if value is None:
+        return "–"
+    text = f"{float(value):,.4f}"
+    return text.rstrip("0").rstrip(".")
+
+
+def print_result(result: Result) -> None:
+    """Print the answer, its proof and what limits it; then the other designs."""
+    out = console()
+    sizes = ", ".join(f"{loop}={n}" for loop, n in result.nest.sizes.items())
+    out.print(
+        f"{result.nest.name} ({sizes}) {result.data.name} on {escape(result.platform_name)}, "
+        f"{result.edition.value} edition, minimising {escape(result.objective_text)}"
+    )
+    if result.best is None:
+        _print_nothing_found(out, result)
+    else:
+        _print_best(out, result, result.best)
+    if len(result.designs) > 1:
+        out.print(_design_table(result))
+
+
+def _print_best(out: Console, result: Result, best: Solution) -> None:
+    array, tiling, certificate = best.problem.array, best.tiling, best.certificate
+    assert tiling is not None
+    out.print(f"\n[bold]best[/bold]       design {escape(array.name)}")
+    out.print(f"objective  {number(best.value)}  ({escape(_proof(certificate))})")
+    unproven = [s for s in result.designs if s.certificate.status in (Status.FEASIBLE, Status.UNKNOWN) and s is not best]
+    if unproven:
+        bounds = [s.certificate.lower_bound for s in unproven]
+        known = [b for b in bounds if b is not None]
+        least = number(min(known)) if len(known) == len(bounds) else "unknown"
+        out.print(f"           {len(unproven)} other designs are not proven; their least lower bound is {least}")
+    out.print("tiling     " + "; ".join(_loop_text(best, loop) for loop in array.band))
+    out.print("packs      " + ", ".join(f"{name} {words}" for name, words in tiling.module_packs(array).items()) + " (words)")
+    out.print(
+        f"latency    {number(best.metrics['latency'])} cycles = prologue {number(best.metrics['prologue'])}"
+        f" + main {number(best.metrics['main'])} + epilogue {number(best.metrics['epilogue'])}"
+    )
+    out.print(f"           {_throughput_text(result, best)}")
+    words = " + ".join(f"{name} {number(n)}" for name, n in best.words.items())
+    out.print(f"off-chip   {number(best.metrics['off_chip_words'])} words = {words}")
+    for limit in best.problem.limits:
+        used = best.metrics[limit.metric]
+        share = f" ({float(used / limit.bound):.1%})" if limit.bound else ""
+        out.print(f"{limit.metric:<10} {number(used)} of {number(limit.bound)}{share}")
+    out.print(f"limited by {_bottleneck(best)}")
+
+
+def _proof(certificate: Certificate) -> str:
+    effort = f"{certificate.nodes:,} boxes, {certificate.seconds:.2f} s"
+    if certificate.status is Status.OPTIMAL:
+        return f"optimal: no configuration of this design is better; {effort}"
+    gap = "unknown gap" if certificate.gap is None else f"gap {certificate.gap:.2%}"
+    return f"not proven: lower bound {number(certificate.lower_bound)}, {gap}; {effort}"
+
+
+def _loop_text(best: Solution, loop: str) -> str:
+    array, tiling = best.problem.array, best.tiling
+    assert tiling is not None
+    inner = tiling.t2(array, loop)
+    what = "SIMD" if loop == array.simd_loop else "latency hiding"
+    lanes = tiling.array_part[loop] // inner
+    extent = best.problem.nest.sizes[loop]
+    tiles = -(-extent // tiling.array_part[loop])
+    padded = f", padded to {tiles * tiling.array_part[loop]}" if tiles * tiling.array_part[loop] != extent else ""
+    space = f", {lanes} lanes" if loop in array.dataflow else ""
+    return f"{loop}: array part {tiling.array_part[loop]}, {what} {inner} ({tiles} tiles{space}{padded})"
+
+
+def _throughput_text(result: Result, best: Solution) -> str:
+    latency = best.metrics["latency"]
+    text = f"{result.throughput_gops(best):,.1f} Gop/s at {number(result.clock_mhz)} MHz"
+    macs = best.metrics["dsp"] / best.problem.data.dsp_per_mac
+    return f"{text}; {float(prod(best.problem.nest.sizes.values()) / (macs * latency)):.1%} of the array's peak"
+
+
+def _bottleneck(best: Solution) -> str:
+    """The module that sets the main phase, and the next."""
+    assert best.tiling is not None
+    costs = best.problem.costs(best.tiling)
+    totals = sorted(
+        [("the PEs", costs.pe), *((name, cost.total) for name, cost in costs.modules.items())], key=lambda item: -item[1]
+    )
+    (first, most), (second, next_) = totals[0], totals[1]
+    return f"{first} ({number(most)} cycles of the main phase; next: {second} with {number(next_)})"
+
+
+def _print_nothing_found(out: Console, result: Result) -> None:
+    infeasible = [s for s in result.designs if s.certificate.status is Status.INFEASIBLE]
+    if len(infeasible) < len(result.designs):
+        out.print(f"\nnothing found in time; {len(infeasible)} of {len(result.designs)} designs are infeasible")
+        return
+    out.print("\ninfeasible: no configuration of any design meets the limits")
+    for line in explain_infeasibility(result.designs):
+        out.print(escape(line))
+
+
+def explain_infeasibility(designs: tuple[Solution, ...]) -> list[str]:
+    """One line per limit at fault, with the smallest value over all designs that would do."""
+    least: dict[str, tuple[Shortfall, Solution]] = {}
+    for solution in designs:
+        for shortfall in solution.shortfalls:
+            known = least.get(shortfall.metric)
+            if known is None or shortfall.smallest < known[0].smallest:
+                least[shortfall.metric] = (shortfall, solution)
+    lines = []
+    for metric, (shortfall, solution) in least.items():
+        kept = " with the other limits as they are" if shortfall.others_kept else ""
+        verb = "the smallest that could be met" if shortfall.proven else "no value below could be met; proven so far:"
+        lines.append(
+            f"limit {metric} = {number(shortfall.bound)} cannot be met; {verb}{kept} is {number(shortfall.smallest)} "
+            f"(design {solution.problem.array.name})"
+        )
+    return lines or ["the design space itself is empty: relax --min-lanes or --divisors-only"]
+
+
+def _design_table(result: Result) -> Table:
+    table = Table(title="all designs", title_justify="left")
+    for heading in ("dataflow", "permutation", "objective", "lower bound", "status", *(_resources(result))):
+        left = heading in ("dataflow", "permutation", "status")
+        table.add_column(heading, justify="left" if left else "right", no_wrap=True)
+    table.add_column("seconds", justify="right", no_wrap=True)
+    for solution in sorted(result.designs, key=lambda s: (s.value is None, s.value or 0)):
+        array, certificate = solution.problem.array, solution.certificate
+        resources = (number(solution.metrics.get(name)) for name in _resources(result))
+        table.add_row(
+            ",".join(array.dataflow),
+            array.permutation + ("" if array.buildable else " (not buildable)"),
+            number(solution.value),
+            number(certificate.lower_bound),
+            certificate.status.value,
+            *resources,
+            f"{certificate.seconds:.2f}",
+        )
+    return table
+
+
+def _resources(result: Result) -> tuple[str, ...]:
+    return tuple(limit.metric for limit in result.limits if limit.metric in METRICS)

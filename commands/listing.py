@@ -1,0 +1,111 @@
+"""``ithaca list``: workloads, platforms, designs."""
+
+from __future__ import annotations
+
+from rich.markup import escape
+from rich.table import Table
+
+from ithaca.commands.display import console, number
+from ithaca.formulations.cost_model import symbolic_costs
+from ithaca.formulations.data_types import DataType
+from ithaca.formulations.derivation import designs
+from ithaca.formulations.metrics import METRICS
+from ithaca.formulations.systolic_array import Edition, SystolicArray
+from ithaca.workloads.library import LIBRARY
+from ithaca.workloads.nest import LoopNest
+
+
+def print_workloads() -> None:
+    """Print the library of loop nests."""
+    table = Table("name", "statement", "loops (default extents)", "untiled", "SIMD")
+    for nest in LIBRARY.values():
+        extents = ", ".join(f"{loop}={n}" for loop, n in nest.extents)
+        table.add_row(nest.name, escape(str(nest)), extents, " ".join(sorted(nest.untiled)) or "–", nest.simd)
+    console().print(table)
+
+
+def print_platforms() -> None:
+    """Print the platforms that come with Ithaca."""
+    from ithaca.formulations.platform_files import load_platform, platform_names
+
+    table = Table("name", "description", "clock (MHz)", "resource: total × usable = limit")
+    for name in platform_names():
+        platform = load_platform(name)
+        resources = [
+            f"{kind}: {r.total} × {number(r.usable)} = {number(r.limit)}" if kind in METRICS else f"{kind}: {r.total}"
+            for kind, r in platform.resources.items()
+        ]
+        table.add_row(platform.name, platform.description, number(platform.clock_mhz), "\n".join(resources))
+    console().print(table)
+
+
+def print_designs(nest: LoopNest, edition: Edition, data: DataType) -> None:
+    """Print every design of a nest: modules, resource formulas, buildable or not and why."""
+    out = console()
+    found = designs(nest, edition)
+    out.print(
+        f"{escape(str(nest))}: {len(found)} designs, {sum(a.buildable for a in found)} buildable ({edition.value} edition)"
+    )
+    for array in found:
+        _print_design(array, data)
+
+
+def _print_design(array: SystolicArray, data: DataType) -> None:
+    out = console()
+    costs = symbolic_costs(array, data)
+    out.print(f"\n[bold]{escape(array.name)}[/bold]  space loops {', '.join(array.dataflow)}; order {', '.join(array.order)}")
+    table = Table("module", "level", "buffer (words)", "buffers", "double", "modules")
+    for group, module in array.modules:
+        held = module.buffer
+        table.add_row(
+            module.name + (" (DRAM)" if module.dram else ""),
+            f"L{module.level}",
+            escape(str(group.size)) if held else "–",
+            escape(str(group.count)) if held else "–",
+            ("yes" if group.double_buffered else "no") if held else "–",
+            escape(str(module.instances)),
+        )
+    if array.pe.accumulators is not None:
+        table.add_row(
+            "PE", "–", escape(str(array.pe.accumulators)), escape(str(array.pe.count)), "no", escape(str(array.pe.count))
+        )
+    out.print(table)
+    out.print(f"  DSP      = {escape(str(costs.dsp))}")
+    out.print(f"  BRAM18K  = {escape(str(costs.bram18k))}")
+    out.print(f"  buildable: {'yes' if array.buildable else 'no: ' + escape(array.obstacle or '')}")
+
+
+def designs_document(nest: LoopNest, edition: Edition, data: DataType) -> dict[str, object]:
+    """The same as a JSON document."""
+    return {
+        "schema": "ithaca/1",
+        "workload": {"name": nest.name, "sizes": nest.sizes, "dtype": data.name},
+        "edition": edition.value,
+        "designs": [_design_document(array, data) for array in designs(nest, edition)],
+    }
+
+
+def _design_document(array: SystolicArray, data: DataType) -> dict[str, object]:
+    costs = symbolic_costs(array, data)
+    return {
+        "dataflow": list(array.dataflow),
+        "permutation": array.permutation,
+        "order": list(array.order),
+        "buildable": array.buildable,
+        "obstacle": array.obstacle,
+        "modules": [
+            {
+                "name": module.name,
+                "level": module.level,
+                "instances": str(module.instances),
+                "dram": module.dram,
+                "buffer": str(group.size) if module.buffer else None,
+                "buffers": str(group.count) if module.buffer else None,
+                "double_buffered": group.double_buffered if module.buffer else None,
+            }
+            for group, module in array.modules
+        ],
+        "accumulators": None if array.pe.accumulators is None else str(array.pe.accumulators),
+        "dsp": str(costs.dsp),
+        "bram18k": str(costs.bram18k),
+    }

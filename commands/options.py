@@ -1,0 +1,90 @@
+"""Turn the words of the command line into objects; refuse what does not fit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+
+from ithaca.formulations.systolic_array import Edition
+from ithaca.workloads.errors import InputError
+
+#: Engines that can be asked for.
+METHODS = ("auto", "exact")
+
+
+def parse_sizes(texts: Sequence[str]) -> dict[str, int]:
+    """Extents from words such as ``i=1024,j=512``; may be given several times."""
+    sizes: dict[str, int] = {}
+    for name, value in _assignments("--sizes", texts, "i=1024,j=1024"):
+        if not re.fullmatch(r"[+-]?[0-9]{1,18}", value):
+            raise InputError(f"--sizes: loop '{name}' is '{_short(value)}'; allowed: an integer")
+        sizes[name] = int(value)
+    return sizes
+
+
+def parse_limits(texts: Sequence[str]) -> dict[str, Fraction]:
+    """Limits from words such as ``dsp=8601,bram18k=3763``; may be given several times."""
+    limits = {}
+    for name, value in _assignments("--limit", texts, "dsp=8601,bram18k=3763"):
+        if not re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,15})?(e[0-9])?", value):
+            raise InputError(f"--limit: {name} is '{_short(value)}'; allowed: a number that is not negative")
+        limits[name] = Fraction(value)
+    return limits
+
+
+def parse_loops(text: str | None) -> tuple[str, ...] | None:
+    """Loop names from words such as ``i,j``."""
+    if text is None:
+        return None
+    loops = tuple(part.strip() for part in text.split(","))
+    if not all(loops):
+        raise InputError(f"--dataflow is '{_short(text)}'; allowed: loop names such as i,j")
+    return loops
+
+
+def check_method(method: str) -> None:
+    """Refuse an engine that does not exist."""
+    if method not in METHODS:
+        raise InputError(f"--method is '{_short(method)}'; allowed: {', '.join(METHODS)}")
+
+
+def check_positive(option: str, value: float | None, *, zero: bool = False) -> None:
+    """Refuse numbers that are negative, infinite or no numbers; 0 only where ``zero`` allows it."""
+    if value is None:
+        return
+    if not (value >= 0 if zero else value > 0) or value == float("inf"):
+        raise InputError(f"{option} is {value}; allowed: a finite number {'≥' if zero else '>'} 0")
+
+
+def check_at_least(option: str, value: int, least: int) -> None:
+    """Refuse an integer below ``least``."""
+    if value < least:
+        raise InputError(f"{option} is {value}; allowed: an integer ≥ {least}")
+
+
+def parse_edition(name: str) -> Edition:
+    """Look up an edition of the cost model."""
+    try:
+        return Edition(name)
+    except ValueError:
+        allowed = ", ".join(e.value for e in Edition)
+        raise InputError(f"--edition is '{_short(name)}'; allowed: {allowed}") from None
+
+
+def _assignments(option: str, texts: Sequence[str], example: str) -> list[tuple[str, str]]:
+    found: dict[str, str] = {}
+    for text in texts:
+        for part in text.split(","):
+            name, equals, value = (word.strip() for word in part.partition("="))
+            if not equals or not name or not value:
+                raise InputError(f"{option} is '{_short(text)}'; allowed: NAME=VALUE,… such as {example}")
+            if name in found:
+                raise InputError(f"{option}: {name} is given twice")
+            found[name] = value
+    return list(found.items())
+
+
+def _short(text: str) -> str:
+    shown = text if len(text) <= 60 else text[:57] + "…"
+    return shown.encode("unicode_escape").decode()

@@ -1,0 +1,110 @@
+"""The cost model against published and measured points, and against itself by symmetry."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ithaca.formulations.cost_model import Costs
+from ithaca.formulations.metrics import METRICS, metric_values
+from ithaca.formulations.systolic_array import SystolicArray
+from ithaca.formulations.tiling import Tiling
+from tests.problems import MM_DATAFLOWS, mm_points, mm_problem, mm_tiling
+
+
+@pytest.mark.parametrize(
+    ("t1", "t2", "simd", "drain_pack", "latency"),
+    [
+        ((64, 128, 128), (16, 4), 8, 4, "1052673"),
+        ((129, 130, 64), (3, 13), 4, 4, "644713.5"),
+        ((129, 205, 64), (3, 41), 8, 4, "637832.25"),
+    ],
+)
+def test_published_points(t1: tuple[int, int, int], t2: tuple[int, int], simd: int, drain_pack: int, latency: str) -> None:
+    problem = mm_problem((1024, 1024, 1024), edition="odyssey")
+    costs = problem.costs(mm_tiling(problem.array, t1, t2, simd, A=16, B=16, C_drain=drain_pack))
+    assert costs.latency == Fraction(latency)
+
+
+def test_the_published_best_uses_8600_dsp_and_3740_bram() -> None:
+    problem = mm_problem((1024, 1024, 1024), edition="odyssey")
+    costs = problem.costs(mm_tiling(problem.array, (129, 130, 64), (3, 13), 4, A=16, B=16, C_drain=4))
+    assert (costs.dsp, costs.bram18k) == (8600, 3740)
+
+
+def test_a_measured_board() -> None:
+    problem = mm_problem((1040, 1024, 1024))
+    costs = problem.costs(mm_tiling(problem.array, (260, 256, 512), (20, 16), 8, A=16, B=16, C_drain=4))
+    assert costs.latency == 680353  # measured: 697,071
+
+
+@pytest.mark.parametrize("edition", ["exact", "odyssey"])
+@pytest.mark.parametrize(("dataflow", "twin"), [("j", "i"), ("j,k", "i,k"), ("k", "k"), ("i,j", "i,j")])
+@pytest.mark.parametrize(("permutation", "other"), [("A", "B"), ("B", "A"), ("C", "C")])
+@settings(max_examples=10, deadline=None)
+@given(
+    extents=st.tuples(st.integers(1, 40), st.integers(1, 40)),
+    lanes=st.integers(1, 4),
+    hidden=st.integers(1, 4),
+    simd=st.sampled_from([1, 2, 4]),
+    lanes_k=st.integers(1, 6),
+    pack=st.sampled_from([1, 2, 4]),
+)
+def test_exchanging_rows_and_columns_of_the_result_changes_nothing(
+    edition: str,
+    dataflow: str,
+    twin: str,
+    permutation: str,
+    other: str,
+    extents: tuple[int, int],
+    lanes: int,
+    hidden: int,
+    simd: int,
+    lanes_k: int,
+    pack: int,
+) -> None:
+    """C = A·Bᵀ and Cᵀ = B·Aᵀ are the same work: i and j, A and B change places.
+
+    It carries the golden designs over to [j] and [j,k], which `golden/` does not hold. Only one thing may
+    differ: C is laid out by rows, so bursts to an unserialized C are as long as the tile's last dimension.
+    """
+    n, k = extents
+    factors = ((hidden * lanes, hidden * lanes, simd * lanes_k), (hidden, hidden), simd)
+    packs = {"A": simd, "B": simd, "C": pack, "C_drain": pack}
+
+    def costs(dataflow: str, permutation: str) -> tuple[SystolicArray, Costs]:
+        problem = mm_problem((n, n, k), tuple(dataflow.split(",")), permutation, edition)
+        return problem.array, problem.costs(mm_tiling(problem.array, *factors, **packs))
+
+    array, here = costs(dataflow, permutation)
+    _, there = costs(twin, other)
+    assert (here.dsp, here.bram18k, here.pe) == (there.dsp, there.bram18k, there.pe)
+    swap = {"A": "B", "B": "A", "C": "C"}
+    assert here.words == {swap[name]: words for name, words in there.words.items()}
+    bursts = {m.name for g, m in array.modules if g.array == "C" and m.dram and not m.serialized}
+    for name, cost in here.modules.items():
+        if name not in bursts:
+            assert cost == there.modules[swap[name[0]] + name[1:]]
+    if not bursts:
+        assert metric_values(here) == metric_values(there)
+
+
+@pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
+def test_a_run_moves_at_least_every_word_once(dataflow: tuple[str, ...]) -> None:
+    problem = mm_problem((64, 32, 16), dataflow)
+    tiling = Tiling({"i": 64, "j": 32, "k": 16}, {"i": 8, "j": 8}, 1, {g.name: 1 for g in problem.array.packed_groups})
+    costs = problem.costs(tiling)
+    assert costs.words == {"A": 64 * 16, "B": 32 * 16, "C": 64 * 32}
+
+
+@settings(max_examples=100, deadline=None)
+@given(mm_points())
+def test_latency_is_its_three_parts(point: tuple) -> None:  # type: ignore[type-arg]
+    problem, tiling = point
+    metrics = metric_values(problem.costs(tiling))
+    assert set(metrics) == set(METRICS)
+    assert metrics["latency"] == metrics["prologue"] + metrics["main"] + metrics["epilogue"]
+    assert all(isinstance(v, Fraction) and v > 0 for v in metrics.values())

@@ -1,0 +1,154 @@
+"""One model, many number systems: all agree with the Fraction reference."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from ithaca.formulations.cost_model import Costs, evaluate, symbolic_costs
+from ithaca.formulations.design_space import axes, candidate_rows
+from ithaca.formulations.expression import Symbol, add, maximum, multiply, power
+from ithaca.formulations.interval import Interval
+from ithaca.formulations.metrics import metric_values
+from ithaca.formulations.number_systems import FRACTION, INTERVAL, NUMPY, XARRAY
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.tiling import Tiling
+from tests.problems import mm_points, mm_problem
+
+Point = tuple[Problem, Tiling]
+
+
+def everything(costs: Costs) -> dict[str, Any]:
+    """All numbers of an evaluation, by name."""
+    found = metric_values(costs) | {f"words.{name}": v for name, v in costs.words.items()}
+    for name, cost in costs.modules.items():
+        found |= {f"{name}.transfer": cost.transfer, f"{name}.per_tile": cost.per_tile, f"{name}.total": cost.total}
+    return found | {"pe": costs.pe, "accumulation": costs.accumulation}
+
+
+def reference(point: Point) -> tuple[dict[str, Fraction], dict[str, Any]]:
+    """A point's quantities and its costs by the reference."""
+    problem, tiling = point
+    return tiling.quantities(problem.array, problem.nest.sizes), everything(problem.costs(tiling))
+
+
+@settings(max_examples=150, deadline=None)
+@given(mm_points())
+def test_numpy_agrees(point: Point) -> None:
+    problem, _ = point
+    values, expected = reference(point)
+    arrays = {name: np.array([float(v), float(v)]) for name, v in values.items()}
+    found = everything(evaluate(problem.array, arrays, problem.data, NUMPY))
+    for name, exact in expected.items():
+        assert np.all(np.asarray(found[name]) == float(exact)), name
+
+
+@settings(max_examples=150, deadline=None)
+@given(mm_points())
+def test_numpy_agrees_on_integers(point: Point) -> None:
+    problem, _ = point
+    values, expected = reference(point)
+    arrays = {name: np.array([int(v)]) for name, v in values.items()}
+    found = everything(evaluate(problem.array, arrays, problem.data, NUMPY))
+    assert all(np.all(np.asarray(found[name]) == float(exact)) for name, exact in expected.items())
+
+
+@settings(max_examples=100, deadline=None)
+@given(mm_points())
+def test_symbols_agree(point: Point) -> None:
+    problem, _ = point
+    values, expected = reference(point)
+    found = everything(symbolic_costs(problem.array, problem.data))
+    assert {name: e.evaluate(values, FRACTION) for name, e in found.items()} == expected
+
+
+@settings(max_examples=100, deadline=None)
+@given(mm_points())
+def test_points_are_degenerate_intervals(point: Point) -> None:
+    problem, _ = point
+    values, expected = reference(point)
+    found = everything(evaluate(problem.array, {n: Interval(v, v) for n, v in values.items()}, problem.data, INTERVAL))
+    assert {name: (i.low, i.high) for name, i in found.items()} == {name: (v, v) for name, v in expected.items()}
+
+
+@settings(max_examples=150, deadline=None)
+@given(mm_points(), st.data())
+def test_intervals_contain_every_point_of_their_box(point: Point, data: st.DataObject) -> None:
+    problem, _ = point
+    values, expected = reference(point)
+    box = {}
+    for name, value in values.items():
+        fixed = name.startswith("extent.")
+        down = 0 if fixed else data.draw(st.integers(0, int(value) - 1), label=name)
+        up = 0 if fixed else data.draw(st.integers(0, 20), label=name)
+        box[name] = Interval(value - down, value + up)
+    found = everything(evaluate(problem.array, box, problem.data, INTERVAL))
+    assert all(value in found[name] for name, value in expected.items())
+
+
+@pytest.mark.parametrize("edition", ["exact", "odyssey"])
+def test_a_labelled_grid_is_the_model_at_each_of_its_points(edition: str) -> None:
+    problem = mm_problem((20, 12, 9), ("i", "k"), "A", edition)
+    values: dict[str, Any] = {f"extent.{loop}": n for loop, n in problem.nest.sizes.items()}
+    for axis in axes(problem.array):
+        rows = next(iter(candidate_rows(problem, axis)))
+        values |= {name: xr.DataArray(column[::7].astype(float), dims=axis.name) for name, column in rows.items()}
+    grid = everything(evaluate(problem.array, values, problem.data, XARRAY))
+    latency = metric_values(evaluate(problem.array, values, problem.data, XARRAY))["latency"]
+    assert set(latency.dims) == {"i", "j", "k"}
+    for where in ({"i": 0, "j": 0, "k": 0}, {"i": 3, "j": 2, "k": 1}, {"i": -1, "j": -1, "k": -1}):
+        exact = {
+            n: Fraction(float(v.isel({d: where[d] for d in v.dims}))) if isinstance(v, xr.DataArray) else Fraction(v)
+            for n, v in values.items()
+        }
+        expected = everything(evaluate(problem.array, exact, problem.data, FRACTION))
+        for name, number in expected.items():
+            cell = grid[name]
+            if isinstance(cell, xr.DataArray):
+                cell = cell.isel({d: where[d] for d in cell.dims})
+            assert float(cell) == float(number), name
+
+
+numbers = st.fractions(-20, 20, max_denominator=8)
+
+
+@given(st.tuples(numbers, numbers), st.tuples(numbers, numbers), st.fractions(0, 1), st.fractions(0, 1))
+def test_interval_arithmetic_contains_all_results(
+    a: tuple[Fraction, Fraction], b: tuple[Fraction, Fraction], s: Fraction, t: Fraction
+) -> None:
+    one, two = Interval(min(a), max(a)), Interval(min(b), max(b))
+    x, y = one.low + s * (one.high - one.low), two.low + t * (two.high - two.low)
+    assert x + y in one + two
+    assert x - y in one - two
+    assert x * y in one * two
+    assert 3 - x in 3 - one
+    assert max(x, y) in INTERVAL.maximum(one, two)
+    assert min(x, y) in INTERVAL.minimum(one, two)
+    assume(not two.low <= 0 <= two.high)
+    assert x / y in one / two
+    assume(two.low > 0)
+    assert FRACTION.ceil_div(x, y) in INTERVAL.ceil_div(one, two)
+
+
+def test_division_by_an_interval_around_zero_is_refused() -> None:
+    around = Interval(Fraction(-1), Fraction(1))
+    with pytest.raises(ZeroDivisionError):
+        1 / around
+    with pytest.raises(ZeroDivisionError):
+        INTERVAL.ceil_div(around, around)
+
+
+def test_equal_factors_and_terms_cancel() -> None:
+    x, y = Symbol("x"), Symbol("y")
+    assert multiply(x, y) / y == x
+    assert add(x, y) - y == x
+    assert power(multiply(2, x), 2) == 4 * x * x
+    assert maximum(x, maximum(x, y), 1, 3) == maximum(x, y, 3)
+    assert str((x + 1) * y / 2) == "1/2·(x + 1)·y"
+    assert (x * y).substitute({"y": x + 1}) == x * (x + 1)

@@ -1,0 +1,66 @@
+"""Problems the tests share, and strategies that draw random ones."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from hypothesis import strategies as st
+
+from ithaca.formulations.data_types import DATA_TYPES
+from ithaca.formulations.derivation import derive
+from ithaca.formulations.design_space import axes, candidate_rows, tiling_of
+from ithaca.formulations.objectives import parse_objective
+from ithaca.formulations.problem import Limit, Problem, SpaceOptions
+from ithaca.formulations.systolic_array import Edition, SystolicArray
+from ithaca.formulations.tiling import Tiling
+from ithaca.workloads.library import workload
+
+MM_DATAFLOWS = (("i",), ("j",), ("k",), ("i", "j"), ("i", "k"), ("j", "k"))
+
+
+def mm_problem(
+    sizes: tuple[int, int, int],
+    dataflow: tuple[str, ...] = ("i", "j"),
+    permutation: str = "C",
+    edition: str = "exact",
+    *,
+    dsp: str = "8601.6",
+    bram18k: str = "3763.2",
+    objective: str = "latency",
+    dtype: str = "fp32",
+    space: SpaceOptions | None = None,
+    more_limits: tuple[Limit, ...] = (),
+) -> Problem:
+    """A matrix multiplication; the default limits are the U250's at 70 %."""
+    nest = workload("mm", dict(zip("ijk", sizes, strict=True)))
+    array = derive(nest, dataflow, permutation, Edition(edition))
+    limits = (Limit("dsp", Fraction(dsp)), Limit("bram18k", Fraction(bram18k)), *more_limits)
+    return Problem(nest, array, DATA_TYPES[dtype], limits, parse_objective(objective), space or SpaceOptions())
+
+
+def mm_tiling(array: SystolicArray, t1: tuple[int, int, int], t2: tuple[int, int], simd: int, **packs: int) -> Tiling:
+    """A tiling of matrix multiplication, with packs by group name."""
+    return Tiling(
+        dict(zip("ijk", t1, strict=True)), dict(zip("ij", t2, strict=True)), simd, {g.name: packs[g.name] for g in array.packed_groups}
+    )
+
+
+mm_sizes = st.tuples(*[st.integers(1, 24)] * 3)
+
+
+@st.composite
+def mm_points(draw: st.DrawFn) -> tuple[Problem, Tiling]:
+    """A random design of a random matrix multiplication with a random legal tiling."""
+    problem = mm_problem(
+        draw(mm_sizes),
+        draw(st.sampled_from(MM_DATAFLOWS)),
+        draw(st.sampled_from("ABC")),
+        draw(st.sampled_from(["exact", "odyssey"])),
+        dtype=draw(st.sampled_from(["fp32", "int16", "int8"])),
+    )
+    values: dict[str, int] = {}
+    for axis in axes(problem.array):
+        rows = next(iter(candidate_rows(problem, axis)))
+        index = draw(st.integers(0, next(iter(rows.values())).size - 1))
+        values |= {name: int(column[index]) for name, column in rows.items()}
+    return problem, tiling_of(problem.array, values)

@@ -1,0 +1,211 @@
+"""The exact engine against brute force, published optima, and its own promises."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from ithaca.formulations.derivation import designs
+from ithaca.formulations.problem import Limit, Problem, SpaceOptions
+from ithaca.formulations.systolic_array import Edition
+from ithaca.solver.certificate import Status
+from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.exact.model import build_model
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.portfolio import best_solution, solve_design, solve_designs
+from ithaca.workloads.library import workload
+from tests.problems import mm_problem, mm_tiling
+from tests.solver.brute_force import brute_force
+
+EXTENTS = [*range(1, 13), 16, 24]
+
+
+def random_problem(seed: int) -> Problem:
+    """A small problem with random extents, design, edition, type, budget, objective and restrictions."""
+    draw = random.Random(seed)
+    while True:
+        sizes = tuple(draw.choice(EXTENTS) for _ in "ijk")
+        if sizes[0] * sizes[1] * sizes[2] <= 1500:
+            break
+    nest_designs = designs(workload("mm"), draw.choice(list(Edition)))
+    # every design in turn, so that any 18 seeds in a row cover all
+    array = nest_designs[seed % len(nest_designs)]
+    limits = (Limit("off_chip_words", Fraction(draw.randint(10, 3000))),) if draw.random() < 0.3 else ()
+    mixed = "2*latency - off_chip_words/3 + dsp"
+    return mm_problem(
+        sizes,
+        array.dataflow,
+        array.permutation,
+        array.edition.value,
+        dsp=str(draw.randint(1, 400) / 2),
+        bram18k=str(draw.randint(2, 100)),
+        objective=draw.choice(["latency"] * 4 + ["off_chip_words", "dsp", "bram18k", mixed]),
+        dtype=draw.choice(["fp32", "fp32", "int16", "int8"]),
+        space=SpaceOptions(draw.choice([1, 1, 2]), draw.random() < 0.2),
+        more_limits=limits,
+    )
+
+
+def check_against_brute_force(problem: Problem) -> None:
+    expected = brute_force(problem)
+    solution = solve_exact(problem)
+    if expected is None:
+        assert solution.certificate.status is Status.INFEASIBLE
+        assert solution.tiling is None
+        return
+    assert solution.certificate.status is Status.OPTIMAL
+    assert solution.value is not None
+    assert solution.value == solution.certificate.lower_bound
+    assert float(solution.value) == pytest.approx(float(expected), rel=1e-12)
+    assert solution.tiling is not None
+    assert not problem.exceeded(problem.costs(solution.tiling))
+
+
+@pytest.mark.parametrize("seed", range(36))
+def test_optimum_equals_brute_force(seed: int) -> None:
+    check_against_brute_force(random_problem(seed))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(36, 300))
+def test_optimum_equals_brute_force_on_many_problems(seed: int) -> None:
+    check_against_brute_force(random_problem(seed))
+
+
+@pytest.mark.parametrize(("edition", "latency"), [("odyssey", "637832.25"), ("exact", "639876")])
+def test_published_size_is_proven(edition: str, latency: str) -> None:
+    solution = solve_exact(mm_problem((1024, 1024, 1024), edition=edition))
+    assert solution.certificate.status is Status.OPTIMAL
+    assert solution.value == solution.certificate.lower_bound == Fraction(latency)
+    assert solution.certificate.gap == 0
+
+
+def test_the_exact_optimum_is_the_published_configuration() -> None:
+    tiling = solve_exact(mm_problem((1024, 1024, 1024))).tiling
+    assert tiling is not None
+    assert tiling.array_part == {"i": 205, "j": 172, "k": 64}
+    assert tiling.latency_hiding == {"i": 41, "j": 4}
+    assert tiling.simd == 8
+
+
+def test_divisors_only() -> None:
+    problem = mm_problem((1024, 1024, 1024), edition="odyssey", space=SpaceOptions(divisors_only=True))
+    assert solve_exact(problem).value == 1052673
+
+
+@pytest.mark.slow
+def test_all_18_designs_are_proven() -> None:
+    nest = workload("mm")
+    template = mm_problem((1024, 1024, 1024))
+    solutions = solve_designs([replace(template, array=a) for a in designs(nest, Edition.ODYSSEY)], threads=2)
+    assert [s.certificate.status for s in solutions] == [Status.OPTIMAL] * 18
+    best = best_solution(solutions)
+    assert best is not None
+    assert (best.problem.array.name, best.value) == ("[i,j] C", Fraction("637832.25"))
+
+
+def test_a_time_limit_leaves_incumbent_and_bound() -> None:
+    problem = mm_problem((1024, 1024, 1024))
+    solution = solve_exact(problem, SolveOptions(time_limit=0.05))
+    certificate = solution.certificate
+    assert certificate.status in (Status.FEASIBLE, Status.UNKNOWN)
+    assert certificate.lower_bound is None or certificate.lower_bound <= Fraction("639876")
+    if solution.value is not None:
+        assert solution.value >= Fraction("639876")
+
+
+def test_stopping_at_once_claims_nothing() -> None:
+    solution = solve_exact(mm_problem((64, 64, 64)), SolveOptions(stop=lambda: True))
+    assert (solution.certificate.status, solution.certificate.lower_bound, solution.tiling) == (Status.UNKNOWN, None, None)
+
+
+def test_a_gap_ends_early_and_holds() -> None:
+    problem = mm_problem((1024, 1024, 1024))
+    solution = solve_exact(problem, SolveOptions(gap=0.05))
+    assert solution.value is not None
+    assert solution.certificate.lower_bound is not None
+    assert solution.certificate.lower_bound <= Fraction("639876") <= solution.value
+    assert solution.certificate.gap is not None
+    assert solution.certificate.gap <= 0.05
+
+
+def test_a_start_is_taken_as_incumbent_and_a_bad_one_is_not() -> None:
+    problem = mm_problem((1024, 1024, 1024))
+    good = mm_tiling(problem.array, (205, 172, 64), (41, 4), 8, A=16, B=16, C_drain=4)
+    early = SolveOptions(gap=0.5)
+    assert solve_exact(problem, early, start=good).value == 639876
+    greedy = mm_tiling(problem.array, (1024, 1024, 64), (1, 8), 8, A=16, B=16, C_drain=8)
+    solution = solve_exact(problem, early, start=greedy)
+    assert solution.value is not None
+    assert solution.value >= 639876
+
+
+def test_progress_never_takes_back_a_bound() -> None:
+    seen = []
+    solution = solve_exact(mm_problem((1024, 1024, 1024)), report=seen.append)
+    bounds = [p.lower_bound for p in seen if p.lower_bound is not None]
+    values = [p.value for p in seen if p.value is not None]
+    assert bounds == sorted(bounds)
+    assert values == sorted(values, reverse=True)
+    assert all(bound <= 639876 for bound in bounds)
+    assert solution.certificate.nodes >= seen[-1].boxes > 0
+
+
+def test_answers_do_not_depend_on_threads_or_repetition() -> None:
+    template = mm_problem((96, 80, 40))
+    problems = [replace(template, array=a) for a in designs(workload("mm")) if a.buildable]
+    alone, again, together = (solve_designs(problems, threads=n) for n in (1, 1, 2))
+    assert [(s.tiling, s.value, s.certificate.nodes) for s in alone] == [(s.tiling, s.value, s.certificate.nodes) for s in again]
+    assert [(s.tiling, s.value, s.certificate.nodes) for s in alone] == [
+        (s.tiling, s.value, s.certificate.nodes) for s in together
+    ]
+
+
+@pytest.mark.parametrize("dataflow", [("i",), ("i", "j"), ("k",)])
+def test_infeasible_limits_are_named_with_the_smallest_that_would_do(dataflow: tuple[str, ...]) -> None:
+    problem = mm_problem((16, 16, 16), dataflow, dsp="3", bram18k="1000")
+    solution = solve_design(problem)
+    assert solution.certificate.status is Status.INFEASIBLE
+    (shortfall,) = solution.shortfalls
+    assert (shortfall.metric, shortfall.bound, shortfall.smallest, shortfall.proven) == ("dsp", 3, 5, True)
+    assert solve_design(mm_problem((16, 16, 16), dataflow, dsp="5", bram18k="1000")).value is not None
+
+
+def test_limits_that_contradict_each_other_are_both_named() -> None:
+    # 5 DSP are one MAC: 4096 products take more than 2000 cycles; with 2000 cycles more DSP are needed
+    limits = (Limit("latency", Fraction(2000)),)
+    problem = mm_problem((16, 16, 16), dsp="5", bram18k="1000", more_limits=limits)
+    solution = solve_design(problem)
+    assert solution.certificate.status is Status.INFEASIBLE
+    named = {s.metric: s for s in solution.shortfalls}
+    assert named["dsp"].smallest > 5
+    assert named["latency"].smallest > 2000
+    assert all(s.others_kept for s in solution.shortfalls)
+    # the smallest value named is attained, and nothing below it is
+    enough = named["dsp"].smallest
+    assert solve_exact(mm_problem((16, 16, 16), dsp=str(enough), bram18k="1000", more_limits=limits)).value is not None
+    below = enough - Fraction(1, 2)
+    less = mm_problem((16, 16, 16), dsp=str(float(below)), bram18k="1000", more_limits=limits)
+    assert solve_exact(less).certificate.status is Status.INFEASIBLE
+
+
+def test_bounds_of_boxes_never_exceed_the_configurations_in_them() -> None:
+    import numpy as np
+
+    model = build_model(mm_problem((40, 24, 30), ("i", "k"), "A", dsp="500", bram18k="200"))
+    generator = np.random.default_rng(1)
+    parents = [np.zeros(t.left.size, np.int32) for t in model.trees]
+    for parent, tree in zip(parents, model.trees, strict=True):
+        inner = np.flatnonzero(tree.left)
+        parent[tree.left[inner]] = inner
+        parent[tree.left[inner] + 1] = inner
+    nodes = np.stack([generator.choice(np.flatnonzero(t.left == 0), 300) for t in model.trees]).astype(np.int32)
+    values, feasible = model.bound(nodes)
+    for _ in range(20):
+        nodes = np.stack([p[n] for p, n in zip(parents, nodes, strict=True)])
+        bounds, possible = model.bound(nodes)
+        assert np.all((bounds <= values * (1 + 1e-12)) | ~feasible)
+        assert np.all(possible | ~feasible)
