@@ -61,7 +61,7 @@ def derive(nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition:
     groups = [context.read_group(access) for access in nest.inputs]
     groups += context.output_groups()
     if context.odyssey:
-        groups = _merge_drain(groups)
+        groups = merge_drain(groups)
     if all(sum(m.dram for g in groups if g.array == a.array for m in g.modules) <= 1 for a in nest.accesses):
         groups = [_serialize(group) for group in groups]
     return SystolicArray(
@@ -327,7 +327,7 @@ def _serialize(group: IOGroup) -> IOGroup:
     return replace(group, modules=tuple(replace(m, serialized=m.dram) for m in group.modules))
 
 
-def _merge_drain(groups: list[IOGroup]) -> list[IOGroup]:
+def merge_drain(groups: list[IOGroup]) -> list[IOGroup]:
     """Drop the drain where a copy-out of the same size and count exists (odyssey edition)."""
     drains = [g for g in groups if g.role is Role.DRAIN]
     for drain in drains:

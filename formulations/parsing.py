@@ -91,8 +91,7 @@ def quoted(value: object) -> str:
     """A value as error messages show it: one line, shortened, control characters escaped."""
     match value:
         case str():
-            start = value if len(value) <= SHOWN else value[: SHOWN - 1] + "…"
-            return "'" + "".join(c if c.isprintable() else repr(c)[1:-1] for c in start) + "'"
+            return f"'{escaped(value if len(value) <= SHOWN else value[: SHOWN - 1] + '…')}'"
         case None | bool():
             return {None: "null", True: "true", False: "false"}[value]
         case int():
@@ -104,6 +103,11 @@ def quoted(value: object) -> str:
         case list():
             return "a list"
     return f"a {type(value).__name__}"
+
+
+def escaped(text: str) -> str:
+    """Text with its control characters escaped."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,9 +142,12 @@ def build_model(problem: Problem) -> BoundModel:
     trees = tuple(build_tree(build_table(problem, axis, columns[axis.name], prune=prune)) for axis in parts)
     sources = {}
     for number, tree in enumerate(trees):
-        for position, column in enumerate(tree.table.columns):
-            sources[f"low.{column.index}"] = Source(number, tree.low[position], tree.table.values[position])
-            sources[f"high.{column.index}"] = Source(number, tree.high[position], tree.table.values[position])
+        lows, highs = iter(tree.low), iter(tree.high)
+        for column, values in zip(tree.table.columns, tree.table.values, strict=True):
+            if column.low:
+                sources[f"low.{column.index}"] = Source(number, next(lows), values)
+            if column.high:
+                sources[f"high.{column.index}"] = Source(number, next(highs), values)
     return BoundModel(
         problem,
         trees,

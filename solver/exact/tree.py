@@ -21,8 +21,10 @@ class Tree:
     ----------
     table : Table
         The rows.
-    low, high : array, shape (columns, nodes)
-        Smallest and largest value of each column on a node's rows.
+    low : array, shape (columns with ``low``, nodes)
+        Smallest value on a node's rows of each column whose smallest value bounds use.
+    high : array, shape (columns with ``high``, nodes)
+        The same for largest values.
     left : array, shape (nodes,)
         First child; the second is ``left + 1``; 0 for leaves.
     row : array, shape (nodes,)
@@ -46,9 +48,9 @@ def build_tree(table: Table) -> Tree:
     """
     values = table.values
     if not table.count:
-        nothing = np.zeros(1, np.int32)
-        return Tree(table, np.zeros((len(table.columns), 1)), np.zeros((len(table.columns), 1)), nothing, nothing, np.zeros(1, np.float32))
-    used_high = np.array([c.high for c in table.columns], bool)
+        nothing = np.zeros((len(table.columns), 1))
+        return Tree(table, nothing, nothing, np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(1, np.float32))
+    use_low, use_high = np.array([(c.low, c.high) for c in table.columns], bool).reshape(-1, 2).T
     logs = np.log(np.abs(values) + LOG_OFFSET)
     order = np.arange(table.count)
     starts = np.zeros(1, np.int64)
@@ -59,9 +61,8 @@ def build_tree(table: Table) -> Tree:
         # this level's nodes: their rows lie consecutively in `order`
         log_low = np.minimum.reduceat(logs[:, order], starts, axis=1)
         log_high = np.maximum.reduceat(logs[:, order], starts, axis=1)
-        lows.append(np.minimum.reduceat(values[:, order], starts, axis=1))
-        # the largest values are needed only where bounds use them
-        highs.append(np.maximum.reduceat(values[:, order], starts, axis=1) if used_high.any() else lows[-1])
+        lows.append(np.minimum.reduceat(values[use_low][:, order], starts, axis=1))
+        highs.append(np.maximum.reduceat(values[use_high][:, order], starts, axis=1))
         ranges = log_high - log_low
         spread = ranges.sum(axis=0).astype(np.float32)
         inner = sizes > 1

@@ -1,0 +1,330 @@
+"""Published design descriptions: the same model object as the derivation, or one line of refusal."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import json
+import os
+import random
+import time
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ithaca.formulations import documents
+from ithaca.formulations.cost_model import evaluate
+from ithaca.formulations.data_types import DATA_TYPES
+from ithaca.formulations.derivation import derive
+from ithaca.formulations.descriptors import descriptor_array, load_descriptor
+from ithaca.formulations.expression import Expression
+from ithaca.formulations.metrics import METRICS
+from ithaca.formulations.number_systems import FRACTION
+from ithaca.formulations.systolic_array import Edition, Epilogue
+from ithaca.formulations.tiling import Tiling, group_packs
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import workload
+
+SHARED = Path(__file__).resolve().parents[2].parent / "shared"
+MM = workload("mm")
+CNN = workload("conv2d")
+
+# Two small descriptions of our own, MM at permutation C: dataflow k reduces in space, with
+# accumulating buffers in a DRAM module; dataflow i reduces in the PEs and drains.
+DATA = Path(__file__).parent / "data"
+OURS = {(loop,): json.loads((DATA / f"mm_{loop}_C.json").read_text()) for loop in "ki"}
+CALL = {"type": "user", "child": {"user_expr": "S_0()"}}
+LOOP = {"type": "for", "bounds": ["0", "i"], "child": CALL}
+
+# -- the same as derived ------------------------------------------------------------------
+
+
+def valued(thing, values):
+    """A model object with every expression evaluated; the free order within a permutation left out."""
+    if isinstance(thing, Expression):
+        return thing.evaluate(values, FRACTION)
+    if is_dataclass(thing):
+        return {f.name: valued(getattr(thing, f.name), values) for f in fields(thing) if f.name != "order"}
+    return [valued(part, values) for part in thing] if isinstance(thing, tuple) else thing
+
+
+def random_values(nest, array, dice):
+    values = {f"extent.{x}": Fraction(dice.randint(1, 100)) for x in nest.loops}
+    for x in nest.band:
+        t2, lanes = Fraction(dice.randint(1, 8)), Fraction(dice.randint(1, 9))
+        values |= {f"t1.{x}": t2 * lanes, f"t2.{x}": t2, f"lanes.{x}": lanes, f"tiles.{x}": Fraction(dice.randint(1, 9))}
+    return values | {f"pack.{g.name}": Fraction(2 ** dice.randint(0, 4)) for g in array.groups}
+
+
+def check_equal(described, derived, nest):
+    dice = random.Random(6)
+    for _ in range(3):
+        values = random_values(nest, derived, dice)
+        assert valued(described, values) == valued(derived, values)
+
+
+@pytest.mark.parametrize("dataflow", OURS)
+def test_own_description_is_the_derived_array(dataflow):
+    described = descriptor_array(OURS[dataflow], MM, "own.json")
+    check_equal(described, derive(MM, dataflow, "C", Edition.ODYSSEY), MM)
+    assert described.order == ("i", "j", "k")
+
+
+def test_quirks_of_the_published_estimator_are_kept():
+    array = descriptor_array(OURS["k",], MM, "own.json")
+    ((group, module),) = [(g, m) for g, m in array.modules if m.name == "C_IO_L2_out"]
+    assert (group.locally_reducing, module.epilogue, module.serialized) == (True, Epilogue.ONE_CYCLE, True)
+    assert module.extra_words == module.intra + 1
+
+
+def test_loading_leaves_the_document_alone(tmp_path):
+    document = copy.deepcopy(OURS["i",])
+    descriptor_array(document, MM, "own.json")
+    assert document == OURS["i",]
+    path = tmp_path / "own.json"
+    path.write_text(json.dumps(document))
+    assert load_descriptor(path, MM) == load_descriptor(path, MM) == descriptor_array(document, MM, "another name")
+
+
+def nest_of(name):
+    return MM if name.startswith("gemm") else CNN
+
+
+@cache
+def published(name):
+    return load_descriptor(SHARED / "descriptors" / f"{name}.json", nest_of(name))
+
+
+NAMES = sorted(path.stem for path in (SHARED / "descriptors").glob("*.json"))
+needs_shared = pytest.mark.skipif(not NAMES, reason="the shared descriptors are not here")
+
+
+@needs_shared
+@pytest.mark.parametrize("name", NAMES)
+def test_published_description_is_the_derived_array(name):
+    array, nest = published(name), nest_of(name)
+    check_equal(array, derive(nest, array.dataflow, array.permutation, Edition.ODYSSEY), nest)
+
+
+@needs_shared
+@pytest.mark.parametrize("kernels", ["gemm", "cnn"])
+def test_published_descriptions_give_the_golden_metrics(kernels):
+    with (SHARED / "golden" / f"{kernels}.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["edition"] == "odyssey"]
+    assert rows
+    for row in rows:
+        array = published(f"{kernels}_{row['descriptor']}")
+        assert (",".join(array.dataflow), array.permutation) == (row["dataflow"], row["reuse"])
+        parts = (json.loads(row[column]) for column in ("array_part", "latency_hiding", "simd"))
+        tiling = Tiling(*parts, group_packs(array, json.loads(row["pack"])))
+        costs = evaluate(array, tiling.quantities(array, json.loads(row["sizes"])), DATA_TYPES["fp32"], FRACTION)
+        for metric in METRICS:
+            assert float(getattr(costs, metric)) == pytest.approx(float(row[metric]), rel=1e-9), (array.name, metric)
+
+
+@needs_shared
+def test_loading_is_fast():
+    best = min(_seconds(SHARED / "descriptors" / f"{max(NAMES, key=len)}.json") for _ in range(3))
+    assert best < 0.2  # about 20 ms where nothing else runs
+
+
+def _seconds(path):
+    start = time.perf_counter()
+    load_descriptor(path, nest_of(path.name))
+    return time.perf_counter() - start
+
+
+# -- refusals ------------------------------------------------------------------------------
+
+FILES = {
+    "not JSON": (b"hello", "is no JSON"),
+    "empty": (b"", "is no JSON"),
+    "truncated": (json.dumps(OURS["k",]).encode()[:-30], "is no JSON"),
+    "not UTF-8": (b'{"\xff": 1}', "is no JSON"),
+    "deep": (b"[" * 200_000, "is nested too deep"),
+    "deep tree": (b'{"child":' * 200_000, "is nested too deep"),
+    "NaN": (b'{"params": NaN}', "contains NaN"),
+    "infinity": (b'{"params": -Infinity}', "contains -Infinity"),
+    "repeated key": (b'{"params": [], "io": {}, "params": []}', "'params' appears twice"),
+    "huge integer": (b'{"params": ' + b"9" * 10_000 + b"}", "is no JSON|a very large number"),
+    "a list": (b"[]", "allowed: an object"),
+    "a number": (b"12", "allowed: an object"),
+    "null": (b"null", "allowed: an object"),
+    "no section": (b"{}", "misses 'params'"),
+}
+
+
+def check_refusal(message, *parts):
+    assert "\n" not in message
+    assert message.isprintable()
+    assert len(message) < 800
+    for part in parts:
+        assert part in message
+
+
+@pytest.mark.parametrize(("content", "problem"), FILES.values(), ids=FILES)
+def test_bad_file(content, problem, tmp_path):
+    path = tmp_path / "bad.json"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=problem) as refusal:
+        load_descriptor(path, MM)
+    check_refusal(str(refusal.value), "bad.json")
+
+
+def test_unreadable_paths(tmp_path, monkeypatch):
+    large = tmp_path / "large.json"
+    large.write_text(json.dumps(OURS["k",]))
+    monkeypatch.setattr(documents, "MAX_BYTES", 1000)
+    os.mkfifo(tmp_path / "pipe")
+    for path, problem in (
+        (tmp_path, "is no regular file"),
+        (tmp_path / "pipe", "is no regular file"),
+        (Path("/dev/zero"), "is no regular file"),
+        (tmp_path / "absent.json", "does not exist"),
+        (large / "below", "does not exist"),
+        (tmp_path / ("x" * 5000), "does not exist|cannot be read"),
+        (tmp_path / "a\0b", "does not exist|is no JSON"),
+        (large, "is larger than"),
+    ):
+        with pytest.raises(InputError, match=problem) as refusal:
+            load_descriptor(path, MM)
+        check_refusal(str(refusal.value))
+
+
+MISSING = object()
+DEEP = CALL
+for _ in range(5_000):
+    DEEP = {"type": "mark", "content": "m", "child": DEEP}
+
+# Path, what to put there, the path reported (if another), a part of the message.
+MUTATIONS = [
+    ("latency.A_IO_L2_in.bounds.1", "import os", "latency.A_IO_L2_in.bounds[1]", "'import os'"),
+    ("latency.A_IO_L2_in.child.bounds.1", "__import__('os')", "latency.A_IO_L2_in.child.bounds[1]", "allowed: numbers"),
+    ("latency.A_IO_L2_in.child.bounds.1", "n", "latency.A_IO_L2_in.child.bounds[1]", "the names i, i_t1, i_t2"),
+    ("latency.A_IO_L2_in.bounds.1", "9**9**9", "", "9**9**9"),
+    ("latency.A_IO_L2_in.bounds.1", "(" * 9_000, "", "nested more than"),
+    ("latency.A_IO_L2_in.bounds.1", "1/0", "", "divides by zero"),
+    ("latency.A_IO_L2_in.bounds.1", "i-i", "", "positive"),
+    ("latency.A_IO_L2_in.bounds.1", "1/(i-j+1)", "", "positive"),
+    ("latency.A_IO_L2_in.bounds.1", "2-i_t2", "", "positive"),
+    ("latency.A_IO_L2_in.bounds.1", 7, "latency.A_IO_L2_in.bounds[1]", "allowed: text"),
+    ("latency.A_IO_L2_in.bounds.0", "1", "latency.A_IO_L2_in.bounds[0]", "allowed: '0'"),
+    ("latency.A_IO_L2_in.bounds", ["0"], "latency.A_IO_L2_in.bounds", "two bounds"),
+    ("latency.A_IO_L2_in.bounds", "0", "latency.A_IO_L2_in.bounds", "a list"),
+    ("latency.A_IO_L2_in.type", "while", "latency.A_IO_L2_in.type", "for, mark, if, block, user, array_tile"),
+    ("latency.A_IO_L2_in.type", ["for"], "latency.A_IO_L2_in.type", "text"),
+    ("latency.A_IO_L2_in.child", MISSING, "latency.A_IO_L2_in", "misses 'child'"),
+    ("latency.A_IO_L2_in.child", [1], "latency.A_IO_L2_in.child", "an object"),
+    ("latency.A_IO_L2_in.child.child", CALL, "latency.A_IO_L2_in", "moves the tiles of all buffers"),
+    ("latency.A_IO_L2_in", DEEP, "latency.A_IO_L2_in", "levels"),
+    ("latency.A_IO_L1_in_inter", CALL, "latency.A_IO_L1_in_inter", "array_tile"),
+    ("latency.A_IO_L1_in_intra", MISSING, "latency", "misses 'A_IO_L1_in_intra'"),
+    ("latency.A_IO_L1_in", {"type": "block", "child": [LOOP]}, "", "blocks contain no loops"),
+    ("latency.A_IO_L1_in", {"type": "if", "child": []}, "latency.A_IO_L1_in.child", "one or more nodes"),
+    ("latency.A_IO_L1_in", MISSING, "latency", "misses 'A_IO_L1_in'"),
+    ("latency.Z_IO_L1_in", CALL, "latency", "'Z_IO_L1_in' is no module of mm"),
+    ("latency.A_IO_L7_in", CALL, "latency", "level 1 to 2"),
+    ("latency.\x1b[2J", CALL, "latency", r"'\x1b[2J'"),
+    ("latency.PE", CALL, "latency.PE", "the mark 'array'"),
+    ("latency.PE.bounds.1", "i", "latency.PE", "the tiles of each of i, j, k"),
+    ("latency.PE.child.bounds.1", "ceil(i/i_t1)", "latency.PE", "the tiles of each of i, j, k"),
+    ("latency", [], "latency", "an object"),
+    ("latency", MISSING, "own.json", "misses 'latency'"),
+    ("memory", "x", "memory", "an object"),
+    ("memory.A_IO_L1_in.ele_size", 0, "memory.A_IO_L1_in.ele_size", "a positive integer"),
+    ("memory.A_IO_L1_in.ele_size", -4, "memory.A_IO_L1_in.ele_size", "-4"),
+    ("memory.A_IO_L1_in.ele_size", 10**400, "", "a very large number"),
+    ("memory.A_IO_L1_in.ele_size", True, "", "true"),
+    ("memory.A_IO_L1_in.ele_size", MISSING, "memory.A_IO_L1_in", "misses 'ele_size'"),
+    ("memory.A_IO_L1_in.data_pack_factor_inter", "p99", "memory.A_IO_L1_in.data_pack_factor_inter", "p10, p11, p9"),
+    ("memory.A_IO_L1_in.array", "C", "memory.A_IO_L1_in.array", "allowed: A"),
+    ("memory.A_IO_L1_in.buf_size", "i_t1", "", "buf_size"),
+    ("memory.A_IO_L1_in.num", {}, "memory.A_IO_L1_in.num", "text"),
+    ("memory.A_IO_L1_in.double_buffer", 2, "memory.A_IO_L1_in.double_buffer", "0 or 1"),
+    ("memory.A_IO_L1_in", MISSING, "latency", "0 modules A in with buffer"),
+    ("memory.Q", {}, "memory", "'Q' has no loop tree"),
+    ("attr.A_IO_L2_in", MISSING, "attr", "misses 'A_IO_L2_in'"),
+    ("attr.A_IO_L2_in.to_dram", 0, "latency", "0 modules A in with DRAM access"),
+    ("attr.A_IO_L2_in.in", 0, "attr.A_IO_L2_in.in", "1 for copy-in"),
+    ("attr.A_IO_L2_in.serialize", None, "attr.A_IO_L2_in.serialize", "null"),
+    ("io.A_IO_L2_in.dims", 1, "io.A_IO_L2_in.dims", "a list"),
+    ("compute.PE.dims", ["(i_t1/i_t2)"], "compute.PE.num", "the product of dims"),
+    ("compute.PE.dims.0", "k_t1", "compute.PE.num", "the product of dims"),
+    ("compute.PE.unroll_factor", "j_t2", "compute.PE.unroll_factor", "the SIMD factor of loop k"),
+    ("compute.PE", MISSING, "compute", "misses 'PE'"),
+    ("params", {}, "params", "a list"),
+    ("params.0", MISSING, "params", "loops j, k do not match mm, which has i, j, k"),
+    ("params.0.name", "x", "params", "loops j, k, x do not match mm, which has i, j, k"),
+    ("params.0.name", "j", "params[1].name", "a name of its own"),
+    ("params.0.name", "i\n", "params[0].name", r"'i\n' is not allowed; allowed: letters"),
+    ("params.0.name", "i" * 100_000, "params[0].name", "allowed: letters"),
+    ("params.0.split_by", MISSING, "params", "tiled loops j, k do not match mm, which tiles i, j, k"),
+    ("params.0.split_by", "zz", "params[0].split_by", "i_t1, j_t1, k_t1"),
+    ("params.0.split_by", "j_t1", "params", "share a tiling factor"),
+    ("params.0.attr", "magic", "params[0].attr", "loop_ub"),
+    ("params.5.split_by", "j_t2", "params", "share a tiling factor"),
+    ("params.8.attr", "latency_tiling_factor", "params", "SIMD loops none do not match mm, which has k"),
+    ("params.9.divisors", [], "params[9]", "one divisor"),
+    ("params.9.bounds", ["1", "16"], "params[9].bounds[1]", "max(min(LAST, WORDS), LOWER)"),
+    ("params.9.bounds", MISSING, "params[9]", "misses 'bounds'"),
+    ("params.9.multiples", "k_t2", "params[9].multiples", "a list"),
+    ("params.9", MISSING, "memory.A_IO_L1_in.data_pack_factor_inter", "data_pack_factor: p10, p11"),
+]
+
+
+def changed(document, steps, value):
+    """A copy of a document with something else at one place."""
+    result = copy.copy(document)
+    key = int(steps[0]) if isinstance(result, list) else steps[0]
+    if len(steps) > 1:
+        result[key] = changed(result[key], steps[1:], value)
+    elif value is MISSING:
+        del result[key]
+    else:
+        result[key] = value
+    return result
+
+
+@pytest.mark.parametrize(("place", "value", "path", "problem"), MUTATIONS, ids=[f"{n}-{m[0]}" for n, m in enumerate(MUTATIONS)])
+def test_bad_document(place, value, path, problem):
+    with pytest.raises(InputError) as refusal:
+        descriptor_array(changed(OURS["k",], place.split("."), value), MM, "own.json")
+    check_refusal(str(refusal.value), "own.json", path, problem)
+
+
+def test_description_of_another_nest():
+    with pytest.raises(InputError, match="loops i, j, k do not match conv2d, which has c, i, o, p, q, r"):
+        descriptor_array(OURS["k",], CNN, "own.json")
+
+
+TEXTS = ["", "0", "-1", "i", "i_t1/i_t2", "k_t2-1", "ceil(k/k_t1)", "p9", "PE", "if", "block", "array_tile", "max(i,j)", "\0"]
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(TEXTS) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["type", "child", "bounds", "x"]), inner),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.sampled_from(list(OURS)), st.data())
+def test_any_change_loads_or_is_refused(dataflow, data):
+    document, steps = OURS[dataflow], []
+    here = document
+    while isinstance(here, dict | list) and here and (len(steps) < 2 or data.draw(st.integers(0, 5))):
+        step = data.draw(st.sampled_from(sorted(here) if isinstance(here, dict) else range(len(here))))
+        steps.append(step)
+        here = here[step]
+    try:
+        array = descriptor_array(changed(document, steps, data.draw(st.just(MISSING) | VALUES)), MM, "own.json")
+    except InputError as refusal:
+        check_refusal(str(refusal))
+    else:
+        packs = {f"pack.{group.name}": Fraction(2) for group in array.groups}
+        values = {f"{q}.{x}": Fraction(n) for q, n in (("t1", 4), ("t2", 2), ("lanes", 2), ("tiles", 3)) for x in "ijk"}
+        values |= {f"extent.{x}": Fraction(12) for x in "ijk"} | packs
+        assert evaluate(array, values, DATA_TYPES["fp32"], FRACTION).latency > 0
