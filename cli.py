@@ -23,6 +23,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
 listing = typer.Typer(help="List workloads, platforms, or the designs of a workload.", no_args_is_help=True)
 app.add_typer(listing, name="list")
@@ -51,16 +52,20 @@ def solve(
     descriptor: Annotated[Path | None, typer.Option(help="Published design description (JSON) to solve.")] = None,
     objective: Annotated[str, typer.Option(help="What to minimise: an expression over metrics.")] = "latency",
     method: Annotated[str, typer.Option(help="auto or exact.")] = "auto",
-    time_limit: Annotated[float | None, typer.Option(help="Seconds for all designs together.")] = None,
-    gap: Annotated[float, typer.Option(help="Relative gap at which a design counts as done; 0 asks for a proof.")] = 0.0,
-    threads: Annotated[int, typer.Option(help="Designs solved at a time.")] = 1,
-    include_unbuildable: Annotated[bool, typer.Option(help="Consider designs that HLS cannot build, too.")] = False,
-    min_lanes: Annotated[int, typer.Option(help="Fewest PEs along each space loop.")] = 1,
+    time_limit: Annotated[str | None, typer.Option(metavar="S", help="Seconds for all designs together.")] = None,
+    gap: Annotated[
+        str, typer.Option(metavar="G", help="Relative gap at which a design counts as done; 0 asks for a proof.")
+    ] = "0",
+    threads: Annotated[str, typer.Option(metavar="N", help="Designs solved at a time.")] = "1",
+    include_unbuildable: Annotated[
+        bool, typer.Option("--include-unbuildable", help="Consider designs that HLS cannot build, too.")
+    ] = False,
+    min_lanes: Annotated[str, typer.Option(metavar="N", help="Fewest PEs along each space loop.")] = "1",
     divisors_only: Annotated[
-        bool, typer.Option(help="Let array partitioning factors divide the extents (no padding).")
+        bool, typer.Option("--divisors-only", help="Let array partitioning factors divide the extents (no padding).")
     ] = False,
     start: Annotated[Path | None, typer.Option(help="A result whose configurations to improve on.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of randomised methods; the exact engine is deterministic without.")] = 0,
+    seed: Annotated[str, typer.Option(metavar="N", help="Seed of randomised methods; the exact engine needs none.")] = "0",
     as_json: AsJson = False,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the result (JSON) to this file.")] = None,
 ) -> None:
@@ -76,11 +81,10 @@ def solve(
     from ithaca.workloads.library import workload as find_workload
 
     parse.check_method(method)
-    parse.check_positive("--time-limit", time_limit)
-    parse.check_positive("--gap", gap, zero=True)
-    parse.check_at_least("--threads", threads, 1)
-    parse.check_at_least("--min-lanes", min_lanes, 1)
-    parse.check_at_least("--seed", seed, 0)
+    seconds = None if time_limit is None else parse.parse_number("--time-limit", time_limit, positive=True)
+    options = SolveOptions(seconds, parse.parse_number("--gap", gap))
+    workers = parse.parse_integer("--threads", threads, least=1)
+    parse.parse_integer("--seed", seed, least=0)
     if output is not None:
         from ithaca.exports.files import check_writable
 
@@ -96,14 +100,14 @@ def solve(
         permutation=permutation,
         descriptor=descriptor,
         include_unbuildable=include_unbuildable,
-        space=SpaceOptions(min_lanes, divisors_only),
+        space=SpaceOptions(parse.parse_integer("--min-lanes", min_lanes, least=1), divisors_only),
     )
     known = {}
     if start is not None:
         from ithaca.commands.warm_start import known_tilings
 
         known = known_tilings(start, request.nest)
-    result = run(request, SolveOptions(time_limit, gap), threads, known)
+    result = run(request, options, workers, known)
     if as_json:
         _print_json(result_document(result))
     else:
@@ -111,11 +115,10 @@ def solve(
 
         print_result(result)
     if output is not None:
-        import json
-
         from ithaca.exports.files import write_text_atomically
+        from ithaca.formulations.json_numbers import document_text
 
-        write_text_atomically(output, json.dumps(result_document(result), indent=2) + "\n")
+        write_text_atomically(output, document_text(result_document(result)))
         print(f"wrote {output}", file=sys.stderr)
     if result.best is None:
         _explain_failure(result)
@@ -157,7 +160,9 @@ def export(
     file: Annotated[Path, typer.Argument(help="A result as written by solve -o.")],
     to: Annotated[str, typer.Option(help="Target: autosa.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write.")],
-    nearest: Annotated[bool, typer.Option(help="Export the proven-best buildable configuration if this one is not.")] = False,
+    nearest: Annotated[
+        bool, typer.Option("--nearest", help="Export the proven-best buildable configuration if this one is not.")
+    ] = False,
 ) -> None:
     """Export the best configuration of a result for another tool."""
     from ithaca.commands.export import export_result
@@ -210,10 +215,10 @@ def _main(
 ) -> None: ...
 
 
-def _print_json(document: object) -> None:
-    import json
+def _print_json(document: dict[str, Any]) -> None:
+    from ithaca.formulations.json_numbers import document_text
 
-    print(json.dumps(document, indent=2))
+    print(document_text(document), end="")
 
 
 def main() -> None:

@@ -11,17 +11,24 @@ from rich.table import Table
 
 from ithaca.formulations.metrics import METRICS
 from ithaca.solver.certificate import Certificate, Status
-from ithaca.solver.result import Result
+from ithaca.solver.result import Result, throughput_gops
 from ithaca.solver.solution import Shortfall, Solution
 
 #: Width of tables where the terminal does not say.
 WIDTH = 110
 
 
+class _Output(Console):
+    """Standard output; a closed pipe is an error for the caller to report, not a silent exit."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def console() -> Console:
     """Standard output; wide enough for tables when it is no terminal."""
-    plain = Console(highlight=False)
-    return plain if plain.is_terminal else Console(highlight=False, width=max(WIDTH, plain.width), color_system=None)
+    plain = _Output(highlight=False)
+    return plain if plain.is_terminal else _Output(highlight=False, width=max(WIDTH, plain.width), color_system=None)
 
 
 def number(value: Fraction | float | None) -> str:
@@ -59,7 +66,8 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
         known = [b for b in bounds if b is not None]
         least = number(min(known)) if len(known) == len(bounds) else "unknown"
         out.print(f"           {len(unproven)} other designs are not proven; their least lower bound is {least}")
-    out.print("tiling     " + "; ".join(_loop_text(best, loop) for loop in array.band))
+    for index, loop in enumerate(array.band):
+        out.print(("           " if index else "tiling     ") + _loop_text(best, loop))
     out.print("packs      " + ", ".join(f"{name} {words}" for name, words in tiling.module_packs(array).items()) + " (words)")
     out.print(
         f"latency    {number(best.metrics['latency'])} cycles = prologue {number(best.metrics['prologue'])}"
@@ -98,20 +106,33 @@ def _loop_text(best: Solution, loop: str) -> str:
 
 def _throughput_text(result: Result, best: Solution) -> str:
     latency = best.metrics["latency"]
-    text = f"{result.throughput_gops(best):,.1f} Gop/s at {number(result.clock_mhz)} MHz"
+    text = f"{float(throughput_gops(result.nest, latency, result.clock_mhz)):,.1f} Gop/s at {number(result.clock_mhz)} MHz"
     macs = best.metrics["dsp"] / best.problem.data.dsp_per_mac
     return f"{text}; {float(prod(best.problem.nest.sizes.values()) / (macs * latency)):.1%} of the array's peak"
 
 
 def _bottleneck(best: Solution) -> str:
-    """The module that sets the main phase, and the next."""
+    """What sets the main phase, and what would next."""
     assert best.tiling is not None
     costs = best.problem.costs(best.tiling)
-    totals = sorted(
-        [("the PEs", costs.pe), *((name, cost.total) for name, cost in costs.modules.items())], key=lambda item: -item[1]
-    )
-    (first, most), (second, next_) = totals[0], totals[1]
-    return f"{first} ({number(most)} cycles of the main phase; next: {second} with {number(next_)})"
+    # a buffer as slow as the PEs that it feeds (one cycle a tile aside) waits for them
+    tiles = max(cost.total / cost.per_tile for cost in costs.modules.values())
+    if costs.main - costs.pe <= tiles:
+        rest = {
+            name: cost.total for name, cost in costs.modules.items() if cost.total - costs.pe > tiles or cost.total < costs.pe
+        }
+        first, most = "computation: the PEs work", costs.pe
+    else:
+        rest = {name: cost.total for name, cost in costs.modules.items()}
+        first = max(rest, key=lambda name: rest[name])
+        most = rest.pop(first)
+        rest["the PEs"] = costs.pe
+        first = f"transfers: {first} works"
+    text = f"{first} {number(most)} of the {number(costs.main)} cycles of the main phase"
+    if rest:
+        second = max(rest, key=lambda name: rest[name])
+        text += f"; next: {second} with {number(rest[second])}"
+    return text
 
 
 def _print_nothing_found(out: Console, result: Result) -> None:
@@ -120,8 +141,6 @@ def _print_nothing_found(out: Console, result: Result) -> None:
         out.print(f"\nnothing found in time; {len(infeasible)} of {len(result.designs)} designs are infeasible")
         return
     out.print("\ninfeasible: no configuration of any design meets the limits")
-    for line in explain_infeasibility(result.designs):
-        out.print(escape(line))
 
 
 def explain_infeasibility(designs: tuple[Solution, ...]) -> list[str]:

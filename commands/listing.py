@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rich.markup import escape
 from rich.table import Table
 
@@ -75,7 +77,7 @@ def _print_design(array: SystolicArray, data: DataType) -> None:
     out.print(f"  buildable: {'yes' if array.buildable else 'no: ' + escape(array.obstacle or '')}")
 
 
-def designs_document(nest: LoopNest, edition: Edition, data: DataType) -> dict[str, object]:
+def designs_document(nest: LoopNest, edition: Edition, data: DataType) -> dict[str, Any]:
     """The same as a JSON document."""
     return {
         "schema": "ithaca/1",
@@ -85,7 +87,7 @@ def designs_document(nest: LoopNest, edition: Edition, data: DataType) -> dict[s
     }
 
 
-def _design_document(array: SystolicArray, data: DataType) -> dict[str, object]:
+def _design_document(array: SystolicArray, data: DataType) -> dict[str, Any]:
     costs = symbolic_costs(array, data)
     return {
         "dataflow": list(array.dataflow),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from fractions import Fraction
@@ -49,18 +50,22 @@ def check_method(method: str) -> None:
         raise InputError(f"--method is '{_short(method)}'; allowed: {', '.join(METHODS)}")
 
 
-def check_positive(option: str, value: float | None, *, zero: bool = False) -> None:
-    """Refuse numbers that are negative, infinite or no numbers; 0 only where ``zero`` allows it."""
-    if value is None:
-        return
-    if not (value >= 0 if zero else value > 0) or value == float("inf"):
-        raise InputError(f"{option} is {value}; allowed: a finite number {'≥' if zero else '>'} 0")
+def parse_number(option: str, text: str, *, positive: bool = False) -> float:
+    """A finite number that is not negative (nor 0, where it must be positive)."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or value < 0 or (positive and value == 0):
+        raise InputError(f"{option} is '{_short(text)}'; allowed: a finite number {'>' if positive else '≥'} 0")
+    return value
 
 
-def check_at_least(option: str, value: int, least: int) -> None:
-    """Refuse an integer below ``least``."""
-    if value < least:
-        raise InputError(f"{option} is {value}; allowed: an integer ≥ {least}")
+def parse_integer(option: str, text: str, *, least: int) -> int:
+    """An integer of at least ``least``."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,18}", text) or int(text) < least:
+        raise InputError(f"{option} is '{_short(text)}'; allowed: an integer ≥ {least}")
+    return int(text)
 
 
 def parse_edition(name: str) -> Edition:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
@@ -61,7 +61,7 @@ class Request:
     permutation: str | None = None
     descriptor: Path | None = None
     include_unbuildable: bool = False
-    space: SpaceOptions = SpaceOptions()
+    space: SpaceOptions = field(default_factory=SpaceOptions)
 
 
 def requested_designs(request: Request) -> tuple[SystolicArray, ...]:

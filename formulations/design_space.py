@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,8 +86,9 @@ def candidate_rows(problem: Problem, axis: Axis) -> Iterator[dict[str, Rows]]:
         yield rows
 
 
-def separate_packs_are_legal(problem: Problem, values: Mapping[str, Fraction]) -> bool:
+def separate_packs_are_legal(problem: Problem, tiling: Tiling) -> bool:
     """Whether the packs with an axis of their own are legal at a point."""
+    values = tiling.quantities(problem.array, problem.nest.sizes)
     for axis in axes(problem.array):
         if axis.loop is None:
             group = axis.packs[0]
@@ -149,9 +149,7 @@ def _loop_rows(problem: Problem, loop: str) -> Iterator[dict[str, Rows]]:
         yield {q(loop).name: v for q, v in zip(_LOOP_QUANTITIES, values, strict=True)}
 
 
-def _with_pack(
-    problem: Problem, group: IOGroup, rows: dict[str, Rows], constants: Mapping[str, int]
-) -> dict[str, Rows]:
+def _with_pack(problem: Problem, group: IOGroup, rows: dict[str, Rows], constants: Mapping[str, int]) -> dict[str, Rows]:
     """Cross rows with the legal packs of a group."""
     count = next(iter(rows.values())).size
     last, multiple = (

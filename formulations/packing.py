@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.systolic_array import Packing
 
-
-
 #: The published estimator caps packs in words of its only data type, fp32.
 PUBLISHED_WORD_BYTES = 4
 

@@ -265,7 +265,9 @@ class SystolicArray:
         """Why HLS cannot build the design, or None where it can."""
         for group, module in self.modules:
             if group.role is Role.FLOW and module.direction is Direction.IN:
-                return f"partial sums of {group.array} are copied in ({module.name}): a feedback loop that HLS does not synthesize"
+                return (
+                    f"partial sums of {group.array} are copied in ({module.name}): a feedback loop that HLS does not synthesize"
+                )
         return None
 
     @property

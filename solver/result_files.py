@@ -165,9 +165,6 @@ def load_any_points(path: Path, nest: LoopNest, data: DataType) -> tuple[Point, 
     return result.points
 
 
-# -- the document ------------------------------------------------------------------------
-
-
 def _number(value: object) -> Fraction:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError("a number")
@@ -247,9 +244,6 @@ class _Result(_Document):
     space: _Space = _Space()
     best: _Solution | None
     designs: list[_Solution]
-
-
-# -- from the document to the model's objects, each part checked where it stands ---------
 
 
 def _result(read: _Result) -> LoadedResult:

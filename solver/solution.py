@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ithaca.formulations.metrics import array_words, metric_values
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.tiling import Tiling
-from ithaca.formulations.metrics import array_words, metric_values
 from ithaca.solver.certificate import Certificate
 
 

@@ -41,7 +41,10 @@ def mm_problem(
 def mm_tiling(array: SystolicArray, t1: tuple[int, int, int], t2: tuple[int, int], simd: int, **packs: int) -> Tiling:
     """A tiling of matrix multiplication, with packs by group name."""
     return Tiling(
-        dict(zip("ijk", t1, strict=True)), dict(zip("ij", t2, strict=True)), simd, {g.name: packs[g.name] for g in array.packed_groups}
+        dict(zip("ijk", t1, strict=True)),
+        dict(zip("ij", t2, strict=True)),
+        simd,
+        {g.name: packs[g.name] for g in array.packed_groups},
     )
 
 

@@ -57,7 +57,9 @@ class LoopNest:
         if len(set(arrays)) != len(arrays):
             raise InputError(f"workload {self.name}: arrays {arrays} repeat a name")
         if self.simd not in self.band:
-            raise InputError(f"workload {self.name}: SIMD loop '{self.simd}' must be one of the band loops {', '.join(self.band)}")
+            raise InputError(
+                f"workload {self.name}: SIMD loop '{self.simd}' must be one of the band loops {', '.join(self.band)}"
+            )
         if not self.reduction_loops:
             raise InputError(f"workload {self.name}: no reduction loop (every loop indexes {self.output})")
 

@@ -16,9 +16,6 @@ from numpy.typing import NDArray
 Costs = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-#: Rows that the pairwise filter tries as dominators.
-PIVOTS = 48
-
 
 def run_heads(costs: Costs, keys: Sequence[NDArray[np.int64]]) -> Mask:
     """Keep a row unless the first row of its run (of equal keys) dominates it.
@@ -52,22 +49,4 @@ def duplicates(costs: Costs) -> Mask:
         equal &= values[1:] == values[:-1]
     keep = np.ones(order.size, bool)
     keep[order[1:][equal]] = False
-    return keep
-
-
-def by_pivots(costs: Costs) -> Mask:
-    """Keep rows that none of a few strong rows dominates."""
-    keep = np.ones(costs.shape[1], bool)
-    scale = np.abs(costs).max(axis=1, keepdims=True)
-    scores = np.log(np.abs(costs) / np.where(scale > 0, scale, 1) + 1e-9) * np.sign(costs)
-    generator = np.random.default_rng(0)
-    for _ in range(PIVOTS):
-        weights = generator.random(costs.shape[0])
-        alive = np.flatnonzero(keep)
-        pivot = alive[np.argmin(weights @ scores[:, alive])]
-        dominated = np.ones(alive.size, bool)
-        for column in costs:
-            dominated &= column[pivot] <= column[alive]
-        dominated[np.searchsorted(alive, pivot)] = False
-        keep[alive[dominated]] = False
     return keep

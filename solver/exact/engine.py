@@ -56,6 +56,4 @@ def _certificate(state: SearchState, seconds: float) -> Certificate:
     else:
         proven = state.value is not None and state.value == state.lower_bound
         status = Status.OPTIMAL if proven else Status.UNKNOWN if state.value is None else Status.FEASIBLE
-    return Certificate(
-        status, state.lower_bound, relative_gap(state.value, state.lower_bound), METHOD, state.boxes, seconds
-    )
+    return Certificate(status, state.lower_bound, relative_gap(state.value, state.lower_bound), METHOD, state.boxes, seconds)

@@ -30,8 +30,8 @@ from ithaca.solver.progress import Progress
 BATCH = 8192
 
 #: How many boxes of a batch start a local search, and in how many of the first batches.
-DIVES = 6
-DIVING_BATCHES = 6
+DIVES = 4
+DIVING_BATCHES = 4
 
 
 @dataclass
@@ -60,9 +60,7 @@ class Search:
         Receives `Progress` now and then.
     """
 
-    def __init__(
-        self, model: BoundModel, options: SolveOptions, report: Callable[[Progress], None] | None = None
-    ) -> None:
+    def __init__(self, model: BoundModel, options: SolveOptions, report: Callable[[Progress], None] | None = None) -> None:
         self.model = model
         self.options = options
         self.report = report
@@ -192,7 +190,7 @@ class Search:
         costs = problem.costs(tiling)
         if problem.array.pe.accumulators is not None and costs.accumulation < 0:
             return
-        if problem.exceeded(costs) or not separate_packs_are_legal(problem, tiling.quantities(problem.array, problem.nest.sizes)):
+        if problem.exceeded(costs) or not separate_packs_are_legal(problem, tiling):
             return
         value = problem.value(costs)
         if state.value is None or value < state.value:

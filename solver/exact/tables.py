@@ -122,12 +122,10 @@ def _prune(columns: Sequence[Column], rows: Rows, values: NDArray[np.float64], a
         rows, values = _sorted_by_factors(rows, values, axis, -1 if largest_first else 1)
         keys = [rows[quantities.t1(axis.loop).name], *(rows[quantities.pack(g.name).name] for g in axis.packs)]
         rows, values = _keep(rows, values, dominance.run_heads(_costs(columns, values), keys))
-    return _keep(rows, values, dominance.by_pivots(_costs(columns, values)))
+    return rows, values
 
 
-def _sorted_by_factors(
-    rows: Rows, values: NDArray[np.float64], axis: Axis, sign: int
-) -> tuple[Rows, NDArray[np.float64]]:
+def _sorted_by_factors(rows: Rows, values: NDArray[np.float64], axis: Axis, sign: int) -> tuple[Rows, NDArray[np.float64]]:
     assert axis.loop is not None
     inner, outer = rows[quantities.t2(axis.loop).name], rows[quantities.t1(axis.loop).name]
     packs = [rows[quantities.pack(g.name).name] for g in axis.packs]

@@ -1,0 +1,106 @@
+"""The exact engine on the sizes of the README, as ratios against a baseline of the same run.
+
+Run with ``pytest benchmarks --benchmark-only -s``. The baseline is a fixed amount of NumPy work, so
+that figures from a busy or slow machine still compare. Each benchmark also prints, per design, the
+time to an incumbent within 10 %, 1 % and 0 % of the optimum and the time to the proof.
+"""
+
+from __future__ import annotations
+
+import resource
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from ithaca.formulations.data_types import data_type
+from ithaca.formulations.derivation import designs
+from ithaca.formulations.metrics import METRICS
+from ithaca.formulations.objectives import parse_objective
+from ithaca.formulations.platform_files import load_platform
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.systolic_array import Edition
+from ithaca.solver.exact.model import build_model
+from ithaca.solver.exact.search import Search, SearchState
+from ithaca.solver.options import SolveOptions
+from ithaca.workloads.library import workload
+
+
+@dataclass(frozen=True)
+class Case:
+    """A set of designs of one size on one platform."""
+
+    sizes: tuple[int, int, int]
+    platform: str
+    edition: Edition
+    names: tuple[str, ...]
+
+
+BUILDABLE = ("[i] C", "[j] C", "[k] C", "[i,j] C", "[i,k] C", "[j,k] C")
+ALL = tuple(f"{d} {p}" for d in ("[i]", "[j]", "[k]", "[i,j]", "[i,k]", "[j,k]") for p in "ABC")
+CASES = {
+    "64 cubed, 6 buildable, exact": Case((64, 64, 64), "u250", Edition.EXACT, BUILDABLE),
+    "1024 cubed, all 18, odyssey": Case((1024, 1024, 1024), "u250", Edition.ODYSSEY, ALL),
+    "1024 cubed, 6 buildable, exact": Case((1024, 1024, 1024), "u250", Edition.EXACT, BUILDABLE),
+    "(513, 2048, 96), (i,j), exact": Case((513, 2048, 96), "vu9p", Edition.EXACT, ("[i,j] C",)),
+    "(513, 2048, 96), (k), exact": Case((513, 2048, 96), "vu9p", Edition.EXACT, ("[k] C",)),
+}
+
+
+def problems(case: Case) -> list[Problem]:
+    """The problems of a case."""
+    nest = workload("mm", dict(zip("ijk", case.sizes, strict=True)))
+    resources = load_platform(case.platform).resources
+    limits = tuple(Limit(name, resource.limit) for name, resource in resources.items() if name in METRICS)
+    objective = parse_objective("latency")
+    data = data_type("fp32")
+    return [Problem(nest, a, data, limits, objective) for a in designs(nest, case.edition) if a.name in case.names]
+
+
+def baseline() -> float:
+    """Seconds of a fixed amount of array work: the median of five runs."""
+    values = np.linspace(1.0, 2.0, 8192)
+    taken = []
+    for _ in range(5):
+        began = time.perf_counter()
+        for _ in range(2000):
+            np.maximum(values * values, values)
+        taken.append(time.perf_counter() - began)
+    return sorted(taken)[2]
+
+
+def solve_all(case: Case) -> list[tuple[str, float, SearchState, float]]:
+    """Prove every design: name, seconds of preparation, what the search found, seconds in all."""
+    found = []
+    for problem in problems(case):
+        began = time.perf_counter()
+        model = build_model(problem)
+        prepared = time.perf_counter() - began
+        state = Search(model, SolveOptions()).run()
+        found.append((problem.array.name, prepared, state, time.perf_counter() - began))
+    return found
+
+
+def within(state: SearchState, share: str) -> float:
+    """Seconds of search until the incumbent was within a share of the optimum."""
+    assert state.value is not None
+    return next(seconds for seconds, value in state.incumbents if value <= state.value * (1 + Fraction(share)))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_time_to_proof(benchmark, name: str) -> None:  # type: ignore[no-untyped-def]
+    case = CASES[name]
+    unit = baseline()
+    found = benchmark.pedantic(solve_all, args=(case,), rounds=1, warmup_rounds=1)
+    assert all(state.complete for _, _, state, _ in found)
+    total = sum(seconds for *_, seconds in found)
+    print(f"\n{name}: {total:.2f} s = {total / unit:.1f} baselines; peak memory of the process so far "
+          f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB")  # fmt: skip
+    print(f"{'design':<9} {'optimum':>14} {'tables':>7} {'10 %':>7} {'1 %':>7} {'0 %':>7} {'proof':>7}  boxes   (seconds)")
+    for design, prepared, state, seconds in found:
+        times = " ".join(f"{prepared + within(state, share):7.2f}" for share in ("0.1", "0.01", "0"))
+        print(f"{design:<9} {float(state.value):>14,.2f} {prepared:7.2f} {times} {seconds:7.2f}  {state.boxes:,}")
+        benchmark.extra_info[design] = {"boxes": state.boxes, "seconds": seconds}
+    benchmark.extra_info["baselines"] = total / unit

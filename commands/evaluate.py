@@ -1,0 +1,32 @@
+"""``ithaca evaluate``: all metrics of given configurations, computed afresh."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from ithaca.commands.display import console, number
+from ithaca.formulations.data_types import DataType
+from ithaca.formulations.evaluation import evaluation_document
+from ithaca.formulations.metrics import METRICS
+from ithaca.solver.result_files import load_any_points
+from ithaca.workloads.nest import LoopNest
+
+
+def evaluate_file(nest: LoopNest, path: Path, data: DataType) -> dict[str, Any]:
+    """Evaluate every point of a CSV file, or every configuration of a result, by the exact reference."""
+    return evaluation_document(load_any_points(path, nest, data), data)
+
+
+def print_points(document: dict[str, Any]) -> None:
+    """Print one row per point."""
+    table = Table("point", *METRICS, "meets bounds")
+    for column in table.columns[:-1]:
+        column.justify, column.no_wrap = "right", True
+    for index, point in enumerate(document["points"], start=1):
+        metrics = point["metrics"]
+        cells = (number(metrics[name]) for name in METRICS)
+        table.add_row(str(index), *cells, "yes" if point["meets_bounds"] else "no")
+    console().print(table)

@@ -1,0 +1,176 @@
+"""The C program that AutoSA compiles, and that checks its own result.
+
+AutoSA takes the nest from between the two pragmas and keeps the rest as the host program, so
+that the same file, compiled by any C compiler, tests the nest, and compiled with the generated
+kernel, tests the hardware. It is C99 and C++ alike, because the generated host is C++.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from math import prod
+
+from ithaca.formulations.data_types import DataType
+from ithaca.formulations.systolic_array import SystolicArray
+from ithaca.formulations.tiling import Tiling
+from ithaca.workloads.affine import Access
+from ithaca.workloads.nest import LoopNest
+
+#: Integers up to here are exact in fp32, so sums below it do not depend on their order.
+EXACT_FLOAT = 2**24
+
+_TEMPLATE = """\
+/* {statement}
+ * Design {design}, written by Ithaca for AutoSA.
+ *
+ * Loops run over whole tiles: each extent is padded to a multiple of its array partitioning
+ * factor. Inputs are zero in the padding, so it leaves the result as it is.
+ */
+#include <stdio.h>
+
+typedef {c_type} data_t;
+
+{macros}
+
+int main(void) {{
+{arrays}
+  unsigned seed = 1;
+  long errors = 0;
+
+{initialisation}
+  /* What the nest does not write shall not look like a result. */
+{leftover}
+
+#pragma scop
+{nest}
+#pragma endscop
+
+  /* The same by plain loops over the extents as they are, in another order. */
+{golden}
+
+{comparison}
+
+  if (errors) {{
+    printf("Failed: %ld errors\\n", errors);
+    return 1;
+  }}
+  printf("Passed\\n");
+  return 0;
+}}
+"""
+
+
+def padded_extents(nest: LoopNest, tiling: Tiling) -> dict[str, int]:
+    """Extent of each loop padded to whole tiles, tiles · t1 (iterations)."""
+    return {loop: -(-extent // tiling.array_part[loop]) * tiling.array_part[loop] for loop, extent in nest.extents}
+
+
+def golden_name(nest: LoopNest) -> str:
+    """Name of the array that holds the expected result."""
+    return f"golden_{nest.output.array}"
+
+
+def own_identifiers(nest: LoopNest) -> frozenset[str]:
+    """Identifiers of the program that are not names of the nest."""
+    macros = (macro(loop) for loop in nest.loops for macro in (_extent, _padded))
+    return frozenset({"data_t", "main", "printf", "seed", "errors", golden_name(nest), *macros})
+
+
+def c_program(nest: LoopNest, array: SystolicArray, data: DataType, tiling: Tiling) -> str:
+    """The self-contained C program of a configuration.
+
+    It fills the inputs, runs the nest on padded extents, and compares with a plain loop; it
+    prints ``Passed`` and returns 0, or the number of wrong outputs and returns 1.
+
+    Parameters
+    ----------
+    nest : LoopNest
+        The loop nest; one that has no `ithaca.exports.autosa.requirements.obstacles`.
+    array : SystolicArray
+        The design, named in a comment.
+    data : DataType
+        The type of all arrays.
+    tiling : Tiling
+        Supplies the array partitioning factors.
+    """
+    padded = padded_extents(nest, tiling)
+    output, golden = str(nest.output), str(nest.output).replace(nest.output.array, golden_name(nest), 1)
+    differs = [f"if ({output} != {golden})", "  errors++;"]
+    return _TEMPLATE.format(
+        statement=nest,
+        design=array.name,
+        c_type=data.c_type,
+        macros="\n".join(
+            f"#define {_extent(loop)} {extent}\n#define {_padded(loop)} {padded[loop]}" for loop, extent in nest.extents
+        ),
+        arrays="\n".join(f"  static data_t {_declarator(a)};" for a in (*nest.accesses, _golden(nest))),
+        initialisation=_text(line for access in nest.inputs for line in _fill(nest, access)),
+        leftover=_text(_loops(nest.parallel_loops, _padded, [f"{output} = 1;"])),
+        nest=_text(_scop(nest)),
+        golden=_text(_plain_loops(nest)),
+        comparison=_text(_loops(nest.parallel_loops, _padded, differs)),
+    )
+
+
+def _extent(loop: str) -> str:
+    return f"EXTENT_{loop}"
+
+
+def _padded(loop: str) -> str:
+    return f"PADDED_{loop}"
+
+
+def _golden(nest: LoopNest) -> Access:
+    return Access(golden_name(nest), nest.output.subscripts)
+
+
+def _declarator(access: Access) -> str:
+    return access.array + "".join(f"[{_padded(loop)}]" for subscript in access for loop in subscript.loops)
+
+
+def _text(lines: Iterable[str]) -> str:
+    return "\n".join(f"  {line}" for line in lines)
+
+
+def _loops(loops: Iterable[str], bound: Callable[[str], str], body: list[str]) -> list[str]:
+    """Wrap statements in loops that count upwards, the first one outermost."""
+    for loop in reversed(tuple(loops)):
+        body = [f"for (int {loop} = 0; {loop} < {bound(loop)}; {loop}++) {{", *(f"  {line}" for line in body), "}"]
+    return body
+
+
+def _scop(nest: LoopNest) -> list[str]:
+    """The nest as AutoSA wants it: the output set to 0, then accumulated."""
+    accumulate = f"{nest.output} = {nest.output} + {_product(nest)};"
+    reduction = _loops(nest.reduction_loops, _padded, [accumulate])
+    return _loops(nest.parallel_loops, _padded, [f"{nest.output} = 0;", *reduction])
+
+
+def _plain_loops(nest: LoopNest) -> list[str]:
+    """The expected result: parallel loops swapped, the sums from last to first."""
+    golden = _golden(nest)
+    body = [f"{golden} = {golden} + {_product(nest)};"]
+    for loop in nest.reduction_loops:
+        body = [f"for (int {loop} = {_extent(loop)} - 1; {loop} >= 0; {loop}--) {{", *(f"  {line}" for line in body), "}"]
+    return _loops(reversed(nest.parallel_loops), _extent, body)
+
+
+def _product(nest: LoopNest) -> str:
+    return " * ".join(str(access) for access in nest.inputs)
+
+
+def _fill(nest: LoopNest, access: Access) -> list[str]:
+    """Pseudo-random positive integers.
+
+    Positive, so that an output that was never written shows. Without a pattern (this is the
+    generator of Numerical Recipes), because data with a period hide a tile taken for another.
+    """
+    loops = (loop for subscript in access for loop in subscript.loops)
+    value = f"{access} = (data_t)(1u + (seed >> 16) % {_largest_value(nest)}u);"
+    return _loops(loops, _extent, ["seed = 1664525u * seed + 1013904223u;", value])
+
+
+def _largest_value(nest: LoopNest) -> int:
+    """The largest input value (at most 5) for which every sum is exact in fp32."""
+    summands = prod(nest.sizes[loop] for loop in nest.reduction_loops)
+    return next((v for v in (5, 4, 3, 2) if v ** len(nest.inputs) * summands <= EXACT_FLOAT), 1)

@@ -1,0 +1,163 @@
+"""What AutoSA cannot build, and why.
+
+The compiler checks little of this itself: most violations compile and compute wrong results,
+so a configuration is exported only if nothing here speaks against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from ithaca.exports.autosa.command import moved_group
+from ithaca.exports.autosa.program import own_identifiers
+from ithaca.formulations import quantities
+from ithaca.formulations.data_types import DRAM_PORT_BYTES, DataType
+from ithaca.formulations.dataflows import dataflows
+from ithaca.formulations.number_systems import FRACTION
+from ithaca.formulations.systolic_array import SystolicArray
+from ithaca.formulations.tiling import Tiling
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.nest import LoopNest
+
+#: PEs that AutoSA needs along each space loop.
+MIN_LANES = 2
+
+#: Names that neither C99 nor C++ (the host program) leaves to a program.
+_RESERVED = """
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const constexpr const_cast
+    continue decltype default delete do double dynamic_cast else enum explicit export extern false float for friend goto
+    if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public
+    register reinterpret_cast restrict return short signed sizeof static static_assert static_cast struct switch template
+    this thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor
+    xor_eq BUFSIZ EOF NULL
+"""
+KEYWORDS = frozenset(_RESERVED.split())
+
+
+def obstacles(nest: LoopNest, array: SystolicArray, data: DataType, tiling: Tiling) -> tuple[str, ...]:
+    """Every reason why AutoSA cannot build a configuration.
+
+    Parameters
+    ----------
+    nest : LoopNest
+        The loop nest, with extents.
+    array : SystolicArray
+        The design, derived from the nest.
+    data : DataType
+        The type of all arrays.
+    tiling : Tiling
+        The configuration.
+
+    Returns
+    -------
+    tuple of str
+        One reason each, in plain words; empty if the configuration can be built.
+
+    Raises
+    ------
+    InputError
+        If design, nest and tiling do not belong together.
+    """
+    _check_belonging(nest, array, tiling)
+    found = (
+        *_of_nest(nest),
+        *_of_names(nest),
+        *_of_design(nest, array),
+        *_of_tiles(array, data, tiling),
+        *_of_packs(nest, array, data, tiling),
+    )
+    return tuple(found)
+
+
+def _check_belonging(nest: LoopNest, array: SystolicArray, tiling: Tiling) -> None:
+    expected = {
+        "array_part": (tiling.array_part, array.band),
+        "latency_hiding": (tiling.latency_hiding, array.latency_hiding_loops),
+        "pack": (tiling.pack, tuple(group.name for group in array.packed_groups)),
+    }
+    if array.band != nest.band or array.simd_loop != nest.simd:
+        raise InputError(f"design {array.name} of {array.workload} does not belong to the nest {nest}")
+    for field, (given, names) in expected.items():
+        if set(given) != set(names):
+            raise InputError(f"{field} of the configuration names {', '.join(given)}; {array.name} needs {', '.join(names)}")
+
+
+def _of_nest(nest: LoopNest) -> Iterator[str]:
+    if nest.untiled:
+        names = ", ".join(loop for loop in nest.loops if loop in nest.untiled)
+        yield f"untiled loops ({names}) are not supported by the AutoSA export yet"
+    for access in nest.accesses:
+        for subscript in access:
+            if subscript.constant or [c for _, c in subscript.terms] != [1]:
+                yield f"subscript {subscript} of {access} is not a single loop, which the AutoSA export does not support yet"
+    if nest.reduction_loops != (nest.simd,):
+        names = ", ".join(nest.reduction_loops)
+        yield f"the reduction loops are {names}; the AutoSA export supports one reduction loop, the SIMD loop {nest.simd}"
+    if nest.loops != nest.parallel_loops + nest.reduction_loops:
+        order = ", ".join(nest.loops)
+        yield f"a reduction loop lies outside a parallel one ({order}): AutoSA would number the dataflows differently"
+    for access in nest.accesses:
+        if any(subscript.coefficient(nest.simd) for subscript in access.subscripts[:-1]):
+            yield f"SIMD loop {nest.simd} is not the last subscript of {access}: AutoSA vectorises neighbours in memory only"
+
+
+def _of_names(nest: LoopNest) -> Iterator[str]:
+    arrays = [access.array for access in nest.accesses]
+    for name in (*nest.loops, *arrays):
+        if not (name.isascii() and name.isidentifier()) or name in KEYWORDS:
+            yield f"'{name}' cannot be a name in C"
+        elif name in own_identifiers(nest):
+            yield f"'{name}' is a name that the exported program uses itself"
+    for name in nest.loops:
+        if name in arrays:
+            yield f"'{name}' names both a loop and an array"
+
+
+def _of_design(nest: LoopNest, array: SystolicArray) -> Iterator[str]:
+    if array.dataflow not in dataflows(nest):
+        yield f"dataflow {','.join(array.dataflow)} is none that AutoSA derives"
+    if array.obstacle is not None:
+        yield array.obstacle
+    if array.permutation != nest.output.array:
+        yield (
+            f"permutation {array.permutation}: AutoSA orders the array-partitioning loops as in permutation {nest.output.array}"
+        )
+
+
+def _of_tiles(array: SystolicArray, data: DataType, tiling: Tiling) -> Iterator[str]:
+    for loop in array.band:
+        outer, inner = tiling.array_part[loop], tiling.t2(array, loop)
+        if loop in array.dataflow and outer == 1:
+            yield f"space loop {loop}: with t1 = 1 AutoSA skips the partitioning without a word"
+        if loop in array.dataflow and outer < MIN_LANES * inner:
+            yield f"space loop {loop}: t1/t2 = {outer}/{inner} is less than the {MIN_LANES} lanes that AutoSA needs"
+        if outer % inner:
+            what = "SIMD factor" if loop == array.simd_loop else "t2 ="
+            yield f"loop {loop}: {what} {inner} does not divide t1 = {outer}"
+    if data.port_words % tiling.simd:
+        yield (
+            f"SIMD factor {tiling.simd} does not divide the {data.port_words} words of {data.name} "
+            f"in the {DRAM_PORT_BYTES} bytes of a DRAM port"
+        )
+
+
+def _of_packs(nest: LoopNest, array: SystolicArray, data: DataType, tiling: Tiling) -> Iterator[str]:
+    values = {quantities.extent(loop).name: Fraction(n) for loop, n in nest.extents}
+    for loop in array.band:
+        values[quantities.t1(loop).name] = Fraction(tiling.array_part[loop])
+        values[quantities.t2(loop).name] = Fraction(tiling.t2(array, loop))
+    for access in nest.accesses:
+        group = moved_group(array, access.array)
+        pack = tiling.pack[group.name]
+        size = pack * data.bytes
+        last = group.packing.last.evaluate(values, FRACTION)
+        multiple = group.packing.multiple_of.evaluate(values, FRACTION)
+        if pack & (pack - 1):
+            yield f"array {access.array}: pack {pack} is not a power of two"
+        if last % pack:
+            yield f"array {access.array}: pack {pack} does not divide the last dimension of its buffer, {last} words"
+        if pack % multiple:
+            yield f"array {access.array}: pack {pack} is not a multiple of the SIMD factor {multiple}"
+        if size > DRAM_PORT_BYTES:
+            yield f"array {access.array}: pack {pack} takes {size} bytes, more than the {DRAM_PORT_BYTES} of a DRAM port"

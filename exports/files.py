@@ -1,0 +1,182 @@
+"""Write files whole or not at all.
+
+A result that took an hour to find must not replace an older one by half of itself. Content
+therefore goes to a temporary sibling first and is renamed only once it is safely on disk.
+Temporary files are removed on every way out, Ctrl-C included.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ithaca.workloads.errors import InputError
+
+
+def write_text_atomically(path: Path | str, text: str) -> None:
+    """Write a text file (UTF-8) so that it holds either all of ``text`` or what it held before.
+
+    Links are followed, permissions of an existing file kept. A device or pipe
+    (``/dev/stdout``) is written in place, since renaming over it would destroy it.
+
+    Parameters
+    ----------
+    path : Path or str
+        The file; its folder must exist.
+    text : str
+        Its new content.
+
+    Raises
+    ------
+    InputError
+        If the path is a directory or cannot be written.
+    """
+    with _one_line_errors(path):
+        target = Path(path).resolve()
+        if target.is_dir():
+            raise InputError(f"cannot write {path}: it is a directory; give the name of a file")
+        if target.exists() and not target.is_file():
+            target.write_bytes(text.encode())
+            return
+        _need_parent(target, path)
+        temporary = _temporary_sibling(target)
+        try:
+            _write_new(temporary, text)
+            if target.exists():
+                shutil.copymode(target, temporary)
+            temporary.replace(target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        _sync_folder(target.parent)
+
+
+def check_writable(path: Path | str) -> None:
+    """Refuse a path that `write_text_atomically` could not write, before any work is done for it.
+
+    Raises
+    ------
+    InputError
+        If the path is a directory, its folder does not exist, or writing there is not allowed.
+    """
+    with _one_line_errors(path):
+        target = Path(path).resolve()
+        if target.is_dir():
+            raise InputError(f"cannot write {path}: it is a directory; give the name of a file")
+        if target.exists() and not target.is_file():
+            return
+        _need_parent(target, path)
+        if not os.access(target.parent, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+
+def write_folder(folder: Path | str, files: Mapping[str, str]) -> None:
+    """Write a folder of text files: all of them or none.
+
+    A new folder is built beside its place and renamed. In an existing one the files replace
+    those of the same names, and are put back should that fail half-way; other files stay.
+    Files that start with ``#!`` become executable.
+
+    Parameters
+    ----------
+    folder : Path or str
+        The folder; the one that contains it must exist.
+    files : mapping of str to str
+        Content by file name.
+
+    Raises
+    ------
+    InputError
+        If the folder or one of its files cannot be written.
+    """
+    with _one_line_errors(folder):
+        target = Path(folder).resolve()
+        if target.exists() and not target.is_dir():
+            raise InputError(f"cannot write {folder}: it is a file; give the name of a folder")
+        for name in files:
+            if (target / name).is_dir():
+                raise InputError(f"cannot write {folder}: {name} in it is a directory")
+        _need_parent(target, folder)
+        # Inside an existing folder, lest a rename cross file systems where it is a mount point.
+        staging = _temporary_sibling(target / "any" if target.exists() else target)
+        try:
+            staging.mkdir()
+            for name, text in files.items():
+                _write_new(staging / name, text)
+            _sync_folder(staging)
+            if target.exists():
+                _move_into(staging, target, tuple(files))
+            else:
+                staging.rename(target)
+        finally:
+            # Gone already if it was renamed; otherwise it holds what is not wanted any more.
+            shutil.rmtree(staging, ignore_errors=True)
+        _sync_folder(target.parent)
+
+
+def _move_into(staging: Path, target: Path, names: tuple[str, ...]) -> None:
+    """Move files into an existing folder; on failure put back what was there."""
+    before = staging / "before"
+    before.mkdir()
+    try:
+        for name in names:
+            if (target / name).exists():
+                (target / name).replace(before / name)
+            (staging / name).replace(target / name)
+    except BaseException:
+        for name in names:
+            if (before / name).exists():
+                (before / name).replace(target / name)
+            elif not (staging / name).exists():
+                (target / name).unlink(missing_ok=True)
+        raise
+    _sync_folder(target)
+
+
+def _write_new(path: Path, text: str) -> None:
+    """Create a file and see it safely on disk."""
+    content = text.encode()
+    mode = 0o777 if text.startswith("#!") else 0o666  # less the user's umask, as for any new file
+    with open(path, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make renames in a folder durable, where the file system can."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _temporary_sibling(path: Path) -> Path:
+    # Its own short name: one derived from the target's could exceed the longest name allowed.
+    return path.with_name(f".ithaca-{secrets.token_hex(6)}.tmp")
+
+
+def _need_parent(target: Path, given: Path | str) -> None:
+    if not target.parent.is_dir():
+        raise InputError(f"cannot write {given}: {target.parent} is not an existing folder")
+
+
+@contextmanager
+def _one_line_errors(path: Path | str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}") from error
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"cannot write {str(path)!r}: {error}") from error  # a null byte, a lone surrogate
+    except RuntimeError as error:
+        raise InputError(f"cannot write {path}: it is a loop of links") from error

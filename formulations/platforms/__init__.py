@@ -1,0 +1,1 @@
+"""The devices that come with Ithaca, one YAML file each (see `ithaca.formulations.platform_files`)."""

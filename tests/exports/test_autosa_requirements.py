@@ -1,0 +1,162 @@
+"""Every reason for which AutoSA cannot build a configuration."""
+
+from __future__ import annotations
+
+import pytest
+
+from ithaca.exports.autosa import export_autosa, obstacles
+from ithaca.formulations.data_types import data_type
+from ithaca.formulations.derivation import derive, designs
+from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.tiling import Tiling
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import workload
+from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.statement import parse_statement
+
+
+def test_none_for_buildable_configurations(row, configure):
+    assert obstacles(*configure(row)) == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"t1": {"i": 2}}, ["space loop i: t1/t2 = 2/2 is less than the 2 lanes that AutoSA needs"]),
+        (
+            {"t1": {"i": 1}, "t2": {"i": 1}},
+            [
+                "space loop i: with t1 = 1 AutoSA skips the partitioning without a word",
+                "space loop i: t1/t2 = 1/1 is less than the 2 lanes that AutoSA needs",
+            ],
+        ),
+        ({"t1": {"i": 5}}, ["loop i: t2 = 2 does not divide t1 = 5"]),
+        (
+            {"t1": {"k": 9}, "pack": {"A": 2, "B": 2}},
+            ["loop k: SIMD factor 2 does not divide t1 = 9"] + ["does not divide"] * 2,
+        ),
+        (
+            {"t1": {"k": 32}, "simd": 32, "pack": {"A": 32, "B": 32}},
+            ["SIMD factor 32 does not divide the 16 words of fp32 in the 64 bytes"] + ["takes 128 bytes, more than the 64"] * 2,
+        ),
+        (
+            {"t1": {"k": 6}, "simd": 3, "pack": {"A": 3, "B": 3}},
+            ["SIMD factor 3 does not divide the 16"] + ["power of two"] * 2,
+        ),
+        ({"pack": {"A": 16}}, ["array A: pack 16 does not divide the last dimension of its buffer, 8 words"]),
+        ({"pack": {"C_drain": 2}}, ["array C: pack 2 does not divide the last dimension of its buffer, 3 words"]),
+        ({"pack": {"C_drain": 3}}, ["array C: pack 3 is not a power of two"]),
+        ({"pack": {"A": 1}}, ["array A: pack 1 is not a multiple of the SIMD factor 2"]),
+        (
+            {"t1": {"k": 32}, "pack": {"A": 32}},
+            ["array A: pack 32 takes 128 bytes, more than the 64 of a DRAM port"],
+        ),
+        (
+            {"permutation": "A"},
+            [
+                "partial sums of C are copied in (C_IO_L1_in): a feedback loop that HLS does not synthesize",
+                "permutation A: AutoSA orders the array-partitioning loops as in permutation C",
+            ],
+        ),
+    ],
+)
+def test_tilings_and_designs(changes, expected, configure):
+    found = obstacles(*configure(**changes))
+    assert len(found) == len(expected)
+    assert all(part in reason for part, reason in zip(expected, found, strict=True))
+
+
+def test_bytes_are_those_of_the_type(configure):
+    changes = {"t1": {"k": 32}, "simd": 32, "pack": {"A": 32, "B": 32}}
+    assert obstacles(*configure(dtype="int16", **changes)) == ()
+    assert obstacles(*configure(dtype="int8", **changes)) == ()
+
+
+def test_only_the_designs_of_the_default_order_are_buildable():
+    nest = workload("mm")
+    t1, t2 = {"i": 16, "j": 16, "k": 16}, {"i": 4, "j": 4}
+    built = [
+        array.name
+        for array in designs(nest)
+        if not obstacles(nest, array, data_type("fp32"), Tiling(t1, t2, 4, {g.name: 4 for g in array.packed_groups}))
+    ]
+    assert built == ["[i] C", "[j] C", "[k] C", "[i,j] C", "[i,k] C", "[j,k] C"]
+
+
+def test_packs_inferred_by_the_published_estimator_may_not_divide():
+    nest = workload("mm", {"i": 64, "j": 64, "k": 64})
+    array = derive(nest, ("i", "j"), "C", Edition.ODYSSEY)
+    tiling = Tiling({"i": 16, "j": 24, "k": 24}, {"i": 4, "j": 6}, 8, {"A": 16, "B": 16, "C_drain": 4})
+    assert obstacles(nest, array, data_type("fp32"), tiling) == (
+        "array A: pack 16 does not divide the last dimension of its buffer, 24 words",
+        "array B: pack 16 does not divide the last dimension of its buffer, 24 words",
+        "array C: pack 4 does not divide the last dimension of its buffer, 6 words",
+    )
+
+
+def found_in(nest: LoopNest, permutation: str) -> tuple[str, ...]:
+    array = derive(nest, nest.band[:2], permutation)
+    inner = dict.fromkeys(array.latency_hiding_loops, 2)
+    packs = {group.name: 1 for group in array.packed_groups}
+    return obstacles(nest, array, data_type("fp32"), Tiling(dict.fromkeys(nest.band, 4), inner, 1, packs))
+
+
+def test_convolutions_are_refused_with_the_reasons():
+    found = found_in(workload("conv2d"), "cout")
+    assert found == (
+        "untiled loops (p, q) are not supported by the AutoSA export yet",
+        "subscript r+p of cin[r+p][c+q][i] is not a single loop, which the AutoSA export does not support yet",
+        "subscript c+q of cin[r+p][c+q][i] is not a single loop, which the AutoSA export does not support yet",
+        "the reduction loops are i, p, q; the AutoSA export supports one reduction loop, the SIMD loop i",
+    )
+
+
+@pytest.mark.parametrize(
+    ("statement", "loops", "simd", "expected"),
+    [
+        ("C[i][j] += A[i+1][k] * B[j][k]", "ijk", "k", "subscript i+1 of A[i+1][k] is not a single loop"),
+        ("C[i][j] += A[2*i][k] * B[j][k]", "ijk", "k", "subscript 2*i of A[2*i][k] is not a single loop"),
+        ("C[i][j] += A[i][3] * B[j][k]", "ijk", "k", "subscript 3 of A[i][3] is not a single loop"),
+        ("C[i][j] += A[i][k][l] * B[k][j][l]", "ijkl", "l", "the reduction loops are k, l"),
+        ("C[i][j] += A[i][k] * B[j][k]", "ijk", "j", "one reduction loop, the SIMD loop j"),
+        ("C[i][j] += A[i][k] * B[j][k]", "ikj", "k", "a reduction loop lies outside a parallel one (i, k, j)"),
+        ("C[i][j] += A[i][k] * B[k][j]", "ijk", "k", "SIMD loop k is not the last subscript of B[k][j]"),
+        ("int[i][j] += A[i][k] * B[j][k]", "ijk", "k", "'int' cannot be a name in C"),
+        ("C[i][j] += é[i][k] * B[j][k]", "ijk", "k", "'é' cannot be a name in C"),
+        ("C[i][j] += printf[i][k] * B[j][k]", "ijk", "k", "'printf' is a name that the exported program uses itself"),
+        ("C[i][j] += i[i][k] * B[j][k]", "ijk", "k", "'i' names both a loop and an array"),
+    ],
+)
+def test_nests(statement, loops, simd, expected):
+    output, inputs = parse_statement(statement)
+    nest = LoopNest("mine", tuple((loop, 8) for loop in loops), output, inputs, simd)
+    assert any(expected in reason for reason in found_in(nest, output.array))
+
+
+def test_an_unknown_dataflow_is_refused(configure):
+    nest, _, data, tiling = configure()
+    assert "dataflow j,i is none that AutoSA derives" in obstacles(nest, derive(nest, ("j", "i"), "C"), data, tiling)
+
+
+def test_export_names_all_obstacles(configure):
+    with pytest.raises(InputError) as error:
+        export_autosa(*configure(t1={"i": 5}, pack={"C_drain": 2}))
+    message = str(error.value)
+    assert message.startswith("AutoSA cannot build this configuration: ")
+    assert "loop i: t2 = 2 does not divide t1 = 5; array C: pack 2 does not divide" in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("field", ["array_part", "latency_hiding", "pack"])
+def test_a_tiling_of_another_design_is_refused(field, configure):
+    nest, array, data, tiling = configure()
+    parts = {"array_part": tiling.array_part, "latency_hiding": tiling.latency_hiding, "pack": tiling.pack}
+    parts[field] = {"x": 2}
+    with pytest.raises(InputError, match=f"{field} of the configuration names x; "):
+        obstacles(nest, array, data, Tiling(simd=2, **parts))
+
+
+def test_a_design_of_another_nest_is_refused(configure):
+    _, array, data, tiling = configure()
+    with pytest.raises(InputError, match="does not belong to the nest"):
+        obstacles(workload("conv2d"), array, data, tiling)

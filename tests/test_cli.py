@@ -1,0 +1,243 @@
+"""The command line as a user meets it: answers, exit status, and one clear line for bad input."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+MM = ("mm", "-s", "i=16,j=16,k=16")
+
+
+def ithaca(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    """Run the command as installed, in a process of its own."""
+    command = [sys.executable, "-m", "ithaca.cli", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)  # type: ignore[call-overload, no-any-return]
+
+
+@pytest.fixture(scope="module")
+def result_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A result of ``solve -o``."""
+    path = tmp_path_factory.mktemp("results") / "result.json"
+    done = ithaca("solve", *MM, "-o", str(path))
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def test_solve_prints_the_answer_its_proof_and_what_limits_it() -> None:
+    done = ithaca("solve", *MM)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    for piece in ("best", "optimal", "tiling", "packs", "dsp", "bram18k", "limited by", "all designs"):
+        assert piece in done.stdout
+
+
+def test_json_is_one_document_with_the_promised_shape() -> None:
+    done = ithaca("solve", *MM, "--json", "--dataflow", "j,i", "--permutation", "C", "--edition", "odyssey")
+    document = json.loads(done.stdout)
+    assert document["schema"] == "ithaca/1"
+    assert document["workload"] == {"name": "mm", "sizes": {"i": 16, "j": 16, "k": 16}, "dtype": "fp32"}
+    assert document["platform"] == {"name": "u250", "limits": {"dsp": 8601.6, "bram18k": 3763.2}}
+    assert document["edition"] == "odyssey"
+    (design,) = document["designs"]
+    assert design == document["best"]
+    assert (design["dataflow"], design["permutation"], design["buildable"]) == (["i", "j"], "C", True)
+    assert set(design["tiling"]) == {"array_part", "latency_hiding", "simd", "pack"}
+    assert set(design["tiling"]["pack"]) == {"A_IO_L2_in", "B_IO_L2_in", "C_drain_IO_L1_out"}
+    assert document["objective"] == {"expression": "latency", "value": design["metrics"]["latency"]}
+    assert {"latency", "prologue", "main", "epilogue", "dsp", "bram18k", "off_chip_words"} <= set(design["metrics"])
+    certificate = design["certificate"]
+    assert certificate["status"] == "optimal"
+    assert certificate["lower_bound"] == design["metrics"]["latency"]
+    assert certificate["gap"] == 0
+    assert {"method", "nodes", "seconds"} <= set(certificate)
+
+
+def test_a_result_loads_back_into_evaluate_start_and_export(result_file: Path, tmp_path: Path) -> None:
+    recorded = json.loads(result_file.read_text())
+    evaluated = json.loads(ithaca("evaluate", "mm", "--points", str(result_file), "--json").stdout)
+    latencies = [p["metrics"]["latency"] for p in evaluated["points"]]
+    assert recorded["best"]["metrics"]["latency"] in latencies
+    again = ithaca("solve", *MM, "--start", str(result_file), "--json")
+    assert json.loads(again.stdout)["best"]["metrics"] == recorded["best"]["metrics"]
+    done = ithaca("export", str(result_file), "--to", "autosa", "-o", str(tmp_path / "out"), "--nearest")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "kernel.c").exists()
+
+
+def test_export_refuses_what_autosa_cannot_build_with_the_reason(tmp_path: Path) -> None:
+    path = tmp_path / "one_pe.json"
+    assert ithaca("solve", *MM, "--limit", "dsp=5", "--dataflow", "i,j", "-o", str(path)).returncode == 0
+    done = ithaca("export", str(path), "--to", "autosa", "-o", str(tmp_path / "out"))
+    assert done.returncode == 2
+    assert "lanes" in done.stderr
+    assert "--nearest" in done.stderr
+    assert not (tmp_path / "out").exists()
+    # nor is there a buildable one within 5 DSP: two lanes each way need four PEs
+    done = ithaca("export", str(path), "--to", "autosa", "-o", str(tmp_path / "out"), "--nearest")
+    assert done.returncode == 2
+    assert "no configuration" in done.stderr
+
+
+def test_solve_with_an_own_platform_and_data_type(tmp_path: Path) -> None:
+    path = tmp_path / "tiny.yaml"
+    path.write_text(
+        "name: tiny\ndescription: a test\nclock_mhz: 100\nresources:\n  dsp: {total: 100, usable: 0.5}\n  bram18k: {total: 90}\n"
+    )
+    document = json.loads(ithaca("solve", *MM, "--platform", str(path), "--dtype", "int16", "--json").stdout)
+    assert document["platform"] == {"name": "tiny", "limits": {"dsp": 50, "bram18k": 63}}
+    assert document["best"]["metrics"]["dsp"] <= 50
+
+
+def test_lists() -> None:
+    assert "C[i][j] += A[i][k] * B[j][k]" in ithaca("list", "workloads").stdout
+    assert "8,601.6" in ithaca("list", "platforms").stdout
+    shown = ithaca("list", "designs", "mm").stdout
+    assert "18 designs, 6 buildable" in shown
+    assert shown.count("DSP      =") == shown.count("BRAM18K  =") == 18
+    document = json.loads(ithaca("list", "designs", "mm", "--json").stdout)
+    assert len(document["designs"]) == 18
+    assert sum(d["buildable"] for d in document["designs"]) == 6
+
+
+def test_infeasible_exits_1_and_names_the_limit_and_what_would_do() -> None:
+    done = ithaca("solve", *MM, "--limit", "dsp=4", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["best"] is None
+    assert done.stderr.count("\n") == 1
+    assert "limit dsp = 4 cannot be met" in done.stderr
+    assert "is 5 (design" in done.stderr
+
+
+BAD_INPUT = {
+    "unknown workload": (("solve", "nm"), "known: conv2d, mm"),
+    "unknown loop": (("solve", "mm", "-s", "x=4"), "loops i, j, k"),
+    "extent 0": (("solve", "mm", "-s", "i=0"), "loop 'i' is 0"),
+    "negative extent": (("solve", "mm", "-s", "i=-3"), "loop 'i' is -3"),
+    "huge extent": (("solve", "mm", "-s", "i=1000000000"), "from 1 to"),
+    "endless extent": (("solve", "mm", "-s", "i=" + "9" * 4000), "allowed: an integer"),
+    "extent no number": (("solve", "mm", "-s", "i=abc"), "'abc'"),
+    "extent twice": (("solve", "mm", "-s", "i=1,i=2"), "given twice"),
+    "sizes no assignment": (("solve", "mm", "-s", "i"), "NAME=VALUE"),
+    "unknown platform": (("solve", "mm", "--platform", "u9999"), "u250, vu9p, zcu102"),
+    "missing platform file": (("solve", "mm", "--platform", "/nowhere/p.yaml"), "/nowhere/p.yaml"),
+    "unknown data type": (("solve", "mm", "--dtype", "fp3"), "fp32, int16, int8"),
+    "unknown edition": (("solve", "mm", "--edition", "new"), "exact, odyssey"),
+    "unknown dataflow": (("solve", "mm", "--dataflow", "i,x"), "i,j i,k j,k"),
+    "unknown permutation": (("solve", "mm", "--permutation", "Z"), "A, B, C"),
+    "unbuildable permutation": (("solve", "mm", "--permutation", "A"), "--include-unbuildable"),
+    "unknown metric in a limit": (("solve", "mm", "--limit", "dps=4"), "bram18k"),
+    "NaN limit": (("solve", "mm", "--limit", "dsp=nan"), "dsp is 'nan'"),
+    "negative limit": (("solve", "mm", "--limit", "dsp=-1"), "dsp is '-1'"),
+    "infinite limit": (("solve", "mm", "--limit", "dsp=inf"), "dsp is 'inf'"),
+    "unknown metric in the objective": (("solve", "mm", "--objective", "speed"), "latency"),
+    "objective no expression": (("solve", "mm", "--objective", "latency +"), "--objective"),
+    "hostile objective": (("solve", "mm", "--objective", "__import__('os')"), "--objective"),
+    "unknown method": (("solve", "mm", "--method", "magic"), "auto, exact"),
+    "NaN time limit": (("solve", "mm", "--time-limit", "nan"), "--time-limit is 'nan'"),
+    "negative gap": (("solve", "mm", "--gap", "-1"), "--gap is '-1'"),
+    "no threads": (("solve", "mm", "--threads", "0"), "--threads is '0'"),
+    "unknown option": (("solve", "mm", "--speed"), "--speed"),
+    "unknown command": (("sovle", "mm"), "sovle"),
+    "missing argument": (("solve",), "workload"),
+    "option no number": (("solve", "mm", "--threads", "two"), "'two'"),
+    "missing descriptor": (("solve", "mm", "--edition", "odyssey", "--descriptor", "/nowhere.json"), "/nowhere.json"),
+    "descriptor in the exact edition": (("solve", "mm", "--descriptor", "/nowhere.json"), "odyssey"),
+    "missing points": (("evaluate", "mm", "--points", "/nowhere.csv"), "/nowhere.csv"),
+    "missing result": (("export", "/nowhere.json", "--to", "autosa", "-o", "out"), "/nowhere.json"),
+    "unknown list": (("list", "wonders"), "wonders"),
+    "output is a folder": (("solve", "mm", "-o", "/"), "cannot write"),
+    "output in no folder": (("solve", "mm", "-o", "/nowhere/r.json"), "/nowhere"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_INPUT)
+def test_bad_input_ends_in_one_line_and_status_2(case: str, tmp_path: Path) -> None:
+    arguments, told = BAD_INPUT[case]
+    done = ithaca(*arguments, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert done.stderr.startswith("ithaca: ")
+    assert told in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+BAD_FILES = {
+    "truncated result": ("r.json", '{"schema": "ithaca/1", "work', ("export", "r.json", "--to", "autosa", "-o", "out")),
+    "hostile result": ("r.json", "[" * 100_000, ("export", "r.json", "--to", "autosa", "-o", "out")),
+    "result of the wrong shape": ("r.json", '{"schema": "ithaca/1"}', ("solve", "mm", "--start", "r.json")),
+    "result of another schema": ("r.json", '{"schema": "other/7"}', ("evaluate", "mm", "--points", "r.json")),
+    "truncated descriptor": ("d.json", '{"params": [', ("solve", "mm", "--edition", "odyssey", "--descriptor", "d.json")),
+    "empty descriptor": ("d.json", "{}", ("solve", "mm", "--edition", "odyssey", "--descriptor", "d.json")),
+    "empty points": ("p.csv", "", ("evaluate", "mm", "--points", "p.csv")),
+    "points without columns": ("p.csv", "a,b\n1,2\n", ("evaluate", "mm", "--points", "p.csv")),
+    "hostile platform": ("p.yaml", "!!python/object/apply:os.system [ls]", ("solve", "mm", "--platform", "p.yaml")),
+    "platform of the wrong shape": ("p.yaml", "name: [1, 2]", ("solve", "mm", "--platform", "p.yaml")),
+}
+
+
+@pytest.mark.parametrize("case", BAD_FILES)
+def test_bad_files_are_refused_by_name(case: str, tmp_path: Path) -> None:
+    name, content, arguments = BAD_FILES[case]
+    (tmp_path / name).write_text(content)
+    done = ithaca(*arguments, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert name in done.stderr
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+
+
+def test_a_full_disk_is_reported_and_leaves_no_file() -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "ithaca.cli", "list", "workloads"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_closed_pipe_is_no_traceback() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "ithaca.cli", "list", "designs", "mm"]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, timeout=60)
+    os.close(write)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "closed" in done.stderr
+
+
+def test_ctrl_c_prints_what_it_has(tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    command = [sys.executable, "-m", "ithaca.cli", "solve", "mm", "-s", "i=4096,j=4001,k=4096", "--include-unbuildable"]
+    command += ["--json", "-o", str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=100)
+    document = json.loads(output)
+    assert "Traceback" not in errors
+    assert document == json.loads(path.read_text())
+    statuses = {d["certificate"]["status"] for d in document["designs"]}
+    assert statuses & {"feasible", "unknown"}
+    for design in document["designs"]:
+        certificate = design["certificate"]
+        if certificate["status"] == "unknown":
+            assert certificate["gap"] is None
+        elif certificate["status"] == "feasible":
+            assert certificate["lower_bound"] <= design["metrics"]["latency"]
+    assert process.returncode == (0 if document["best"] else 1)
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = "import sys, ithaca.cli; print(sorted({'numpy', 'xarray', 'pydantic', 'rich', 'yaml'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "[]"
+    assert ithaca("--help").returncode == 0
+    assert ithaca("--version").stdout.startswith("ithaca ")
