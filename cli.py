@@ -44,7 +44,7 @@ def solve(
     dtype: TypeName = "fp32",
     limit: Annotated[
         list[str] | None,
-        typer.Option("--limit", help="Upper limits on metrics, e.g. dsp=8601,bram18k=3763; they replace the platform's."),
+        typer.Option("--limit", help="Upper limits, e.g. dsp=8601,latency*dsp<=1e9; they replace the platform's."),
     ] = None,
     dataflow: Annotated[str | None, typer.Option(help="Loops mapped to space, e.g. i,j; default: all.")] = None,
     permutation: Annotated[str | None, typer.Option(help="Array whose reuse loops are innermost; default: all.")] = None,

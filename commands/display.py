@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import prod
 
 from rich.console import Console
 from rich.markup import escape
@@ -11,11 +10,11 @@ from rich.table import Table
 
 from ithaca.formulations.metrics import METRICS
 from ithaca.solver.certificate import Certificate, Status
-from ithaca.solver.result import Result, throughput_gops
+from ithaca.solver.result import Result
 from ithaca.solver.solution import Shortfall, Solution
 
 #: Width of tables where the terminal does not say.
-WIDTH = 110
+WIDTH = 140
 
 
 class _Output(Console):
@@ -58,6 +57,7 @@ def print_result(result: Result) -> None:
 def _print_best(out: Console, result: Result, best: Solution) -> None:
     array, tiling, certificate = best.problem.array, best.tiling, best.certificate
     assert tiling is not None
+    costs = best.problem.costs(tiling)
     out.print(f"\n[bold]best[/bold]       design {escape(array.name)}")
     out.print(f"objective  {number(best.value)}  ({escape(_proof(certificate))})")
     unproven = [s for s in result.designs if s.certificate.status in (Status.FEASIBLE, Status.UNKNOWN) and s is not best]
@@ -77,9 +77,9 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
     words = " + ".join(f"{name} {number(n)}" for name, n in best.words.items())
     out.print(f"off-chip   {number(best.metrics['off_chip_words'])} words = {words}")
     for limit in best.problem.limits:
-        used = best.metrics[limit.metric]
+        used = limit.used(costs)
         share = f" ({float(used / limit.bound):.1%})" if limit.bound else ""
-        out.print(f"{limit.metric:<10} {number(used)} of {number(limit.bound)}{share}")
+        out.print(f"{escape(f'{limit.metric:<10}')} {number(used)} of {number(limit.bound)}{share}")
     out.print(f"limited by {_bottleneck(best)}")
 
 
@@ -105,10 +105,9 @@ def _loop_text(best: Solution, loop: str) -> str:
 
 
 def _throughput_text(result: Result, best: Solution) -> str:
-    latency = best.metrics["latency"]
-    text = f"{float(throughput_gops(result.nest, latency, result.clock_mhz)):,.1f} Gop/s at {number(result.clock_mhz)} MHz"
-    macs = best.metrics["dsp"] / best.problem.data.dsp_per_mac
-    return f"{text}; {float(prod(best.problem.nest.sizes.values()) / (macs * latency)):.1%} of the array's peak"
+    text = f"{float(best.metrics['throughput']):,.1f} Gop/s at {number(result.technology.clock_mhz)} MHz"
+    peak = best.metrics["comp"] * best.metrics["latency"]
+    return f"{text}; {float(best.problem.nest.operations / peak):.1%} of the array's peak"
 
 
 def _bottleneck(best: Solution) -> str:
@@ -166,7 +165,7 @@ def _design_table(result: Result) -> Table:
     table = Table(title="all designs", title_justify="left")
     for heading in ("dataflow", "permutation", "objective", "lower bound", "status", *(_resources(result))):
         left = heading in ("dataflow", "permutation", "status")
-        table.add_column(heading, justify="left" if left else "right", no_wrap=True)
+        table.add_column(heading, justify="left" if left else "right", overflow="fold")
     table.add_column("seconds", justify="right", no_wrap=True)
     for solution in sorted(result.designs, key=lambda s: (s.value is None, s.value or 0)):
         array, certificate = solution.problem.array, solution.certificate

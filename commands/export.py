@@ -71,7 +71,7 @@ def _nearest(result: LoadedResult) -> tuple[SystolicArray, Tiling, str]:
     asked = [s.array.dataflow for s in result.designs]
     arrays = [derive(result.nest, d, permutation, result.edition) for d in dataflows(result.nest) if d in asked]
     space = SpaceOptions(max(AUTOSA_MIN_LANES, result.space.min_lanes), result.space.divisors_only, dividing_packs=True)
-    problems = [Problem(result.nest, a, result.data, result.limits, result.objective, space) for a in arrays]
+    problems = [Problem(result.nest, a, result.data, result.limits, result.objective, space, result.technology) for a in arrays]
     with Interrupt() as interrupt, ProgressLine([a.name for a in arrays]) as line:
         solutions = solve_designs(problems, SolveOptions(stop=interrupt), report=line.report, finished=line.finished)
     best = best_solution(solutions)

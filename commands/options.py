@@ -25,13 +25,37 @@ def parse_sizes(texts: Sequence[str]) -> dict[str, int]:
 
 
 def parse_limits(texts: Sequence[str]) -> dict[str, Fraction]:
-    """Limits from words such as ``dsp=8601,bram18k=3763``; may be given several times."""
-    limits = {}
-    for name, value in _assignments("--limit", texts, "dsp=8601,bram18k=3763"):
-        if not re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,15})?(e[0-9])?", value):
-            raise InputError(f"--limit: {name} is '{_short(value)}'; allowed: a number that is not negative")
+    """Limits from words such as ``dsp=8601,bram18k=3763`` or ``latency*dsp<=1e9``; may be given several times.
+
+    The left side is any expression over metrics; ``<=`` and ``=`` mean the same.
+    """
+    limits: dict[str, Fraction] = {}
+    for part in _split([text.replace("<=", "=") for text in texts]):
+        name, equals, value = (word.strip() for word in part.partition("="))
+        if not equals or not name or not value:
+            raise InputError(f"--limit is '{_short(part)}'; allowed: METRIC=VALUE,… such as dsp=8601,bram18k=3763")
+        plain = name.isidentifier()
+        if not re.fullmatch(("" if plain else "-?") + r"[0-9]{1,15}(\.[0-9]{1,15})?(e[0-9]{1,2})?", value):
+            sign = " that is not negative" if plain else ""
+            raise InputError(f"--limit: {_short(name)} is '{_short(value)}'; allowed: a number{sign}")
+        if name in limits:
+            raise InputError(f"--limit: {_short(name)} is given twice")
         limits[name] = Fraction(value)
     return limits
+
+
+def _split(texts: Sequence[str]) -> list[str]:
+    """The parts between commas that stand outside parentheses."""
+    parts = []
+    for text in texts:
+        depth, begin = 0, 0
+        for index, character in enumerate(text):
+            depth += (character == "(") - (character == ")")
+            if character == "," and depth <= 0:
+                parts.append(text[begin:index])
+                begin = index + 1
+        parts.append(text[begin:])
+    return parts
 
 
 def parse_loops(text: str | None) -> tuple[str, ...] | None:

@@ -108,7 +108,7 @@ def problems(request: Request) -> tuple[Problem, ...]:
     bounds = {name: r.limit for name, r in request.platform.resources.items() if name in METRICS} | dict(request.limits)
     limits = tuple(Limit(name, bound) for name, bound in bounds.items())
     return tuple(
-        Problem(request.nest, array, request.data, limits, request.objective, request.space)
+        Problem(request.nest, array, request.data, limits, request.objective, request.space, request.platform.technology)
         for array in requested_designs(request)
     )
 
@@ -136,7 +136,7 @@ def run(request: Request, options: SolveOptions, threads: int, start: Mapping[tu
         nest=request.nest,
         data=request.data,
         platform_name=request.platform.name,
-        clock_mhz=request.platform.clock_mhz,
+        technology=request.platform.technology,
         limits=asked[0].limits,
         edition=request.edition,
         objective_text=request.objective.text,

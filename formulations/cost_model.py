@@ -19,6 +19,7 @@ from ithaca.formulations.expression import Expression
 from ithaca.formulations.number_systems import SYMBOLIC, NumberSystem
 from ithaca.formulations.quantities import t2
 from ithaca.formulations.systolic_array import Epilogue, IOGroup, Module, SystolicArray
+from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 
 #: Cycles to open a DRAM burst (published estimator).
 BURST_LATENCY = 20
@@ -47,6 +48,31 @@ class ModuleCost:
 
 
 @dataclass(frozen=True, slots=True)
+class Point:
+    """Where costs were evaluated: a design, its quantities, and in what terms.
+
+    Attributes
+    ----------
+    array : SystolicArray
+        The design.
+    values : mapping of str to number
+        A number per quantity.
+    data : DataType
+        Word size and DSP cost.
+    numbers : NumberSystem
+        The system the values belong to.
+    technology : Technology
+        Clock and energies.
+    """
+
+    array: SystolicArray
+    values: Mapping[str, Any]
+    data: DataType
+    numbers: NumberSystem
+    technology: Technology
+
+
+@dataclass(frozen=True, slots=True)
 class Costs:
     """All metrics of a design at one point (or at an array of points).
 
@@ -58,6 +84,8 @@ class Costs:
         Cycles a PE works.
     modules : mapping of str to ModuleCost
         Detail per I/O module.
+    comp : number
+        Multiply-accumulate units of all PEs.
     dsp, bram18k : number
         DSP blocks and 18-kbit block RAMs.
     words : mapping of str to number
@@ -65,6 +93,8 @@ class Costs:
     accumulation : number
         Slack of the accumulator condition, Π t2 − factor·SIMD; a design that accumulates in
         place needs it ≥ 0. For others it is informative only.
+    point : Point
+        Where they were evaluated.
     """
 
     prologue: Any
@@ -72,10 +102,12 @@ class Costs:
     epilogue: Any
     pe: Any
     modules: Mapping[str, ModuleCost]
+    comp: Any
     dsp: Any
     bram18k: Any
     words: Mapping[str, Any]
     accumulation: Any
+    point: Point
 
     @property
     def latency(self) -> Any:
@@ -88,7 +120,13 @@ class Costs:
         return sum(list(self.words.values())[1:], start=next(iter(self.words.values())))
 
 
-def evaluate(array: SystolicArray, values: Mapping[str, Any], data: DataType, numbers: NumberSystem) -> Costs:
+def evaluate(
+    array: SystolicArray,
+    values: Mapping[str, Any],
+    data: DataType,
+    numbers: NumberSystem,
+    technology: Technology = DEFAULT_TECHNOLOGY,
+) -> Costs:
     """Evaluate every metric of a design.
 
     Parameters
@@ -101,6 +139,8 @@ def evaluate(array: SystolicArray, values: Mapping[str, Any], data: DataType, nu
         Word size and DSP cost.
     numbers : NumberSystem
         The system the values belong to.
+    technology : Technology
+        Clock and energies, for the metrics that need them.
     """
 
     def value(expression: Expression) -> Any:
@@ -163,6 +203,7 @@ def evaluate(array: SystolicArray, values: Mapping[str, Any], data: DataType, nu
             moved = value(module.tiles) * (value(group.count) * value(group.size) + value(module.extra_words))
             words[group.array] = words[group.array] + moved if group.array in words else moved
 
+    macs = value(array.pe.count) * value(array.pe.simd)
     hidden = one
     for loop in array.latency_hiding_loops:
         hidden = hidden * value(t2(loop))
@@ -172,16 +213,18 @@ def evaluate(array: SystolicArray, values: Mapping[str, Any], data: DataType, nu
         epilogue=numbers.maximum(*epilogue),
         pe=pe,
         modules=modules,
-        dsp=value(array.pe.count) * value(array.pe.simd) * constant(data.dsp_per_mac),
+        comp=macs,
+        dsp=macs * constant(data.dsp_per_mac),
         bram18k=bram18k,
         words=words,
         accumulation=hidden - data.accumulator_factor * value(array.pe.simd),
+        point=Point(array, values, data, numbers, technology),
     )
 
 
-def symbolic_costs(array: SystolicArray, data: DataType) -> Costs:
+def symbolic_costs(array: SystolicArray, data: DataType, technology: Technology = DEFAULT_TECHNOLOGY) -> Costs:
     """Every metric as an expression over the design's quantities."""
-    return evaluate(array, _Identity(), data, SYMBOLIC)
+    return evaluate(array, _Identity(), data, SYMBOLIC, technology)
 
 
 class _Identity(dict[str, Expression]):

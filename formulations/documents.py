@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from ithaca.formulations.parsing import SHOWN, escaped, quoted
+from ithaca.formulations.json_numbers import parse_json, read_text, refuse
+from ithaca.formulations.parsing import SHOWN, quoted
 from ithaca.workloads.errors import InputError
 
 #: Largest document read (bytes); design descriptions take some 100 kB.
@@ -25,39 +25,14 @@ def read_json(path: Path) -> object:
     Raises
     ------
     InputError
-        If it cannot be read, is larger than `MAX_BYTES`, is no JSON, repeats a key, contains
-        NaN or Infinity, or is nested too deep.
+        If it is no regular file, larger than `MAX_BYTES`, or no JSON document.
     """
-    name = shortened(escaped(str(path)))
-
-    def refuse_constant(constant: str) -> NoReturn:
-        raise InputError(f"{name}: contains {constant}; JSON numbers are finite")
-
-    def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        members = dict(pairs)
-        if len(members) < len(pairs):
-            twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
-            raise InputError(f"{name}: key {quoted(twice)} appears twice in one object")
-        return members
-
-    try:
-        if not path.is_file():
-            raise InputError(f"{name}: {'is no regular file' if path.exists() else 'does not exist'}")
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-        if len(data) > MAX_BYTES:
-            raise InputError(f"{name}: is larger than {MAX_BYTES:,} bytes")
-        document: object = json.loads(data.decode("utf-8-sig"), parse_constant=refuse_constant, object_pairs_hook=unique)
-    except InputError:
-        raise
-    except OSError as error:
-        raise InputError(f"{name}: cannot be read: {error.strerror or type(error).__name__}") from None
-    except json.JSONDecodeError as error:
-        raise InputError(f"{name}: is no JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
-    except (RecursionError, MemoryError):
-        raise InputError(f"{name}: is nested too deep") from None
-    except ValueError as error:  # not UTF-8, a null byte in the path, an integer of thousands of digits
-        raise InputError(f"{name}: is no JSON: {escaped(str(error))}") from None
+    special = False
+    with suppress(OSError, ValueError):  # of a path that is none: reading it says so
+        special = path.exists() and not path.is_file()
+    if special:
+        raise refuse(path, "is no regular file; allowed: a JSON file")
+    document: object = parse_json(read_text(path, MAX_BYTES), path)
     return document
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -41,8 +42,8 @@ def json_number(value: Fraction) -> int | float:
 def fraction(number: int | float) -> Fraction:
     """The exact rational a JSON number stands for, by its decimal text: 0.7 is 7/10.
 
-    The inverse of `json_number` for integers and decimals of up to 15 digits; for every number,
-    ``json_number(fraction(number)) == number``.
+    The inverse of `json_number` for integers and for decimals of up to 15 digits; for every
+    other double, ``float(fraction(number)) == number``.
 
     Raises
     ------
@@ -110,8 +111,7 @@ def parse_json(text: str, where: object) -> Any:
     def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            keys = [key for key, _ in pairs]
-            repeated = next(key for key in keys if keys.count(key) > 1)
+            repeated = Counter(key for key, _ in pairs).most_common(1)[0][0]
             raise refuse(where, f"field {quoted(repeated)} occurs twice; allowed: every field once")
         return found
 
@@ -133,7 +133,7 @@ def parse_json(text: str, where: object) -> Any:
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise refuse(where, f"not JSON at {place}: {error.msg}; allowed: a complete JSON document") from None
-    except RecursionError:
+    except (RecursionError, MemoryError):
         raise refuse(where, "nested too deeply; allowed: a JSON document as Ithaca writes it") from None
 
 
@@ -187,4 +187,4 @@ def _fields(model: type[BaseModel], parts: Sequence[str | int]) -> list[str]:
         while not hasattr(kind, "model_fields"):  # unwrap `X | None` and `list[X]`
             kind = get_args(kind)[0]
         model = kind
-    return list(model.model_fields)
+    return [field.alias or name for name, field in model.model_fields.items()]

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ithaca.formulations.technology import Technology
+
 #: Share of a resource a design may use unless the platform says otherwise: above it FPGA
 #: routing usually fails.
 DEFAULT_USABLE = Fraction(7, 10)
@@ -42,13 +44,18 @@ class Platform:
         Name on the command line.
     description : str
         Vendor and part.
-    clock_mhz : Fraction
-        Clock the throughput is computed at (MHz).
+    technology : Technology
+        Its clock, energies, and area and power regressions.
     resources : mapping of str to Resource
-        By metric name: dsp, bram18k; others (uram) are recorded but limit nothing yet.
+        By metric name: dsp, bram18k, area, power; others (uram) are recorded but limit nothing yet.
     """
 
     name: str
     description: str
-    clock_mhz: Fraction
+    technology: Technology
     resources: Mapping[str, Resource]
+
+    @property
+    def clock_mhz(self) -> Fraction:
+        """Clock (MHz)."""
+        return self.technology.clock_mhz

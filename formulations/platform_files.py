@@ -8,7 +8,9 @@ A platform is a YAML or JSON document::
     resources:
       dsp: {total: 12288, usable: 0.7}     # usable: share a design may use, default 0.7
       bram18k: {total: 5376}
-      uram: {total: 1280}                  # optional
+      uram: {total: 1280}
+    energy: {dram: 200, buffer: 6}         # relative to one MAC; also hop, register, mac, mac_pj (pJ)
+    cost_tables: maestro-28nm              # for ASICs: what area and power are
 
 Of YAML only mappings and plain or quoted scalars are read: no tags, no aliases, no second
 document; and numbers are JSON's, so that ``1:30`` or ``0x10`` cannot be mistaken for one.
@@ -21,13 +23,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ithaca.formulations.json_numbers import MAX_DIGITS, fraction, parse_json, read_text, refuse, refuse_invalid
 from ithaca.formulations.parsing import quoted
 from ithaca.formulations.platform import DEFAULT_USABLE, Platform, Resource
+from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.workloads.errors import InputError
 
 #: Largest platform file (bytes); the packaged ones have 300.
@@ -56,11 +59,27 @@ class ResourceDocument(_Document):
 
 
 class ResourcesDocument(_Document):
-    """The resources of a device; those without URAM may leave it out."""
+    """The resources of a device: blocks of an FPGA, area (µm²) and power (mW) of an ASIC."""
 
-    dsp: ResourceDocument
-    bram18k: ResourceDocument
+    dsp: ResourceDocument | None = None
+    bram18k: ResourceDocument | None = None
     uram: ResourceDocument | None = None
+    area: ResourceDocument | None = None
+    power: ResourceDocument | None = None
+
+
+Energy = Annotated[float, Field(ge=0, le=10**9)]
+
+
+class EnergyDocument(_Document):
+    """Energies relative to one multiply-accumulate, and its own (pJ)."""
+
+    dram: Energy = float(DEFAULT_TECHNOLOGY.dram)
+    buffer: Energy = float(DEFAULT_TECHNOLOGY.buffer)
+    hop: Energy = float(DEFAULT_TECHNOLOGY.hop)
+    register_: Annotated[Energy, Field(alias="register")] = float(DEFAULT_TECHNOLOGY.register)
+    mac: Energy = float(DEFAULT_TECHNOLOGY.mac)
+    mac_pj: Energy = float(DEFAULT_TECHNOLOGY.mac_pj)
 
 
 class PlatformDocument(_Document):
@@ -68,8 +87,10 @@ class PlatformDocument(_Document):
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
     description: Annotated[str, Field(max_length=500)] = ""
-    clock_mhz: Annotated[float, Field(gt=0, le=100_000)] = 300
+    clock_mhz: Annotated[float, Field(gt=0, le=100_000)] = float(DEFAULT_TECHNOLOGY.clock_mhz)
     resources: ResourcesDocument
+    energy: EnergyDocument = EnergyDocument()
+    cost_tables: Literal["maestro-28nm"] | None = None
 
 
 @cache
@@ -114,7 +135,13 @@ def _platform(document: Any, where: object) -> Platform:
         for name in ResourcesDocument.model_fields
         if (resource := getattr(read.resources, name)) is not None
     }
-    return Platform(read.name, read.description, fraction(read.clock_mhz), resources)
+    if not resources:
+        raise refuse(where, "resources is empty; allowed: at least one of " + ", ".join(ResourcesDocument.model_fields))
+    if read.cost_tables is None and read.resources.area is not None:
+        raise refuse(where, "resources.area needs cost_tables, which say what area is; allowed: cost_tables: maestro-28nm")
+    energies = {name: fraction(value) for name, value in read.energy.model_dump(by_alias=True).items()}
+    technology = Technology(clock_mhz=fraction(read.clock_mhz), cost_tables=read.cost_tables, **energies)
+    return Platform(read.name, read.description, technology, resources)
 
 
 def _parse_yaml(text: str, where: object) -> Any:

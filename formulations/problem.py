@@ -10,7 +10,9 @@ from ithaca.formulations.data_types import DataType
 from ithaca.formulations.expression import Expression
 from ithaca.formulations.metrics import METRICS, metric_values
 from ithaca.formulations.number_systems import FRACTION
+from ithaca.formulations.parsing import parse_expression
 from ithaca.formulations.systolic_array import SystolicArray
+from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.formulations.tiling import Tiling
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
@@ -18,24 +20,31 @@ from ithaca.workloads.nest import LoopNest
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """An upper limit on a metric.
+    """An upper limit on a metric, or on an expression over metrics.
 
     Attributes
     ----------
     metric : str
-        Name of the metric.
+        Name of the metric, or an expression such as ``latency*dsp``.
     bound : Fraction
         Its largest allowed value.
+    expression : Expression
+        ``metric``, read: symbols are named like the metrics.
     """
 
     metric: str
     bound: Fraction
+    expression: Expression = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.metric not in METRICS:
-            raise InputError(f"unknown metric '{self.metric}' in a limit; allowed: {', '.join(METRICS)}")
-        if self.bound < 0:
+        read = parse_expression(self.metric, where="limit", allowed=tuple(METRICS))
+        object.__setattr__(self, "expression", read)
+        if self.bound < 0 and self.metric in METRICS:
             raise InputError(f"limit {self.metric} is {self.bound}; allowed: a number that is not negative")
+
+    def used(self, costs: Costs) -> Fraction:
+        """How much of the limit exact costs take up."""
+        return _exact(self.expression, costs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +61,15 @@ class Objective:
 
     text: str
     expression: Expression
+
+    def value(self, costs: Costs) -> Fraction:
+        """The objective's exact value for exact costs."""
+        return _exact(self.expression, costs)
+
+
+def _exact(expression: Expression, costs: Costs) -> Fraction:
+    value: Fraction = expression.evaluate(metric_values(costs, expression.symbols), FRACTION)
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +109,8 @@ class Problem:
         What is minimised.
     space : SpaceOptions
         Restrictions of the design space.
+    technology : Technology
+        Clock and energies, for the metrics that need them.
     """
 
     nest: LoopNest
@@ -99,27 +119,27 @@ class Problem:
     limits: tuple[Limit, ...]
     objective: Objective
     space: SpaceOptions = field(default_factory=SpaceOptions)
+    technology: Technology = DEFAULT_TECHNOLOGY
 
     def costs(self, tiling: Tiling) -> Costs:
         """All metrics of a tiling, by the exact reference (Fractions)."""
-        return evaluate(self.array, tiling.quantities(self.array, self.nest.sizes), self.data, FRACTION)
+        return evaluate(self.array, tiling.quantities(self.array, self.nest.sizes), self.data, FRACTION, self.technology)
 
     def value(self, costs: Costs) -> Fraction:
         """The objective's exact value for exact costs."""
-        value: Fraction = self.objective.expression.evaluate(metric_values(costs), FRACTION)
-        return value
+        return self.objective.value(costs)
 
     def exceeded(self, costs: Costs) -> tuple[Limit, ...]:
         """The limits that exact costs exceed."""
-        metrics = metric_values(costs)
-        return tuple(limit for limit in self.limits if metrics[limit.metric] > limit.bound)
+        return tuple(limit for limit in self.limits if limit.used(costs) > limit.bound)
 
     def symbolic(self) -> SymbolicProblem:
         """The problem in symbols, with the extents put in."""
-        costs = symbolic_costs(self.array, self.data)
+        costs = symbolic_costs(self.array, self.data, self.technology)
         extents = {f"extent.{loop}": n for loop, n in self.nest.sizes.items()}
-        metrics = {name: metric.substitute(extents) for name, metric in metric_values(costs).items()}
-        constraints = [(metrics[limit.metric], limit.bound) for limit in self.limits]
+        names = self.objective.expression.symbols.union(*(limit.expression.symbols for limit in self.limits))
+        metrics = {name: metric.substitute(extents) for name, metric in metric_values(costs, names).items()}
+        constraints = [(limit.expression.substitute(metrics), limit.bound) for limit in self.limits]
         if self.array.pe.accumulators is not None:
             constraints.append((-costs.accumulation.substitute(extents), Fraction(0)))
         return SymbolicProblem(self.objective.expression.substitute(metrics), tuple(constraints))

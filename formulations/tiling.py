@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ithaca.formulations import quantities
-from ithaca.formulations.systolic_array import SystolicArray
+from ithaca.formulations.systolic_array import Edition, Role, SystolicArray
 from ithaca.workloads.errors import InputError
 
 
@@ -92,6 +92,7 @@ def group_packs(array: SystolicArray, module_packs: Mapping[str, int], where: st
     for module, factor in module_packs.items():
         if module not in owner:
             if _merged_away(array, module):
+                _check_factor(f"{where}.{module}", factor)
                 continue
             raise InputError(f"{where}: unknown buffer module '{module}' of {array.name}; modules: {', '.join(owner)}")
         _check_factor(f"{where}.{module}", factor)
@@ -104,9 +105,10 @@ def group_packs(array: SystolicArray, module_packs: Mapping[str, int], where: st
 
 
 def _merged_away(array: SystolicArray, module: str) -> bool:
-    """Whether a module is a drain that this edition merged into the copy-out."""
-    drained = module.partition("_drain_IO_")[0]
-    return module != drained and any(group.array == drained for group in array.groups)
+    """Whether a module is the drain's buffer, which the odyssey edition may merge into the copy-out."""
+    if array.edition is not Edition.ODYSSEY:
+        return False
+    return any(module == f"{group.array}_drain_IO_L1_out" for group in array.groups if group.role is Role.FLOW)
 
 
 def _check_names(field: str, given: Mapping[str, int], expected: tuple[str, ...]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ithaca.formulations.expression import Symbol
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
@@ -43,7 +42,7 @@ def shortfalls(problem: Problem, options: SolveOptions) -> tuple[Shortfall, ...]
 
 def _smallest(problem: Problem, limit: Limit, others: tuple[Limit, ...], options: SolveOptions) -> Shortfall | None:
     """The least value of a limit's metric under other limits; None where nothing is feasible."""
-    objective = Objective(limit.metric, Symbol(limit.metric))
+    objective = Objective(limit.metric, limit.expression)
     solution = solve_exact(replace(problem, limits=others, objective=objective), options)
     proven = solution.certificate.status is Status.OPTIMAL
     smallest = solution.certificate.lower_bound

@@ -11,6 +11,7 @@ from ithaca.formulations.data_types import DataType
 from ithaca.formulations.json_numbers import SCHEMA, json_number
 from ithaca.formulations.problem import Limit, SpaceOptions
 from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.solver.certificate import Certificate
 from ithaca.solver.solution import Shortfall, Solution
 from ithaca.workloads.nest import LoopNest
@@ -34,8 +35,8 @@ class Result:
         The statement of the cost model.
     objective_text : str
         What was minimised, as the user wrote it.
-    clock_mhz : Fraction
-        Clock the throughput is computed at (MHz).
+    technology : Technology
+        Clock and energies of the platform.
     best : Solution or None
         The best configuration of all designs; None where none was found.
     designs : tuple of Solution
@@ -50,15 +51,10 @@ class Result:
     limits: tuple[Limit, ...]
     edition: Edition
     objective_text: str
-    clock_mhz: Fraction
+    technology: Technology
     best: Solution | None
     designs: tuple[Solution, ...]
     space: SpaceOptions = field(default_factory=SpaceOptions)
-
-
-def throughput_gops(nest: LoopNest, latency: Fraction, clock_mhz: Fraction) -> Fraction:
-    """Operations per second, in 10⁹: two (multiply, add) per iteration of the unpadded nest."""
-    return 2 * nest.operations * clock_mhz / (1000 * latency)
 
 
 def result_document(result: Result) -> dict[str, Any]:
@@ -77,14 +73,16 @@ def result_document(result: Result) -> dict[str, Any]:
         "edition": result.edition.value,
         "objective": {"expression": result.objective_text, "value": _optional(value)},
     }
-    if space := _space(result.space):
+    if space := _changed(result.space, SpaceOptions()):
         document["space"] = space
-    document["best"] = None if result.best is None else solution_document(result.best, result.clock_mhz)
-    document["designs"] = [solution_document(solution, result.clock_mhz) for solution in result.designs]
+    if technology := _changed(result.technology, DEFAULT_TECHNOLOGY):
+        document["technology"] = technology
+    document["best"] = None if result.best is None else solution_document(result.best)
+    document["designs"] = [solution_document(solution) for solution in result.designs]
     return document
 
 
-def solution_document(solution: Solution, clock_mhz: Fraction) -> dict[str, Any]:
+def solution_document(solution: Solution) -> dict[str, Any]:
     """One SOLUTION of DESIGN.md §8."""
     array = solution.problem.array
     document: dict[str, Any] = {
@@ -102,10 +100,8 @@ def solution_document(solution: Solution, clock_mhz: Fraction) -> dict[str, Any]
             "simd": tiling.simd,
             "pack": tiling.module_packs(array),
         }
-        throughput = throughput_gops(solution.problem.nest, solution.metrics["latency"], clock_mhz)
         document["metrics"] = {
             **{name: json_number(metric) for name, metric in solution.metrics.items()},
-            "throughput_gops": json_number(throughput),
             "off_chip_words_by_array": {name: json_number(words) for name, words in solution.words.items()},
         }
     if solution.shortfalls:
@@ -113,10 +109,10 @@ def solution_document(solution: Solution, clock_mhz: Fraction) -> dict[str, Any]
     return document
 
 
-def _space(space: SpaceOptions) -> dict[str, Any]:
-    """The options that are not the default, by name."""
-    default = SpaceOptions()
-    return {name: getattr(space, name) for name in SpaceOptions.__slots__ if getattr(space, name) != getattr(default, name)}
+def _changed(given: SpaceOptions | Technology, default: SpaceOptions | Technology) -> dict[str, Any]:
+    """The fields that are not the default, by name."""
+    found = {name: getattr(given, name) for name in type(given).__slots__ if getattr(given, name) != getattr(default, name)}
+    return {name: json_number(v) if isinstance(v, Fraction) else v for name, v in found.items()}
 
 
 def _certificate(certificate: Certificate) -> dict[str, Any]:

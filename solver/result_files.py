@@ -8,7 +8,7 @@ metric must be what the Fraction reference computes from the recorded tiling.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -20,13 +20,15 @@ from ithaca.formulations.data_types import DataType, data_type
 from ithaca.formulations.dataflows import find_dataflow
 from ithaca.formulations.derivation import derive
 from ithaca.formulations.evaluation import json_metrics, meets_bounds
-from ithaca.formulations.json_numbers import fraction, json_number, parse_json, read_text, refuse, refuse_invalid
+from ithaca.formulations.expression import Expression
+from ithaca.formulations.json_numbers import MAX_DIGITS, fraction, json_number, parse_json, read_text, refuse, refuse_invalid
 from ithaca.formulations.metrics import METRICS, array_words, metric_values
 from ithaca.formulations.number_systems import FRACTION
 from ithaca.formulations.parsing import parse_expression, quoted
 from ithaca.formulations.points import Point, load_points
 from ithaca.formulations.problem import Limit, Objective, SpaceOptions
 from ithaca.formulations.systolic_array import Edition, SystolicArray
+from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.formulations.tiling import Tiling, group_packs
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.solution import Shortfall
@@ -89,6 +91,8 @@ class LoadedResult:
         What was minimised.
     space : SpaceOptions
         Restrictions of the design space.
+    technology : Technology
+        Clock and energies of the platform.
     best : LoadedSolution or None
         The best configuration of all designs; None where none was found.
     designs : tuple of LoadedSolution
@@ -102,6 +106,7 @@ class LoadedResult:
     edition: Edition
     objective: Objective
     space: SpaceOptions
+    technology: Technology
     best: LoadedSolution | None
     designs: tuple[LoadedSolution, ...]
 
@@ -171,7 +176,15 @@ def _number(value: object) -> Fraction:
     return fraction(value)
 
 
+def _positive(value: object) -> Fraction:
+    number = _number(value)
+    if number < 0:
+        raise ValueError("a number that is not negative")
+    return number
+
+
 Number = Annotated[Fraction, PlainValidator(_number)]
+Positive = Annotated[Fraction, PlainValidator(_positive)]
 Text = Annotated[str, Field(min_length=1, max_length=10_000)]
 
 
@@ -199,6 +212,24 @@ class _Space(_Document):
     min_lanes: Annotated[int, Field(ge=1, le=2**31)] = 1
     divisors_only: bool = False
     dividing_packs: bool = False
+
+
+class _Technology(_Document):
+    """Fields that are not the default's; an absent one is None."""
+
+    clock_mhz: Positive | None = None
+    dram: Positive | None = None
+    buffer: Positive | None = None
+    hop: Positive | None = None
+    register_: Annotated[Positive | None, Field(alias="register")] = None
+    mac: Positive | None = None
+    mac_pj: Positive | None = None
+    cost_tables: Literal["maestro-28nm"] | None = None
+
+    def technology(self) -> Technology:
+        """The technology these fields change."""
+        given = {name: value for name, value in self.model_dump(by_alias=True).items() if value is not None}
+        return replace(DEFAULT_TECHNOLOGY, **given)
 
 
 class _Tiling(_Document):
@@ -242,6 +273,7 @@ class _Result(_Document):
     edition: Literal["exact", "odyssey"]
     objective: _Objective
     space: _Space = _Space()
+    technology: _Technology = _Technology()
     best: _Solution | None
     designs: list[_Solution]
 
@@ -254,16 +286,16 @@ def _result(read: _Result) -> LoadedResult:
         limits = tuple(Limit(metric, bound) for metric, bound in read.platform.limits.items())
     except InputError as error:
         raise InputError(f"platform.limits: {error}") from None
-    context = _Context(nest, data_type(read.workload.dtype), limits, Edition(read.edition), objective)
-    designs = tuple(context.solution(design, f"designs[{index}]") for index, design in enumerate(read.designs))
+    technology = read.technology.technology()
+    context = _Context(nest, data_type(read.workload.dtype), limits, Edition(read.edition), objective, technology)
     best = None if read.best is None else context.solution(read.best, "best")
+    designs = tuple(context.solution(design, f"designs[{index}]") for index, design in enumerate(read.designs))
     if best is not None and best.tiling is None:
         raise InputError("best.tiling is null; allowed: a tiling, or null for best as a whole")
     _agree("objective.value", read.objective.value, None if best is None else best.value)
     space = SpaceOptions(**read.space.model_dump())
-    return LoadedResult(
-        nest, context.data, read.platform.name, context.limits, context.edition, objective, space, best, designs
-    )
+    edition, name = context.edition, read.platform.name
+    return LoadedResult(nest, context.data, name, limits, edition, objective, space, technology, best, designs)
 
 
 def _nest(read: _Workload) -> LoopNest:
@@ -286,6 +318,7 @@ class _Context:
     limits: tuple[Limit, ...]
     edition: Edition
     objective: Objective
+    technology: Technology
 
     def solution(self, read: _Solution, at: str) -> LoadedSolution:
         try:
@@ -293,21 +326,19 @@ class _Context:
         except InputError as error:
             raise InputError(f"{at}: {error}") from None
         if read.buildable != array.buildable:
-            raise InputError(
-                f"{at}.buildable is {quoted(read.buildable)}; allowed: {quoted(array.buildable)}, as the model says"
-            )
+            raise InputError(f"{at}.buildable is {quoted(read.buildable)}; allowed: {quoted(array.buildable)}")
         found = read.certificate.status in ("optimal", "feasible")
         if found != (read.tiling is not None) or (read.tiling is None) != (read.metrics is None):
             what = "a tiling and its metrics" if found else "null for tiling and metrics"
             raise InputError(f"{at}.certificate.status is '{read.certificate.status}'; allowed with it: {what}")
-        shortfalls = tuple(_shortfall(s, f"{at}.shortfalls[{index}]") for index, s in enumerate(read.shortfalls))
+        shortfalls = tuple(self._shortfall(s, f"{at}.shortfalls[{i}]") for i, s in enumerate(read.shortfalls))
         certificate = _certificate(read.certificate)
         if read.tiling is None or read.metrics is None:
             return LoadedSolution(array, None, None, {}, {}, certificate, shortfalls)
         tiling, costs = self._tiling(read.tiling, array, at)
         _check_metrics(read.metrics, json_metrics(array, costs), f"{at}.metrics")
         self._check_feasible(array, costs, at)
-        value = self._value(costs, at)
+        value = _value(self.objective.expression, costs, "objective.expression", at)
         _check_bound(certificate, value, f"{at}.certificate.lower_bound")
         words = array_words(array, costs)
         return LoadedSolution(array, tiling, value, metric_values(costs), words, certificate, shortfalls)
@@ -318,60 +349,58 @@ class _Context:
             quantities = tiling.quantities(array, self.nest.sizes)
         except InputError as error:
             raise InputError(f"{at}.tiling.{error}") from None
-        return tiling, evaluate(array, quantities, self.data, FRACTION)
+        return tiling, evaluate(array, quantities, self.data, FRACTION, self.technology)
+
+    def _shortfall(self, read: _Shortfall, at: str) -> Shortfall:
+        limited = [limit.metric for limit in self.limits]
+        if read.metric not in limited:
+            raise InputError(f"{at}.metric is {quoted(read.metric)}; allowed: one of the limits, {', '.join(limited)}")
+        return Shortfall(**dict(read))
 
     def _check_feasible(self, array: SystolicArray, costs: Costs, at: str) -> None:
         if not meets_bounds(array, costs):
             needed = self.data.accumulator_factor
-            raise InputError(
-                f"{at}.tiling: Π latency_hiding is below {needed}·simd (accumulator latency); allowed: at least that"
-            )
-        metrics = metric_values(costs)
+            raise InputError(f"{at}.tiling: Π latency_hiding is too small; allowed: at least {needed} · simd")
         for limit in self.limits:
-            # compared as the file writes them: a bound that no decimal states was rounded there
-            value, bound = json_number(metrics[limit.metric]), json_number(limit.bound)
-            if value > bound:
-                raise InputError(f"{at}.metrics.{limit.metric} is {value}; allowed: at most {bound}, the limit the file states")
+            value = _value(limit.expression, costs, f"platform.limits: {quoted(limit.metric)}", at)
+            # compared as doubles: a bound that no decimal states was rounded in the file
+            if float(value) > float(limit.bound):
+                what = f"at most {_shown(limit.bound)}, the limit the file states"
+                raise InputError(f"{at}.metrics: {quoted(limit.metric)} is {_shown(value)}; allowed: {what}")
 
-    def _value(self, costs: Costs, at: str) -> Fraction:
-        try:
-            value: Fraction = self.objective.expression.evaluate(metric_values(costs), FRACTION)
-        except ZeroDivisionError:
-            raise InputError(f"objective.expression divides by zero at {at}; allowed: an expression with a value") from None
-        return value
+
+def _value(expression: Expression, costs: Costs, what: str, at: str) -> Fraction:
+    """An expression over metrics for exact costs."""
+    try:
+        value: Fraction = expression.evaluate(metric_values(costs, expression.symbols), FRACTION)
+    except ZeroDivisionError:
+        raise InputError(f"{what} divides by zero at {at}; allowed: an expression with a value") from None
+    if abs(value) >= 10**MAX_DIGITS:  # like every number of a document, it has a double
+        raise InputError(f"{what} is too large at {at}; allowed: values below 10^{MAX_DIGITS}")
+    return value
 
 
 def _check_metrics(recorded: Mapping[str, Any], model: Mapping[str, Any], at: str) -> None:
     """Compare the recorded metrics with the model's; those a file lacks are no contradiction."""
     for name, value in recorded.items():
-        if name == "throughput_gops":
-            # it depends on the clock, which a result does not record
-            if _as_number(f"{at}.{name}", value) <= 0:
-                raise InputError(f"{at}.{name} is {quoted(value)}; allowed: a positive number")
-        elif name not in model:
-            raise InputError(f"{at}.{quoted(name)[1:-1]} is unknown; allowed: {', '.join(model)}, throughput_gops")
-        elif isinstance(model[name], dict):
+        if name not in model:
+            raise InputError(f"{at}.{quoted(name)[1:-1]} is unknown; allowed: {', '.join(model)}")
+        if isinstance(model[name], dict):
             if not isinstance(value, dict):
                 raise InputError(f"{at}.{name} is {quoted(value)}; allowed: a mapping of names to values")
             _check_metrics(value, model[name], f"{at}.{name}")
         else:
             _agree(f"{at}.{name}", _as_number(f"{at}.{name}", value), fraction(model[name]))
     if "latency" in model and "latency" not in recorded:
-        raise InputError(f"{at}.latency is missing; allowed: {', '.join(model)}, throughput_gops")
+        raise InputError(f"{at}.latency is missing; allowed: {', '.join(model)}")
 
 
 def _check_bound(certificate: Certificate, value: Fraction, at: str) -> None:
-    bound, proven = certificate.lower_bound, certificate.status is Status.OPTIMAL
-    if bound is not None and json_number(bound) > json_number(value):
+    bound = certificate.lower_bound
+    if bound is not None and float(bound) > float(value):
         raise InputError(f"{at} is {_shown(bound)}; allowed: at most the objective's {_shown(value)}")
-    if proven and _shown(bound) != _shown(value):
+    if certificate.status is Status.OPTIMAL and bound != _as_written(value):
         raise InputError(f"{at} is {_shown(bound)}; allowed with 'optimal': the objective's {_shown(value)}")
-
-
-def _shortfall(read: _Shortfall, at: str) -> Shortfall:
-    if read.metric not in METRICS:
-        raise InputError(f"{at}.metric is {quoted(read.metric)}; allowed: {', '.join(METRICS)}")
-    return Shortfall(**dict(read))
 
 
 def _certificate(read: _Certificate) -> Certificate:
@@ -386,8 +415,13 @@ def _as_number(at: str, value: object) -> Fraction:
 
 
 def _agree(at: str, recorded: Fraction | None, model: Fraction | None) -> None:
-    if _shown(recorded) != _shown(model):
+    if recorded != (None if model is None else _as_written(model)):
         raise InputError(f"{at}: recorded {_shown(recorded)} is not the model's {_shown(model)}: {EDITED}")
+
+
+def _as_written(value: Fraction) -> Fraction:
+    """What reading ``value`` back from a file gives: itself, unless no decimal states it."""
+    return fraction(json_number(value))
 
 
 def _shown(value: Fraction | None) -> str:

@@ -87,12 +87,23 @@ def test_export_refuses_what_autosa_cannot_build_with_the_reason(tmp_path: Path)
 
 def test_solve_with_an_own_platform_and_data_type(tmp_path: Path) -> None:
     path = tmp_path / "tiny.yaml"
-    path.write_text(
-        "name: tiny\ndescription: a test\nclock_mhz: 100\nresources:\n  dsp: {total: 100, usable: 0.5}\n  bram18k: {total: 90}\n"
-    )
+    resources = "resources:\n  dsp: {total: 100, usable: 0.5}\n  bram18k: {total: 90}\n"
+    path.write_text("name: tiny\ndescription: a test\nclock_mhz: 100\n" + resources)
     document = json.loads(ithaca("solve", *MM, "--platform", str(path), "--dtype", "int16", "--json").stdout)
     assert document["platform"] == {"name": "tiny", "limits": {"dsp": 50, "bram18k": 63}}
     assert document["best"]["metrics"]["dsp"] <= 50
+
+
+def test_limits_may_be_expressions() -> None:
+    free = json.loads(ithaca("solve", *MM, "--dataflow", "i,j", "--json").stdout)["best"]["metrics"]
+    most = free["latency"] * free["dsp"] * 3 // 4
+    limits = ("--limit", f"latency*dsp<={most},max(latency, dsp)=5000")
+    document = json.loads(ithaca("solve", *MM, "--dataflow", "i,j", *limits, "--json").stdout)
+    found = document["best"]["metrics"]
+    assert document["best"]["certificate"]["status"] == "optimal"
+    assert found["latency"] * found["dsp"] <= most
+    assert max(found["latency"], found["dsp"]) <= 5000
+    assert found["latency"] > free["latency"]
 
 
 def test_lists() -> None:
@@ -125,7 +136,7 @@ BAD_INPUT = {
     "extent no number": (("solve", "mm", "-s", "i=abc"), "'abc'"),
     "extent twice": (("solve", "mm", "-s", "i=1,i=2"), "given twice"),
     "sizes no assignment": (("solve", "mm", "-s", "i"), "NAME=VALUE"),
-    "unknown platform": (("solve", "mm", "--platform", "u9999"), "u250, vu9p, zcu102"),
+    "unknown platform": (("solve", "mm", "--platform", "u9999"), "asic-28nm, u250, vu9p, zcu102"),
     "missing platform file": (("solve", "mm", "--platform", "/nowhere/p.yaml"), "/nowhere/p.yaml"),
     "unknown data type": (("solve", "mm", "--dtype", "fp3"), "fp32, int16, int8"),
     "unknown edition": (("solve", "mm", "--edition", "new"), "exact, odyssey"),
@@ -133,6 +144,9 @@ BAD_INPUT = {
     "unknown permutation": (("solve", "mm", "--permutation", "Z"), "A, B, C"),
     "unbuildable permutation": (("solve", "mm", "--permutation", "A"), "--include-unbuildable"),
     "unknown metric in a limit": (("solve", "mm", "--limit", "dps=4"), "bram18k"),
+    "limit no expression": (("solve", "mm", "--limit", "dsp+=4"), "limit"),
+    "limit twice": (("solve", "mm", "--limit", "dsp=4,dsp=5"), "given twice"),
+    "limit without value": (("solve", "mm", "--limit", "dsp"), "METRIC=VALUE"),
     "NaN limit": (("solve", "mm", "--limit", "dsp=nan"), "dsp is 'nan'"),
     "negative limit": (("solve", "mm", "--limit", "dsp=-1"), "dsp is '-1'"),
     "infinite limit": (("solve", "mm", "--limit", "dsp=inf"), "dsp is 'inf'"),

@@ -105,6 +105,6 @@ def test_a_run_moves_at_least_every_word_once(dataflow: tuple[str, ...]) -> None
 def test_latency_is_its_three_parts(point: tuple) -> None:  # type: ignore[type-arg]
     problem, tiling = point
     metrics = metric_values(problem.costs(tiling))
-    assert set(metrics) == set(METRICS)
+    assert set(metrics) == set(METRICS) - {"area"}  # no area without cost tables
     assert metrics["latency"] == metrics["prologue"] + metrics["main"] + metrics["epilogue"]
     assert all(isinstance(v, Fraction) and v > 0 for v in metrics.values())

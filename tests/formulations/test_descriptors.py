@@ -7,7 +7,6 @@ import csv
 import json
 import os
 import random
-import time
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from functools import cache
@@ -23,7 +22,7 @@ from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.derivation import derive
 from ithaca.formulations.descriptors import descriptor_array, load_descriptor
 from ithaca.formulations.expression import Expression
-from ithaca.formulations.metrics import METRICS
+from ithaca.formulations.metrics import metric_values
 from ithaca.formulations.number_systems import FRACTION
 from ithaca.formulations.systolic_array import Edition, Epilogue
 from ithaca.formulations.tiling import Tiling, group_packs
@@ -123,35 +122,21 @@ def test_published_descriptions_give_the_golden_metrics(kernels):
         parts = (json.loads(row[column]) for column in ("array_part", "latency_hiding", "simd"))
         tiling = Tiling(*parts, group_packs(array, json.loads(row["pack"])))
         costs = evaluate(array, tiling.quantities(array, json.loads(row["sizes"])), DATA_TYPES["fp32"], FRACTION)
-        for metric in METRICS:
-            assert float(getattr(costs, metric)) == pytest.approx(float(row[metric]), rel=1e-9), (array.name, metric)
+        for metric, value in metric_values(costs, row.keys()).items():
+            assert float(value) == pytest.approx(float(row[metric]), rel=1e-9), (array.name, metric)
 
-
-@needs_shared
-def test_loading_is_fast():
-    best = min(_seconds(SHARED / "descriptors" / f"{max(NAMES, key=len)}.json") for _ in range(3))
-    assert best < 0.2  # about 20 ms where nothing else runs
-
-
-def _seconds(path):
-    start = time.perf_counter()
-    load_descriptor(path, nest_of(path.name))
-    return time.perf_counter() - start
-
-
-# -- refusals ------------------------------------------------------------------------------
 
 FILES = {
-    "not JSON": (b"hello", "is no JSON"),
-    "empty": (b"", "is no JSON"),
-    "truncated": (json.dumps(OURS["k",]).encode()[:-30], "is no JSON"),
-    "not UTF-8": (b'{"\xff": 1}', "is no JSON"),
-    "deep": (b"[" * 200_000, "is nested too deep"),
-    "deep tree": (b'{"child":' * 200_000, "is nested too deep"),
-    "NaN": (b'{"params": NaN}', "contains NaN"),
-    "infinity": (b'{"params": -Infinity}', "contains -Infinity"),
-    "repeated key": (b'{"params": [], "io": {}, "params": []}', "'params' appears twice"),
-    "huge integer": (b'{"params": ' + b"9" * 10_000 + b"}", "is no JSON|a very large number"),
+    "not JSON": (b"hello", "not JSON"),
+    "empty": (b"", "not JSON"),
+    "truncated": (json.dumps(OURS["k",]).encode()[:-30], "not JSON"),
+    "not UTF-8": (b'{"\xff": 1}', "allowed: UTF-8"),
+    "deep": (b"[" * 200_000, "nested too deep"),
+    "deep tree": (b'{"child":' * 200_000, "nested too deep"),
+    "NaN": (b'{"params": NaN}', "is NaN"),
+    "infinity": (b'{"params": -Infinity}', "is -Infinity"),
+    "repeated key": (b'{"params": [], "io": {}, "params": []}', "'params' occurs twice"),
+    "huge integer": (b'{"params": ' + b"9" * 10_000 + b"}", "too long"),
     "a list": (b"[]", "allowed: an object"),
     "a number": (b"12", "allowed: an object"),
     "null": (b"null", "allowed: an object"),
@@ -185,11 +170,11 @@ def test_unreadable_paths(tmp_path, monkeypatch):
         (tmp_path, "is no regular file"),
         (tmp_path / "pipe", "is no regular file"),
         (Path("/dev/zero"), "is no regular file"),
-        (tmp_path / "absent.json", "does not exist"),
-        (large / "below", "does not exist"),
-        (tmp_path / ("x" * 5000), "does not exist|cannot be read"),
-        (tmp_path / "a\0b", "does not exist|is no JSON"),
-        (large, "is larger than"),
+        (tmp_path / "absent.json", "no such file"),
+        (large / "below", "cannot be read"),
+        (tmp_path / ("x" * 5000), "cannot be read"),
+        (tmp_path / "a\0b", "is no path"),
+        (large, "is too large"),
     ):
         with pytest.raises(InputError, match=problem) as refusal:
             load_descriptor(path, MM)

@@ -57,11 +57,11 @@ def brute_force(problem: Problem) -> Fraction | None:
         point = {name: v[legal] if isinstance(v, np.ndarray) else v for name, v in values.items()}
         for group, (pack, _) in zip(array.packed_groups, combination, strict=True):
             point[f"pack.{group.name}"] = pack[legal]
-        costs = evaluate(array, point, problem.data, NUMPY)
+        costs = evaluate(array, point, problem.data, NUMPY, problem.technology)
         metrics = metric_values(costs)
         feasible = np.ones(int(legal.sum()), bool)
         for limit in problem.limits:
-            feasible &= metrics[limit.metric] <= float(limit.bound)
+            feasible &= limit.expression.evaluate(metrics, NUMPY) <= float(limit.bound)
         if array.pe.accumulators is not None:
             feasible &= costs.accumulation >= 0
         if feasible.any():

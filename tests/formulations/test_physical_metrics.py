@@ -1,0 +1,119 @@
+"""Energy, power, area and throughput against figures worked out by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from ithaca.formulations.activity import activity
+from ithaca.formulations.metrics import METRICS, metric_values
+from ithaca.formulations.objectives import parse_objective
+from ithaca.formulations.platform_files import load_platform
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.silicon import silicon
+from ithaca.formulations.technology import Technology
+from ithaca.solver.certificate import Status
+from ithaca.solver.exact.engine import solve_exact
+from ithaca.workloads.errors import InputError
+from tests.problems import mm_problem, mm_tiling
+from tests.solver.brute_force import brute_force
+
+# (i,j)/C on 16×16×8: 4×2 PEs of 2 lanes, one tile of each loop but k, which has 2
+PROBLEM = mm_problem((16, 16, 8))
+TILING = mm_tiling(PROBLEM.array, (16, 16, 4), (4, 8), 2, A=4, B=4, C_drain=2)
+
+
+def test_activity_is_counted_by_hand() -> None:
+    counts = activity(PROBLEM.costs(TILING))
+    assert counts.mac == 16 * 16 * 8
+    assert counts.register == 3 * 16 * 16 * 8
+    assert counts.dram == 16 * 8 + 16 * 8 + 16 * 16
+    # per tile, A's 4 buffers take 4·4 words each and feed 2 words a cycle for (4/2)·4·8 = 64 cycles; B's 2 buffers take
+    # 8·4 and feed the same; C's 8 buffers take 4·8 words in and out, once
+    fed = 64 * 2
+    a, b, c = 2 * 4 * (16 + fed), 2 * 2 * (32 + fed), 8 * (32 + 32)
+    assert counts.buffer == a + b + c
+    # A: half of 4 chained buffers on the way in, along 2 PEs when fed; one more module at L3. B: 2 chained, along 4 PEs.
+    # C: half of 4 chained drains, one step from the PE; one module each at L2 and L3
+    a_hops = 2 * 4 * (16 * Fraction(5, 2) + fed * 2 + 16)
+    b_hops = 2 * 2 * (32 * Fraction(3, 2) + fed * 4 + 32)
+    c_hops = 8 * (32 * Fraction(5, 2) + 32 + 2 * 32)
+    assert counts.hop == a_hops + b_hops + c_hops
+
+
+def test_energy_weighs_activity_with_the_technology() -> None:
+    counts = activity(PROBLEM.costs(TILING))
+    expected = 200 * counts.dram + 6 * counts.buffer + 2 * counts.hop + counts.register + counts.mac
+    assert metric_values(PROBLEM.costs(TILING))["energy"] == expected
+    costs = replace(PROBLEM, technology=Technology(dram=Fraction(100), mac_pj=Fraction(1, 2))).costs(TILING)
+    assert metric_values(costs)["energy"] == (expected - 100 * counts.dram) / 2
+
+
+def test_power_and_throughput_follow_from_energy_latency_and_clock() -> None:
+    costs = replace(PROBLEM, technology=Technology(clock_mhz=Fraction(200))).costs(TILING)
+    metrics = metric_values(costs)
+    microseconds = costs.latency / 200
+    assert metrics["power"] == metrics["energy"] / microseconds / 1000  # pJ/µs is µW
+    assert metrics["throughput"] == 2 * 16 * 16 * 8 / microseconds / 1000
+    assert metrics["edp"] == metrics["energy"] * costs.latency
+    assert (metrics["comm"], metrics["comp"]) == (costs.off_chip_words, 16)
+
+
+def test_area_and_power_by_the_regressions() -> None:
+    costs = replace(PROBLEM, technology=load_platform("asic-28nm").technology).costs(TILING)
+    sized = silicon(costs)
+    # per PE: 32 accumulators and 32 drained words of 4 bytes; shared: 4·16·2 + 2·32·2 words
+    assert (sized.pes, sized.lanes, sized.l1, sized.l2, sized.bandwidth) == (8, 2, 4, 1, 4 + 4 + 2)
+    arbiter = 1.2886 * 64 + 5.5814 * 8 - 23.711
+    bus = 10 * (14.662 * 8 + 28.895)
+    area = 8 * (4470.9 * 2 + 4505.19 * 4) + 4161.536 + 101.7938 * bus + 395.473 * arbiter
+    power = 8 * (1.2223 * 2 + 0.2208 * 4) + 4 + 0.0008 * bus + 0.34
+    metrics = metric_values(costs)
+    assert float(metrics["area"]) == pytest.approx(area, rel=1e-12)
+    assert float(metrics["power"]) == pytest.approx(power, rel=1e-12)
+
+
+def test_area_is_unknown_on_an_fpga() -> None:
+    assert "area" in METRICS
+    assert "area" not in metric_values(PROBLEM.costs(TILING))
+    with pytest.raises(InputError, match="asic-28nm"):
+        solve_exact(replace(PROBLEM, objective=parse_objective("area")))
+
+
+def small(objective: str, platform: str, limits: dict[str, str], dataflow: tuple[str, ...], permutation: str) -> Problem:
+    problem = mm_problem((7, 6, 5), dataflow, permutation, objective=objective)
+    bounds = tuple(Limit(metric, Fraction(bound)) for metric, bound in limits.items())
+    return replace(problem, limits=bounds, technology=load_platform(platform).technology)
+
+
+@pytest.mark.parametrize(
+    ("objective", "platform", "limits"),
+    [
+        ("energy", "u250", {"dsp": "100", "bram18k": "60"}),
+        ("edp", "u250", {"dsp": "100"}),
+        ("power", "u250", {"latency": "800"}),
+        ("latency", "u250", {"power": "120"}),
+        ("comm - comp", "u250", {"dsp": "200", "bram18k": "80"}),
+        ("-comp", "u250", {"bram18k": "40"}),
+        ("-throughput", "u250", {"energy*latency": "20000000"}),
+        ("latency/comp + max(dsp, bram18k)", "u250", {}),
+        ("latency", "asic-28nm", {"area": "400000", "power": "60"}),
+        ("area", "asic-28nm", {"latency": "300"}),
+        ("power*latency", "asic-28nm", {}),
+    ],
+)
+@pytest.mark.parametrize(("dataflow", "permutation"), [(("i", "j"), "C"), (("k",), "A"), (("j", "k"), "B")])
+def test_the_exact_engine_proves_any_of_them(
+    objective: str, platform: str, limits: dict[str, str], dataflow: tuple[str, ...], permutation: str
+) -> None:
+    problem = small(objective, platform, limits, dataflow, permutation)
+    expected = brute_force(problem)
+    solution = solve_exact(problem)
+    if expected is None:
+        assert solution.certificate.status is Status.INFEASIBLE
+        return
+    assert solution.certificate.status is Status.OPTIMAL
+    assert solution.value is not None
+    assert float(solution.value) == pytest.approx(float(expected), rel=1e-11)

@@ -1,0 +1,232 @@
+"""Platforms: the packaged ones, a user's own, and everything that is refused."""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ithaca.formulations.platform_files import MAX_BYTES, load_platform, platform_names
+from ithaca.workloads.errors import InputError
+
+OWN = """\
+name: mine
+description: my board
+clock_mhz: 250.5
+resources:
+  dsp: {total: 1000, usable: 0.7}
+  bram18k: {total: 500}
+"""
+
+
+def refusal(path: Path) -> str:
+    """The error line of a file, without its path."""
+    with pytest.raises(InputError) as caught:
+        load_platform(str(path))
+    message = str(caught.value)
+    assert message.isprintable()
+    assert len(message) <= 700
+    assert message.startswith(str(path))
+    return message.removeprefix(str(path)).removeprefix(": ")
+
+
+@pytest.mark.parametrize(
+    ("name", "dsp", "bram18k", "uram"),
+    [("u250", 12288, 5376, 1280), ("vu9p", 6840, 4320, 960), ("zcu102", 2520, 1824, 0)],
+)
+def test_packaged_platforms(name: str, dsp: int, bram18k: int, uram: int) -> None:
+    platform = load_platform(name)
+    assert platform.name == name
+    assert platform.description
+    assert platform.clock_mhz == 300
+    assert {kind: r.total for kind, r in platform.resources.items()} == {"dsp": dsp, "bram18k": bram18k, "uram": uram}
+    assert all(resource.usable == Fraction(7, 10) for resource in platform.resources.values())
+
+
+def test_names_are_the_packaged_files() -> None:
+    assert platform_names() == ("asic-28nm", "u250", "vu9p", "zcu102")
+    found = [entry.name for entry in files("ithaca.formulations.platforms").iterdir()]
+    assert {f"{name}.yaml" for name in platform_names()} <= set(found)
+
+
+def test_limits_are_exact() -> None:
+    resources = load_platform("u250").resources
+    assert resources["dsp"].limit == Fraction("8601.6")
+    assert resources["bram18k"].limit == Fraction("3763.2")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("own.yaml", OWN),
+        ("own.YML", f"---\n{OWN}...\n"),
+        ("bom.yaml", f"\ufeff{OWN}"),
+        ("quoted.yaml", OWN.replace("mine", '"mine"').replace("my board", "'my board'")),
+        (
+            "own.json",
+            '{"name": "mine", "description": "my board", "clock_mhz": 250.5,\n'
+            '\t"resources": {"dsp": {"total": 1000, "usable": 0.7}, "bram18k": {"total": 500}}}',
+        ),
+    ],
+)
+def test_own_platform(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    platform = load_platform(str(path))
+    assert (platform.name, platform.description, platform.clock_mhz) == ("mine", "my board", Fraction("250.5"))
+    assert platform.resources["dsp"].limit == 700
+    assert platform.resources["bram18k"].usable == Fraction(7, 10)
+    assert "uram" not in platform.resources
+
+
+def test_defaults(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text("name: a\nresources: {dsp: {total: 1, usable: 1}, bram18k: {total: 0, usable: 1e-3}}")
+    platform = load_platform(str(path))
+    assert (platform.description, platform.clock_mhz) == ("", 300)
+    assert platform.resources["dsp"].usable == 1
+    assert platform.resources["bram18k"].usable == Fraction(1, 1000)
+
+
+@pytest.mark.parametrize("name", ["u280", "", "U250", "u250 ", "x\n", "é" * 5000])
+def test_unknown_name(name: str) -> None:
+    with pytest.raises(
+        InputError, match=r"^unknown platform '.*'; known: asic-28nm, u250, vu9p, zcu102; or a path to a \.yaml file$"
+    ) as caught:
+        load_platform(name)
+    assert str(caught.value).isprintable()
+
+
+#: what is replaced in OWN, by what, and the words the error line must contain
+FIELDS = [
+    ("total: 1000", "total: 0x10", ["resources.dsp.total", "'0x10'", "a valid integer"]),
+    ("total: 1000", "total: 1:30", ["resources.dsp.total", "'1:30'", "a valid integer"]),
+    ("total: 1000", "total: -1", ["resources.dsp.total", "-1", "greater than or equal to 0"]),
+    ("total: 1000", "total: 1000.5", ["resources.dsp.total", "1000.5", "a valid integer"]),
+    ("total: 1000", "total: true", ["resources.dsp.total", "true", "a valid integer"]),
+    ("total: 1000", "total: '1000'", ["resources.dsp.total", "'1000'", "a valid integer"]),
+    ("total: 1000", "total: .nan", ["resources.dsp.total", "'.nan'", "a valid integer"]),
+    ("total: 1000", "total:", ["resources.dsp.total", "null", "a valid integer"]),
+    ("total: 1000", "total: [1]", ["resources.dsp.total", "a list", "a valid integer"]),
+    ("total: 1000", "total: 1000000001", ["resources.dsp.total", "1000000001", "less than or equal to 1000000000"]),
+    ("total: 1000", f"total: {'9' * 5000}", ["line 5", "too long", "300 digits"]),
+    ("total: 1000, ", "", ["resources.dsp.total is missing", "total, usable"]),
+    ("usable: 0.7", "usable: 0", ["resources.dsp.usable", "0", "greater than 0"]),
+    ("usable: 0.7", "usable: 1.01", ["resources.dsp.usable", "1.01", "less than or equal to 1"]),
+    ("usable: 0.7", "usable: 1e999", ["resources.dsp.usable", "inf", "a finite number"]),
+    ("usable: 0.7", "usable: .inf", ["resources.dsp.usable", "'.inf'", "a valid number"]),
+    ("usable: 0.7", "usable: nan", ["resources.dsp.usable", "'nan'", "a valid number"]),
+    ("usable: 0.7", "usable: yes", ["resources.dsp.usable", "'yes'", "a valid number"]),
+    ("usable: 0.7", "usable: 70%", ["resources.dsp.usable", "'70%'", "a valid number"]),
+    ("usable: 0.7", "used: 0.7", ["resources.dsp.used is unknown", "total, usable"]),
+    ("  bram18k", "  lut", ["resources.lut is unknown", "dsp, bram18k, uram, area, power"]),
+    ("{total: 500}", "500", ["resources.bram18k", "500", "a mapping"]),
+    ("{total: 500}", "{total: 500}\n  dsp: {total: 1}", ["field 'dsp' occurs twice", "once"]),
+    ("{total: 500}", "{total: 500}\n  lut: {total: 1}", ["resources.lut is unknown", "dsp, bram18k, uram"]),
+    ("clock_mhz: 250.5", "clock_mhz: -300", ["clock_mhz", "-300", "greater than 0"]),
+    ("clock_mhz: 250.5", "clock_mhz: 1e12", ["clock_mhz", "1000000000000.0", "less than or equal to 100000"]),
+    ("clock_mhz: 250.5", "clock_mhz: false", ["clock_mhz", "false", "a valid number"]),
+    ("clock_mhz", "clock", ["clock is unknown", "name, description, clock_mhz, resources"]),
+    ("name: mine", "name: 12", ["name", "12", "a valid string"]),
+    ("name: mine", "name: ''", ["name", "''", "pattern"]),
+    ("name: mine", 'name: "a\\nb"', ["name", "a\\nb", "pattern"]),
+    ("name: mine", "", ["name is missing", "name, description, clock_mhz, resources"]),
+    ("name: mine", "name: mine\n<<: {a: 1}", ["'<<' is unknown", "name, description"]),
+    ("name: mine", "name: &n mine\nx: *n", ["line 2", "alias 'n'", "written out"]),
+    ("name: mine", "name: !!python/object/apply:os.system [ls]", ["line 1", "tag", "python/object/apply:os.system"]),
+    ("name: mine", "name: !!str mine", ["line 1", "tag", "without tags"]),
+    ("name: mine", "name: ! mine", ["line 1", "tag", "without tags"]),
+    ("name: mine", "? [a, b]\n: 1\nname: mine", ["line 1", "a field name is a list", "text"]),
+    ("name: mine", "name: [[[[[[[[[1]]]]]]]]]", ["line 1", "too deeply", "8 levels"]),
+    ("name: mine", "name: mi\x07ne", ["not YAML", "x0007"]),
+    ("name: mine", "name: mi\0ne", ["character 8 is NUL", "text"]),
+    ("name: mine", "name: {", ["not YAML", "line", "a YAML document"]),
+    ("name: mine", "\tname: mine", ["not YAML", "line 1", "a YAML document"]),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "words"), FIELDS)
+def test_bad_fields(tmp_path: Path, old: str, new: str, words: list[str]) -> None:
+    assert OWN.count(old) >= 1
+    path = tmp_path / "own.yaml"
+    path.write_text(OWN.replace(old, new, 1), encoding="utf-8")
+    message = refusal(path)
+    for word in words:
+        assert word in message
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("own.yaml", b"", ["0 documents", "one"]),
+        ("own.yaml", b"# nothing\n", ["0 documents", "one"]),
+        ("own.yaml", OWN.encode() + b"---\na: 1\n", ["2 documents", "one"]),
+        ("own.yaml", b"just text", ["the document is 'just text'", "a mapping"]),
+        ("own.yaml", b"- 1\n- 2\n", ["the document is a list", "a mapping"]),
+        ("own.yaml", OWN.encode("utf-16"), ["byte 0 is 0xff", "UTF-8"]),
+        ("own.yaml", b"name: \xff", ["byte 6 is 0xff", "UTF-8"]),
+        ("own.yaml", b"#" * (MAX_BYTES + 1), ["too large", "65536 bytes"]),
+        ("own.yaml", b"[" * 60_000, ["too deeply", "8 levels"]),
+        ("own.json", b"", ["not JSON at line 1, column 1", "a complete JSON document"]),
+        ("own.json", b'{"name": "a"', ["not JSON at line 1", "a complete JSON document"]),
+        ("own.json", b'{"name": "a", "name": "b"}', ["field 'name' occurs twice", "once"]),
+        ("own.json", b'{"clock_mhz": NaN}', ["NaN", "a finite number"]),
+        ("own.json", b'{"clock_mhz": 1e999}', ["1e999", "a finite number"]),
+        ("own.json", b'{"clock_mhz": ' + b"9" * 10_000 + b"}", ["too long", "300 digits"]),
+        ("own.json", b"[" * 60_000, ["nested too deeply"]),
+    ],
+)
+def test_bad_files(tmp_path: Path, name: str, content: bytes, words: list[str]) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    message = refusal(path)
+    for word in words:
+        assert word in message
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    assert "no such file" in refusal(tmp_path / "missing.yaml")
+    folder = tmp_path / "folder.yaml"
+    folder.mkdir()
+    assert "is a directory" in refusal(folder)
+    with pytest.raises(InputError, match=r"xxx … xxx.*\.yaml: cannot be read: File name too long$"):
+        load_platform("x" * 5000 + ".yaml")
+    memory = Path("/proc/self/mem")
+    if memory.exists():
+        assert "cannot be read: Input/output error" in refusal(memory)
+    with pytest.raises(InputError, match="is no path"):
+        load_platform("a\0.yaml")
+
+
+def test_yaml_bomb_is_refused_at_once(tmp_path: Path) -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]
+    path = tmp_path / "bomb.yaml"
+    path.write_text("\n".join(lines))
+    start = time.perf_counter()
+    assert "alias 'a0'" in refusal(path)
+    assert time.perf_counter() - start < 5
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    start=st.integers(0, len(OWN)),
+    length=st.integers(0, 40),
+    inserted=st.text(max_size=20) | st.sampled_from("*&!{}[]:-#|>%@`\t\n"),
+)
+def test_mutations_load_or_are_refused(tmp_path: Path, start: int, length: int, inserted: str) -> None:
+    path = tmp_path / "fuzz.yaml"
+    path.write_bytes((OWN[:start] + inserted + OWN[start + length :]).encode("utf-8", "surrogatepass"))
+    try:
+        platform = load_platform(str(path))
+    except InputError as refused:
+        message = str(refused)
+    else:
+        message = platform.name
+        assert all(0 < resource.usable <= 1 for resource in platform.resources.values())
+    assert message.isprintable()

@@ -1,0 +1,274 @@
+"""Points files: golden rows reproduced, and everything that is refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ithaca.formulations.data_types import data_type
+from ithaca.formulations.evaluation import evaluate_points, evaluation_document
+from ithaca.formulations.json_numbers import document_text, fraction, json_number, parse_json
+from ithaca.formulations.metrics import METRICS
+from ithaca.formulations.points import MAX_BYTES, load_points
+from ithaca.formulations.systolic_array import Edition
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import workload
+from ithaca.workloads.nest import MAX_EXTENT, LoopNest
+
+SAMPLE = Path(__file__).parent / "data" / "golden_sample.csv"
+GOLDEN = Path(__file__).resolve().parents[2].parent / "shared" / "golden"
+#: the metrics the golden files record
+RECORDED = ("latency", "prologue", "main", "epilogue", "dsp", "bram18k", "off_chip_words")
+FP32 = data_type("fp32")
+
+ROW = {
+    "dataflow": "i,j",
+    "reuse": "C",
+    "edition": "odyssey",
+    "sizes": '{"i": 1024, "j": 1024, "k": 1024}',
+    "array_part": '{"i": 129, "j": 130, "k": 64}',
+    "latency_hiding": '{"i": 3, "j": 13}',
+    "simd": "4",
+    "pack": '{"A_IO_L2_in": 16, "B_IO_L2_in": 16, "C_drain_IO_L1_out": 4}',
+}
+
+
+def csv_text(*rows: dict[str, str]) -> str:
+    """Rows as CSV text; the first gives the header."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def refusal(path: Path, nest: LoopNest | None = None) -> str:
+    """The error line of a file, without its path."""
+    with pytest.raises(InputError) as caught:
+        load_points(path, nest or workload("mm"))
+    message = str(caught.value)
+    assert message.isprintable()
+    assert len(message) <= 700
+    assert message.startswith(str(path))
+    return message.removeprefix(str(path)).strip(" :")
+
+
+def check_golden(path: Path, name: str) -> None:
+    """Every row of a golden file against the model."""
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    evaluated = evaluate_points(load_points(path, workload(name)), FP32)
+    assert len(evaluated) == len(rows) > 0
+    for row, found in zip(rows, evaluated, strict=True):
+        assert (found["dataflow"], found["permutation"]) == (row["dataflow"].split(","), row["reuse"])
+        assert found["edition"] == row["edition"]
+        assert found["meets_bounds"] is (row["meets_bounds"] == "True")
+        for metric in RECORDED:
+            assert found["metrics"][metric] == pytest.approx(float(row[metric]), rel=1e-9)
+        words = found["metrics"]["off_chip_words_by_array"]
+        assert sum(words.values()) == pytest.approx(found["metrics"]["off_chip_words"], rel=1e-12)
+        assert set(words) == {access.array for access in workload(name).accesses}
+
+
+@pytest.mark.parametrize(("app", "name"), [("gemm", "mm"), ("cnn", "conv2d")])
+def test_golden_sample(tmp_path: Path, app: str, name: str) -> None:
+    with SAMPLE.open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["app"] == app]
+    path = tmp_path / "sample.csv"
+    path.write_text(csv_text(*rows))
+    check_golden(path, name)
+
+
+@pytest.mark.skipif(not GOLDEN.is_dir(), reason="the golden files are not part of the repository")
+@pytest.mark.parametrize(("app", "name"), [("gemm", "mm"), ("cnn", "conv2d")])
+def test_golden(app: str, name: str) -> None:
+    check_golden(GOLDEN / f"{app}.csv", name)
+
+
+def test_published_design(tmp_path: Path) -> None:
+    path = tmp_path / "points.csv"
+    path.write_text(csv_text(ROW))
+    document = json.loads(document_text(evaluation_document(load_points(path, workload("mm")), FP32)))
+    assert document["schema"] == "ithaca/1"
+    (point,) = document["points"]
+    assert point["metrics"]["latency"] == 644_713.5
+    assert (point["metrics"]["dsp"], point["metrics"]["bram18k"]) == (8600, 3740)
+    assert isinstance(point["metrics"]["dsp"], int)
+    assert set(point["metrics"]) == {*METRICS, "off_chip_words_by_array"} - {"area"}
+    assert point["meets_bounds"] is True
+
+
+def test_edition_is_optional_and_designs_are_shared(tmp_path: Path) -> None:
+    row = {name: value for name, value in ROW.items() if name != "edition"}
+    path = tmp_path / "points.csv"
+    path.write_text("\ufeff" + csv_text(row, row, {**row, "dataflow": "j, i"}).replace("\n", "\r\n") + "\r\n", encoding="utf-8")
+    first, second, third = load_points(path, workload("mm", {"i": 7}))
+    assert first.array.edition is Edition.EXACT
+    assert first.array is second.array
+    assert first == second == third
+    assert first.nest.sizes == {"i": 1024, "j": 1024, "k": 1024}
+
+
+def test_values_are_taken_as_given(tmp_path: Path) -> None:
+    """A SIMD factor of 3 or a pack that divides nothing is no tiling one can build, but it has costs."""
+    odd = {**ROW, "simd": "3", "array_part": '{"i": 129, "j": 130, "k": 9}', "pack": ROW["pack"].replace("16", "7")}
+    path = tmp_path / "points.csv"
+    path.write_text(csv_text(odd))
+    (point,) = load_points(path, workload("mm"))
+    assert point.tiling.simd == 3
+
+
+#: column, value, and the words the error line must contain
+CELLS = [
+    ("dataflow", "x", ["row 3: unknown dataflow 'x'", "allowed: i j k i,j"]),
+    ("dataflow", "", ["row 3: unknown dataflow", "allowed: i j k"]),
+    ("dataflow", "i,j,k", ["unknown dataflow 'i,j,k'", "allowed: i j k"]),
+    ("dataflow", "i\n,j\x1b[31m", ["unknown dataflow", "allowed: i j k"]),
+    ("dataflow", "i," * 5000, ["unknown dataflow", "allowed: i j k"]),
+    ("reuse", "D", ["row 3: unknown permutation 'D'", "allowed: A, B, C"]),
+    ("edition", "Exact", ["row 3: edition is 'Exact'", "allowed: exact, odyssey"]),
+    ("edition", "", ["row 3: edition is ''", "allowed: exact, odyssey"]),
+    ("sizes", "", ["row 3: sizes: not JSON", "complete JSON document"]),
+    ("sizes", '{"i": 1024, "j": 10', ["row 3: sizes: not JSON", "complete JSON document"]),
+    ("sizes", "[1024, 1024, 1024]", ["row 3: sizes is a list", "a JSON object of integers"]),
+    ("sizes", '{"i": 1024, "j": 1024}', ["row 3: sizes misses 'k'", "exactly i, j, k"]),
+    ("sizes", '{"i": 1, "j": 1, "k": 1, "l": 1}', ["row 3: unknown loop 'l' in sizes", "i, j, k"]),
+    ("sizes", '{"i": 0, "j": 1, "k": 1}', ["row 3: size of loop 'i' is 0", f"an integer from 1 to {MAX_EXTENT}"]),
+    ("sizes", '{"i": -5, "j": 1, "k": 1}', ["row 3: size of loop 'i' is -5", f"an integer from 1 to {MAX_EXTENT}"]),
+    ("sizes", '{"i": 1000000000, "j": 1, "k": 1}', ["size of loop 'i' is 1000000000", f"an integer from 1 to {MAX_EXTENT}"]),
+    ("sizes", '{"i": 1e9, "j": 1, "k": 1}', ["row 3: sizes.i is 1000000000.0", "an integer"]),
+    ("sizes", '{"i": true, "j": 1, "k": 1}', ["row 3: sizes.i is true", "an integer"]),
+    ("sizes", '{"i": NaN, "j": 1, "k": 1}', ["row 3: sizes: number is NaN", "a finite number"]),
+    ("sizes", '{"i": 1e999, "j": 1, "k": 1}', ["row 3: sizes: number '1e999' is too large", "a finite number"]),
+    ("sizes", '{"i": ' + "9" * 9999 + "}", ["row 3: sizes: number", "too long", "at most 300 digits"]),
+    ("sizes", '{"i": 1, "i": 2}', ["row 3: sizes: field 'i' occurs twice", "every field once"]),
+    ("sizes", "[" * 100_000, ["row 3: sizes: nested too deeply", "a JSON document"]),
+    ("sizes", "9" * 140_000, ["row 3: field larger than field limit", "comma-separated values"]),
+    ("array_part", '{"i": 129, "j": 130, "k": 0}', ["row 3: array_part.k is 0", "an integer from 1 to"]),
+    ("array_part", '{"i": 129, "j": 130, "k": -64}', ["row 3: array_part.k is -64", "an integer from 1 to"]),
+    ("array_part", '{"i": 129, "j": 130, "k": 64.0}', ["row 3: array_part.k is 64.0", "an integer"]),
+    ("array_part", '{"i": 129, "j": 130, "k": null}', ["row 3: array_part.k is null", "an integer"]),
+    ("array_part", '{"i": 129, "j": 130, "k": "64"}', ["row 3: array_part.k is '64'", "an integer"]),
+    ("array_part", '{"i": 129, "j": 130, "k": 9999999999}', ["array_part.k is 9999999999", "an integer from 1 to 2147483648"]),
+    ("array_part", '{"i": 129, "j": 130}', ["row 3: array_part misses 'k'", "exactly i, j, k"]),
+    ("array_part", '{"i": 129, "j": 130, "k": 64, "x": 1}', ["array_part has unknown 'x'", "exactly i, j, k"]),
+    ("array_part", '{"i": 128, "j": 130, "k": 64}', ["row 3: loop 'i'", "t2 = 3", "does not divide t1 = 128"]),
+    ("array_part", '{"i": 129, "j": 130, "k": 62}', ["row 3: loop 'k'", "t2 = 4", "does not divide t1 = 62"]),
+    ("latency_hiding", '{"i": 3, "j": 13, "k": 1}', ["latency_hiding has unknown 'k'", "exactly i, j"]),
+    ("latency_hiding", '{"i": 3, "j": 0}', ["latency_hiding.j is 0", "an integer from 1 to"]),
+    ("latency_hiding", "null", ["latency_hiding is null", "a JSON object of integers"]),
+    ("latency_hiding", '{"i": [[[[1]]]], "j": 1}', ["latency_hiding.i is a list", "an integer"]),
+    ("simd", "0", ["row 3: simd is 0", "an integer from 1 to"]),
+    ("simd", "-8", ["row 3: simd is -8", "an integer from 1 to"]),
+    ("simd", "4.0", ["row 3: simd is '4.0'", "an integer"]),
+    ("simd", "nan", ["row 3: simd is 'nan'", "an integer"]),
+    ("simd", "٤", ["row 3: simd is '٤'", "an integer"]),
+    ("simd", "9" * 9999, ["row 3: simd is '99", "an integer"]),
+    ("pack", "{}", ["row 3: pack: no pack for buffer module A_IO_L2_in"]),
+    ("pack", '{"A": 16}', ["row 3: pack: unknown buffer module 'A'", "modules: A_IO_L2_in, B_IO_L2_in, C_drain_IO_L1_out"]),
+    ("pack", ROW["pack"].replace("16", "0"), ["pack.A_IO_L2_in is 0", "an integer from 1 to"]),
+    ("pack", ROW["pack"].replace("16", "1.5"), ["pack.A_IO_L2_in is 1.5", "an integer"]),
+    ("pack", '{"a\\n\\u2028b": 1}', ["unknown buffer module 'a\\n\\u2028b'", "modules: A_IO_L2_in"]),
+]
+
+
+@pytest.mark.parametrize(("column", "value", "words"), CELLS)
+def test_bad_cells(tmp_path: Path, column: str, value: str, words: list[str]) -> None:
+    path = tmp_path / "points.csv"
+    path.write_text(csv_text(ROW, {**ROW, column: value}), encoding="utf-8")
+    message = refusal(path)
+    for word in words:
+        # a newline inside a cell counts as the line it is
+        assert word.replace("row 3", f"row {3 + value.count(chr(10))}") in message
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", ["column 'dataflow' is missing", "allowed: dataflow, reuse"]),
+        (csv_text(ROW).split("\n")[0].encode(), ["has no rows", "at least one point"]),
+        (csv_text(ROW).replace("simd", "SIMD").encode(), ["column 'simd' is missing", "allowed: dataflow, reuse"]),
+        (csv_text(ROW).replace("edition", "pack", 1).encode(), ["column 'pack' occurs twice", "every column once"]),
+        (csv_text(ROW)[:-10].encode(), ["row 2", "unexpected end of data"]),
+        (b"\n".join(csv_text(ROW, ROW).encode().split(b"\n")[:2]) + b'\n"i,j",C,odys', ["row 3: has 3 cells", "allowed: 8"]),
+        (csv_text(ROW).rstrip().encode() + b",1\n", ["row 2: has 9 cells", "allowed: 8"]),
+        (csv_text(ROW).replace(",C,", ',"C"x,').encode(), ["row 2", "expected after", "comma-separated values"]),
+        (csv_text(ROW).replace(",C,", ",C\0,").encode(), ["is NUL", "text"]),
+        (csv_text(ROW).encode("utf-16"), ["byte 0 is 0xff", "UTF-8"]),
+        (csv_text(ROW).replace(",C,", ",\u00e9,").encode("latin-1"), ["is 0xe9", "UTF-8"]),
+        (b"\x89PNG\r\n\x1a\n", ["byte 0 is 0x89", "UTF-8"]),
+    ],
+)
+def test_bad_files(tmp_path: Path, content: bytes, words: list[str]) -> None:
+    path = tmp_path / "points.csv"
+    path.write_bytes(content)
+    message = refusal(path)
+    for word in words:
+        assert word in message
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    assert "no such file" in refusal(tmp_path / "missing.csv")
+    assert "is a directory" in refusal(tmp_path)
+    large = tmp_path / "large.csv"
+    with large.open("wb") as file:
+        file.truncate(MAX_BYTES + 1)  # sparse: takes no room on disk
+    assert "too large; allowed: at most 67108864 bytes" in refusal(large)
+
+
+TEXT = csv_text(ROW, ROW)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    start=st.integers(0, len(TEXT)),
+    length=st.integers(0, 30),
+    inserted=st.text(max_size=10) | st.integers().map(str) | st.sampled_from(['"', "{", "\n", ",", "1e5", "null", "NaN", "-"]),
+)
+def test_mutations_load_or_are_refused(tmp_path: Path, start: int, length: int, inserted: str) -> None:
+    path = tmp_path / "fuzz.csv"
+    path.write_bytes((TEXT[:start] + inserted + TEXT[start + length :]).encode("utf-8", "surrogatepass"))
+    try:
+        points = load_points(path, workload("mm"))
+    except InputError as refused:
+        message = str(refused)
+    else:
+        message = document_text(evaluation_document(points, FP32)).replace("\n", "")
+    assert message.isprintable()
+
+
+@given(st.integers(-(10**30), 10**30) | st.floats(allow_nan=False, allow_infinity=False))
+def test_numbers_round_trip(number: float) -> None:
+    read = fraction(number)
+    assert read == number if isinstance(number, int) else float(read) == number
+    assert fraction(json.loads(json.dumps(json_number(read)))) == read
+
+
+@given(st.decimals(places=3, min_value=-(10**11), max_value=10**11))
+def test_decimals_are_exact(number: Any) -> None:
+    assert fraction(json_number(Fraction(number))) == Fraction(number)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_numbers_are_finite(number: float) -> None:
+    with pytest.raises(InputError, match="allowed: a finite number"):
+        fraction(number)
+
+
+def test_integral_numbers_are_integers() -> None:
+    assert [repr(json_number(Fraction(n))) for n in ("5", "10/2", "0.5", "1/3")] == ["5", "5", "0.5", "0.3333333333333333"]
+    assert json_number(Fraction(10**400 + 1, 2)) == 10**400 // 2
+
+
+def test_parse_json_counts_the_digits_of_negative_numbers_too() -> None:
+    assert parse_json("-1" + "0" * 298, "x") == -(10**298)
+    with pytest.raises(InputError, match="at most 300 digits"):
+        parse_json("-" + "1" * 300, "x")

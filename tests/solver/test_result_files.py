@@ -1,0 +1,399 @@
+"""Result files: written, read back equal, and refused where they are not what was written."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from functools import reduce
+from operator import getitem
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ithaca.formulations.data_types import DATA_TYPES
+from ithaca.formulations.derivation import derive
+from ithaca.formulations.json_numbers import document_text
+from ithaca.formulations.metrics import METRICS
+from ithaca.formulations.objectives import parse_objective
+from ithaca.formulations.problem import Limit, Problem, SpaceOptions
+from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.technology import Technology
+from ithaca.formulations.tiling import Tiling
+from ithaca.solver.certificate import Certificate, Status, relative_gap
+from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.result import Result, result_document
+from ithaca.solver.result_files import MAX_BYTES, LoadedSolution, load_any_points, load_result
+from ithaca.solver.solution import Shortfall, Solution, make_solution
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import workload
+
+LIMITS = (Limit("dsp", Fraction("8601.6")), Limit("bram18k", Fraction("3763.2")))
+NEST = workload("mm", {"i": 1024, "j": 1024, "k": 1024})
+FP32 = DATA_TYPES["fp32"]
+
+
+def problem(dataflow: tuple[str, ...] = ("i", "j"), edition: Edition = Edition.EXACT, objective: str = "latency") -> Problem:
+    """Matrix multiplication, 1024³, on a U250."""
+    return Problem(NEST, derive(NEST, dataflow, "C", edition), FP32, LIMITS, parse_objective(objective))
+
+
+def proven(solved: Problem, tiling: Tiling) -> Solution:
+    """A solution that claims to be optimal."""
+    value = solved.value(solved.costs(tiling))
+    return make_solution(solved, tiling, Certificate(Status.OPTIMAL, value, 0.0, "exact", 12, 0.25))
+
+
+def make_result(objective: str = "latency", space: SpaceOptions | None = None) -> Result:
+    """One design of every status."""
+    shared = {"array_part": {"i": 205, "j": 172, "k": 64}, "latency_hiding": {"i": 41, "j": 4}, "simd": 8}
+    best = proven(problem(objective=objective), Tiling(**shared, pack={"A": 16, "B": 16, "C_drain": 4}))
+    chain = problem(("i",), objective=objective)
+    tiling = Tiling({"i": 64, "j": 32, "k": 8}, {"i": 2, "j": 32}, 8, {"A": 4, "B": 8, "C_drain": 2})
+    value, bound = chain.value(chain.costs(tiling)), Fraction(1, 3)
+    found = make_solution(chain, tiling, Certificate(Status.FEASIBLE, bound, relative_gap(value, bound), "exact", 3, 0.5))
+    shortfall = Shortfall("dsp", Fraction("8601.6"), Fraction(17, 2), True, False)
+    none = make_solution(
+        problem(("j",), objective=objective), None, Certificate(Status.INFEASIBLE, None, None, "exact", 1, 0.0), (shortfall,)
+    )
+    unknown = make_solution(
+        problem(("k",), objective=objective), None, Certificate(Status.UNKNOWN, Fraction(7, 2), None, "exact", 0, 1.5)
+    )
+    designs = (found, best, none, unknown)
+    options = space or SpaceOptions()
+    return Result(NEST, FP32, "u250", LIMITS, Edition.EXACT, objective, Technology(), best, designs, options)
+
+
+def assert_same(loaded: LoadedSolution, solution: Solution) -> None:
+    """A solution that was written and read back is the same."""
+    assert loaded.array == solution.problem.array
+    assert loaded.tiling == solution.tiling
+    assert loaded.value == solution.value
+    assert loaded.metrics == solution.metrics
+    assert loaded.words == solution.words
+    assert loaded.shortfalls == solution.shortfalls
+    assert loaded.certificate.status is solution.certificate.status
+    assert loaded.certificate.gap == solution.certificate.gap
+    assert (loaded.certificate.method, loaded.certificate.nodes) == (solution.certificate.method, solution.certificate.nodes)
+
+
+def write(path: Path, document: Any) -> Path:
+    """Write a document, valid or not."""
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+def refusal(path: Path) -> str:
+    """The error line of a file, without its path."""
+    with pytest.raises(InputError) as caught:
+        load_result(path)
+    message = str(caught.value)
+    assert message.isprintable()
+    assert len(message) <= 700
+    assert message.startswith(f"{path}: ")
+    return message.removeprefix(f"{path}: ")
+
+
+@pytest.mark.parametrize("objective", ["latency", "latency / 7 + 100*dsp"])
+@pytest.mark.parametrize("space", [SpaceOptions(), SpaceOptions(2, True), SpaceOptions(dividing_packs=True)])
+def test_round_trip(tmp_path: Path, objective: str, space: SpaceOptions) -> None:
+    result = make_result(objective, space)
+    path = tmp_path / "result.json"
+    path.write_text(document_text(result_document(result)))
+    loaded = load_result(path)
+    assert (loaded.nest, loaded.data, loaded.platform_name) == (NEST, FP32, "u250")
+    assert (loaded.limits, loaded.edition, loaded.space) == (LIMITS, Edition.EXACT, space)
+    assert loaded.objective == parse_objective(objective)
+    assert loaded.best is not None
+    assert result.best is not None
+    assert_same(loaded.best, result.best)
+    assert len(loaded.designs) == 4
+    for read, written in zip(loaded.designs, result.designs, strict=True):
+        assert_same(read, written)
+    assert loaded.designs[3].certificate.lower_bound == Fraction(7, 2)
+    assert loaded.solutions == (loaded.designs[1], loaded.designs[0], *loaded.designs[2:])
+    assert [point.tiling for point in loaded.points] == [loaded.designs[1].tiling, loaded.designs[0].tiling]
+
+
+@pytest.mark.parametrize("name", ["mm", "conv2d"])
+@pytest.mark.parametrize("edition", list(Edition))
+def test_solved_results_round_trip(tmp_path: Path, name: str, edition: Edition) -> None:
+    nest = workload(name, dict.fromkeys(workload(name).loops, 4))
+    output, dataflow = nest.output.array, nest.output.subscripts[0].loops
+    solved = Problem(nest, derive(nest, dataflow, output, edition), DATA_TYPES["int16"], LIMITS, parse_objective("latency"))
+    solution = solve_exact(solved)
+    result = Result(nest, solved.data, "mine", LIMITS, edition, "latency", Technology(), solution, (solution,))
+    path = tmp_path / "result.json"
+    path.write_text(document_text(result_document(result)))
+    loaded = load_result(path)
+    assert loaded.best == loaded.designs[0]
+    assert_same(loaded.designs[0], solution)
+    assert loaded.designs[0].certificate == solution.certificate
+
+
+def test_document_follows_the_design() -> None:
+    document = result_document(make_result())
+    assert list(document) == ["schema", "workload", "platform", "edition", "objective", "best", "designs"]
+    assert document["schema"] == "ithaca/1"
+    assert document["workload"] == {"name": "mm", "sizes": {"i": 1024, "j": 1024, "k": 1024}, "dtype": "fp32"}
+    assert document["platform"] == {"name": "u250", "limits": {"dsp": 8601.6, "bram18k": 3763.2}}
+    assert document["objective"] == {"expression": "latency", "value": 639_876}
+    best = document["best"]
+    assert list(best) == ["dataflow", "permutation", "buildable", "tiling", "metrics", "certificate"]
+    assert best["tiling"]["pack"] == {"A_IO_L2_in": 16, "B_IO_L2_in": 16, "C_drain_IO_L1_out": 4}
+    assert set(best["metrics"]) == {*METRICS, "off_chip_words_by_array"} - {"area"}
+    assert best["metrics"]["throughput"] == pytest.approx(2 * 1024**3 * 0.3 / 639_876)
+    assert best["certificate"]["lower_bound"] == best["metrics"]["latency"]
+    infeasible, unknown = document["designs"][2:]
+    assert (infeasible["tiling"], infeasible["metrics"]) == (None, None)
+    assert infeasible["shortfalls"] == [
+        {"metric": "dsp", "bound": 8601.6, "smallest": 8.5, "others_kept": True, "proven": False}
+    ]
+    assert "shortfalls" not in unknown
+    assert result_document(make_result(space=SpaceOptions(min_lanes=2)))["space"] == {"min_lanes": 2}
+
+
+def test_nothing_found(tmp_path: Path) -> None:
+    designs = make_result().designs[2:]
+    result = Result(NEST, FP32, "u250", LIMITS, Edition.EXACT, "latency", Technology(), None, designs)
+    document = result_document(result)
+    assert document["best"] is None
+    assert document["objective"]["value"] is None
+    path = write(tmp_path / "result.json", document)
+    loaded = load_result(path)
+    assert loaded.best is None
+    assert loaded.points == ()
+    with pytest.raises(InputError, match="best and designs have no tiling; allowed: at least one point"):
+        load_any_points(path, NEST, FP32)
+
+
+def test_an_infinite_gap_is_null() -> None:
+    result = make_result()
+    certificate = Certificate(Status.FEASIBLE, Fraction(-1), float("inf"), "exact", 1, 0.0)
+    assert result.best is not None
+    best = make_solution(result.best.problem, result.best.tiling, certificate)
+    document = result_document(Result(NEST, FP32, "u", LIMITS, Edition.EXACT, "latency", Technology(), best, (best,)))
+    assert document["best"]["certificate"]["gap"] is None
+
+
+def test_points_of_results_and_tables(tmp_path: Path) -> None:
+    path = write(tmp_path / "result.json", result_document(make_result()))
+    first, second = load_any_points(path, workload("mm"), FP32)
+    assert first.array.dataflow == ("i", "j")
+    assert second.array.dataflow == ("i",)
+    assert first.nest == NEST
+    with pytest.raises(InputError, match=r"workload.name is 'mm'; allowed: conv2d"):
+        load_any_points(path, workload("conv2d"), FP32)
+    with pytest.raises(InputError, match=r"workload.dtype is 'fp32'; allowed: int8"):
+        load_any_points(path, NEST, DATA_TYPES["int8"])
+    with pytest.raises(InputError, match=r"points.csv: no such file"):
+        load_any_points(tmp_path / "points.csv", NEST, FP32)
+
+
+DOCUMENT = result_document(make_result())
+
+
+def put(*steps: str | int, value: Any) -> Callable[[Any], None]:
+    """An edit that sets one field."""
+    return lambda document: reduce(getitem, steps[:-1], document).__setitem__(steps[-1], value)
+
+
+def drop(*steps: str | int) -> Callable[[Any], None]:
+    """An edit that removes one field."""
+    return lambda document: reduce(getitem, steps[:-1], document).__delitem__(steps[-1])
+
+
+TILING = ("best", "tiling")
+PART = (*TILING, "array_part")
+METRIC = ("best", "metrics")
+CERTIFICATE = ("best", "certificate")
+
+EDITS: list[tuple[Callable[[Any], None], list[str]]] = [
+    (put("schema", value="ithaca/2"), ["schema is 'ithaca/2'", "allowed: 'ithaca/1'"]),
+    (drop("schema"), ["schema is missing", "allowed: schema, workload"]),
+    (put("more", value=1), ["more is unknown", "allowed: schema, workload, platform, edition"]),
+    (put("a\nb", value=1), ["'a\\nb' is unknown", "allowed: schema"]),
+    (put("workload", value=[]), ["workload is a list", "a mapping"]),
+    (put("workload", "name", value="nn"), ["workload: unknown workload 'nn'", "known: conv2d, mm"]),
+    (put("workload", "dtype", value="fp64"), ["unknown data type 'fp64'", "fp32, int16, int8"]),
+    (put("workload", "sizes", "i", value=0), ["workload: size of loop 'i' is 0", "an integer from 1 to"]),
+    (put("workload", "sizes", "i", value=10**9), ["workload: size of loop 'i' is 1000000000", "an integer from 1 to"]),
+    (put("workload", "sizes", "i", value=1.5), ["workload.sizes.i is 1.5", "a valid integer"]),
+    (put("workload", "sizes", "i", value=True), ["workload.sizes.i is true", "a valid integer"]),
+    (put("workload", "sizes", "i", value="1024"), ["workload.sizes.i is '1024'", "a valid integer"]),
+    (put("workload", "sizes", "x", value=1), ["workload: unknown loop 'x'", "i, j, k"]),
+    (drop("workload", "sizes", "k"), ["workload.sizes.k is missing", "i, j, k"]),
+    (put("platform", "limits", "dsp", value=-1), ["platform.limits: limit dsp is -1", "not negative"]),
+    (put("platform", "limits", "2*dsp", value=17_000), ["best.metrics: '2*dsp' is 17200", "at most 17000"]),
+    (put("platform", "limits", "1/(dsp-8600)", value=1), ["platform.limits: '1/(dsp-8600)' divides by zero at best"]),
+    (put("platform", "limits", "dsp", value="1"), ["platform.limits.dsp is '1'", "a number"]),
+    (put("platform", "limits", "dsp", value=None), ["platform.limits.dsp is null", "a number"]),
+    (put("platform", "limits", "dsp", value=True), ["platform.limits.dsp is true", "a number"]),
+    (put("platform", "limits", "lut", value=1), ["platform.limits: limit: 'lut'", "bram18k"]),
+    (put("platform", "limits", "dsp", value=8000), ["best.metrics: 'dsp' is 8600", "at most 8000", "the limit"]),
+    (put("edition", value="both"), ["edition is 'both'", "'exact' or 'odyssey'"]),
+    (put("edition", value="odyssey"), ["recorded", "is not the model's", "another version"]),
+    (put("objective", "expression", value="speed"), ["objective.expression: 'speed'", "the names area, bram18k"]),
+    (put("objective", "expression", value="__import__('os')"), ["objective.expression", "allowed: numbers"]),
+    (put("objective", "expression", value="1/(dsp-8600)"), ["objective.expression divides by zero at best"]),
+    (put("objective", "expression", value="*".join(["latency"] * 60)), ["objective.expression is too large at best"]),
+    (put("objective", "expression", value="dsp"), ["best.certificate.lower_bound is 639876", "at most the objective's 8600"]),
+    (put("objective", "value", value=5), ["objective.value: recorded 5 is not the model's 639876", "another version"]),
+    (put("objective", "value", value=None), ["objective.value: recorded null is not the model's 639876"]),
+    (put("best", value=None), ["objective.value: recorded 639876 is not the model's null"]),
+    (put("best", value=DOCUMENT["designs"][2]), ["best.tiling is null", "allowed: a tiling"]),
+    (put("designs", value={}), ["designs is an object", "a valid list"]),
+    (put("designs", 1, value=7), ["designs[1] is 7", "a mapping"]),
+    (put("best", "dataflow", value=["i", "x"]), ["best: unknown dataflow 'i,x'", "i j k i,j"]),
+    (put("best", "dataflow", value="ij"), ["best.dataflow is 'ij'", "a valid list"]),
+    (put("best", "permutation", value="D"), ["best: unknown permutation 'D'", "A, B, C"]),
+    (put("best", "buildable", value=False), ["best.buildable is false", "allowed: true"]),
+    (put(*TILING, value=None), ["best.certificate.status is 'optimal'", "a tiling and its metrics"]),
+    (put(*PART, "i", value=-3), ["best.tiling.array_part.i is -3", "an integer from 1 to"]),
+    (put(*PART, "i", value=0), ["best.tiling.array_part.i is 0", "an integer from 1 to"]),
+    (put(*PART, "i", value=10**200), ["best.tiling.array_part.i is", "an integer from 1 to"]),
+    (put(*PART, "i", value=205.0), ["best.tiling.array_part.i is 205.0", "a valid integer"]),
+    (put(*PART, "i", value=206), ["best.tiling.loop 'i'", "t2 = 41", "does not divide t1 = 206"]),
+    (put(*PART, "x", value=1), ["best.tiling.array_part has unknown 'x'", "exactly i, j, k"]),
+    (drop(*PART, "k"), ["best.tiling.array_part misses 'k'", "exactly i, j, k"]),
+    (drop(*TILING, "simd"), ["best.tiling.simd is missing", "array_part, latency_hiding, simd, pack"]),
+    (put(*TILING, "simd", value=0), ["best.tiling.simd is 0", "an integer from 1 to"]),
+    (put(*TILING, "simd", value=64), ["best.metrics.", "is not the model's"]),
+    (put(*TILING, "pack", value={}), ["best.tiling.pack: no pack for buffer module A_IO_L2_in"]),
+    (put(*TILING, "pack", "x", value=1), ["best.tiling.pack: unknown buffer module 'x'", "modules: A_IO_L2_in"]),
+    (put(*TILING, "pack", "A_IO_L2_in", value=8), ["best.metrics.latency: recorded 639876 is not the model's"]),
+    (put(*METRIC, "latency", value=5), ["best.metrics.latency: recorded 5 is not the model's 639876", "edited"]),
+    (put(*METRIC, "latency", value="5"), ["best.metrics.latency is '5'", "a number"]),
+    (put(*METRIC, "latency", value=10**299), ["best.metrics.latency: recorded 1000", "is not the model's"]),
+    (put(*METRIC, "dsp", value=8600.5), ["best.metrics.dsp: recorded 8600.5 is not the model's 8600"]),
+    (put(*METRIC, "lut", value=5), ["best.metrics.lut is unknown", "latency, prologue"]),
+    (put(*METRIC, "throughput", value=-1), ["best.metrics.throughput: recorded -1 is not the model's"]),
+    (put(*METRIC, "off_chip_words_by_array", value=1), ["best.metrics.off_chip_words_by_array is 1", "a mapping"]),
+    (put(*METRIC, "off_chip_words_by_array", "A", value=1), ["off_chip_words_by_array.A: recorded 1 is not"]),
+    (put(*METRIC, "off_chip_words_by_array", "D", value=1), ["off_chip_words_by_array.D is unknown", "A, B, C"]),
+    (drop(*METRIC, "latency"), ["best.metrics.latency is missing", "latency, prologue"]),
+    (put(*CERTIFICATE, "status", value="proven"), ["best.certificate.status is 'proven'", "'optimal', 'feasible'"]),
+    (put(*CERTIFICATE, "status", value="infeasible"), ["best.certificate.status is 'infeasible'", "null for tiling"]),
+    (put(*CERTIFICATE, "lower_bound", value=1), ["best.certificate.lower_bound is 1", "the objective's 639876"]),
+    (put(*CERTIFICATE, "lower_bound", value=None), ["best.certificate.lower_bound is null", "the objective's 639876"]),
+    (put(*CERTIFICATE, "lower_bound", value=639_877), ["best.certificate.lower_bound is 639877", "at most"]),
+    (put(*CERTIFICATE, "gap", value=-0.5), ["best.certificate.gap is -0.5", "greater than or equal to 0"]),
+    (put(*CERTIFICATE, "nodes", value=-1), ["best.certificate.nodes is -1", "greater than or equal to 0"]),
+    (put(*CERTIFICATE, "seconds", value="1"), ["best.certificate.seconds is '1'", "a valid number"]),
+    (drop(*CERTIFICATE, "nodes"), ["best.certificate.nodes is missing", "status, lower_bound, gap"]),
+    (
+        put("designs", 2, "shortfalls", 0, "metric", value="x"),
+        ["designs[2].shortfalls[0].metric is 'x'", "one of the limits, dsp, bram18k"],
+    ),
+    (put("designs", 2, "shortfalls", 0, "more", value=1), ["designs[2].shortfalls[0].more is unknown", "metric, bound"]),
+    (put("designs", 0, "tiling", "array_part", "j", value=64), ["designs[0].metrics.", "is not the model's"]),
+    (put("space", value={"lanes": 2}), ["space.lanes is unknown", "min_lanes, divisors_only, dividing_packs"]),
+    (put("space", value={"min_lanes": 0}), ["space.min_lanes is 0", "greater than or equal to 1"]),
+    (put("space", value={"divisors_only": 1}), ["space.divisors_only is 1", "a valid boolean"]),
+]
+
+
+@pytest.mark.parametrize(("edit", "words"), EDITS, ids=[words[0][:50] for _, words in EDITS])
+def test_edited_results_are_refused(tmp_path: Path, edit: Callable[[Any], None], words: list[str]) -> None:
+    document = copy.deepcopy(DOCUMENT)
+    edit(document)
+    message = refusal(write(tmp_path / "result.json", document))
+    for word in words:
+        assert word in message
+
+
+def test_the_accumulator_condition_is_checked(tmp_path: Path) -> None:
+    solved = problem()
+    tiling = Tiling({"i": 4, "j": 4, "k": 8}, {"i": 1, "j": 1}, 8, {"A": 8, "B": 8, "C_drain": 1})
+    best = proven(solved, tiling)
+    result = Result(NEST, FP32, "u250", LIMITS, Edition.EXACT, "latency", Technology(), best, (best,))
+    message = refusal(write(tmp_path / "result.json", result_document(result)))
+    assert message == "best.tiling: Π latency_hiding is too small; allowed: at least 8 · simd"
+
+
+TEXT = document_text(DOCUMENT)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", ["not JSON at line 1, column 1", "a complete JSON document"]),
+        (TEXT[: len(TEXT) // 2].encode(), ["not JSON at line", "a complete JSON document"]),
+        (b"null", ["the document is null", "a mapping"]),
+        (b"[]", ["the document is a list", "a mapping"]),
+        (TEXT.encode("utf-16"), ["byte 0 is 0xff", "UTF-8"]),
+        (TEXT.replace("u250", "u\x00250").encode(), ["is NUL", "text"]),
+        (TEXT.replace("8601.6", "NaN").encode(), ["number is NaN", "a finite number"]),
+        (TEXT.replace("8601.6", "-Infinity").encode(), ["number is -Infinity", "a finite number"]),
+        (TEXT.replace("8601.6", "1e999").encode(), ["'1e999' is too large", "a finite number"]),
+        (TEXT.replace("8601.6", "9" * 10_000).encode(), ["is too long", "at most 300 digits"]),
+        (TEXT.replace('"edition"', '"schema"', 1).encode(), ["field 'schema' occurs twice", "every field once"]),
+        (b"[" * 500_000, ["nested too deeply", "as Ithaca writes it"]),
+        (b'{"schema":' * 500_000, ["nested too deeply", "as Ithaca writes it"]),
+        (TEXT.replace("8601.6", "[" * 900 + "]" * 900).encode(), ["allowed:"]),
+    ],
+)
+def test_bad_files(tmp_path: Path, content: bytes, words: list[str]) -> None:
+    path = tmp_path / "result.json"
+    path.write_bytes(content)
+    message = refusal(path)
+    for word in words:
+        assert word in message
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    assert "no such file" in refusal(tmp_path / "missing.json")
+    assert "is a directory" in refusal(tmp_path)
+    large = tmp_path / "large.json"
+    with large.open("wb") as file:
+        file.truncate(MAX_BYTES + 1)  # sparse: takes no room on disk
+    assert "too large; allowed: at most 16777216 bytes" in refusal(large)
+
+
+def places(value: Any, steps: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    """Paths to everything inside a document."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [found for key, child in items for found in ((*steps, key), *places(child, (*steps, key)))]
+
+
+ANYTHING = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**40), 10**40)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=st.sampled_from(places(DOCUMENT)), value=ANYTHING, remove=st.booleans())
+def test_mutated_documents_load_or_are_refused(tmp_path: Path, steps: tuple[str | int, ...], value: Any, remove: bool) -> None:
+    document = copy.deepcopy(DOCUMENT)
+    (drop(*steps) if remove else put(*steps, value=value))(document)
+    check_loads_or_is_refused(write(tmp_path / "fuzz.json", document))
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(start=st.integers(0, len(TEXT)), length=st.integers(0, 60), inserted=st.text(max_size=10) | st.integers().map(str))
+def test_mutated_texts_load_or_are_refused(tmp_path: Path, start: int, length: int, inserted: str) -> None:
+    path = tmp_path / "fuzz.json"
+    path.write_bytes((TEXT[:start] + inserted + TEXT[start + length :]).encode("utf-8", "surrogatepass"))
+    check_loads_or_is_refused(path)
+
+
+def check_loads_or_is_refused(path: Path) -> None:
+    """Whatever the file holds: a result that agrees with the model, or one line."""
+    try:
+        loaded = load_result(path)
+    except InputError as refused:
+        message = str(refused)
+    else:
+        message = loaded.platform_name.encode("unicode_escape").decode()
+        assert loaded.best is None or loaded.best.tiling is not None
+    assert message.isprintable()
