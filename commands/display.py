@@ -34,8 +34,9 @@ def number(value: Fraction | float | None) -> str:
     """A number with thousands separators and no superfluous decimals."""
     if value is None:
         return "–"
-    text = f"{float(value):,.4f}"
-    return text.rstrip("0").rstrip(".")
+    if 0 < abs(value) < 1:
+        return f"{float(value):.4g}"
+    return f"{float(value):,.4f}".rstrip("0").rstrip(".")
 
 
 def print_result(result: Result) -> None:

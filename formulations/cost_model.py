@@ -115,6 +115,11 @@ class Costs:
         return self.prologue + self.main + self.epilogue
 
     @property
+    def meets_bounds(self) -> Any:
+        """Whether PEs that accumulate in place hide the accumulator's latency (DESIGN.md §4)."""
+        return self.point.array.pe.accumulators is None or self.accumulation >= 0
+
+    @property
     def off_chip_words(self) -> Any:
         """Words moved between the array and DRAM."""
         return sum(list(self.words.values())[1:], start=next(iter(self.words.values())))

@@ -28,7 +28,8 @@ class DataType:
     dsp_per_mac : Fraction
         DSP blocks per multiply-accumulate unit.
     accumulator_factor : int
-        A PE that accumulates in place needs Π t2 ≥ factor · SIMD (the adder's latency).
+        A PE that accumulates in place needs Π t2 ≥ factor · SIMD (the adder's latency); 0 where
+        additions take one cycle and need no hiding.
     """
 
     name: str
@@ -53,13 +54,13 @@ class DataType:
         return MAX_SIMD_BYTES // self.bytes
 
 
-#: Integer additions take one cycle, so integers accumulate in place without latency hiding.
+#: The published condition is one of fp32 only: integer additions take one cycle.
 DATA_TYPES: Mapping[str, DataType] = {
     t.name: t
     for t in (
         DataType("fp32", "float", 4, Fraction(5), 8),
-        DataType("int16", "short", 2, Fraction(1), 1),
-        DataType("int8", "signed char", 1, Fraction(1, 2), 1),
+        DataType("int16", "short", 2, Fraction(1), 0),
+        DataType("int8", "signed char", 1, Fraction(1, 2), 0),
     )
 }
 

@@ -140,7 +140,7 @@ class Problem:
         names = self.objective.expression.symbols.union(*(limit.expression.symbols for limit in self.limits))
         metrics = {name: metric.substitute(extents) for name, metric in metric_values(costs, names).items()}
         constraints = [(limit.expression.substitute(metrics), limit.bound) for limit in self.limits]
-        if self.array.pe.accumulators is not None:
+        if self.array.pe.accumulators is not None and self.data.accumulator_factor:
             constraints.append((-costs.accumulation.substitute(extents), Fraction(0)))
         return SymbolicProblem(self.objective.expression.substitute(metrics), tuple(constraints))
 

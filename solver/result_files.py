@@ -19,7 +19,7 @@ from ithaca.formulations.cost_model import Costs, evaluate
 from ithaca.formulations.data_types import DataType, data_type
 from ithaca.formulations.dataflows import find_dataflow
 from ithaca.formulations.derivation import derive
-from ithaca.formulations.evaluation import json_metrics, meets_bounds
+from ithaca.formulations.evaluation import json_metrics
 from ithaca.formulations.expression import Expression
 from ithaca.formulations.json_numbers import MAX_DIGITS, fraction, json_number, parse_json, read_text, refuse, refuse_invalid
 from ithaca.formulations.metrics import METRICS, array_words, metric_values
@@ -337,7 +337,7 @@ class _Context:
             return LoadedSolution(array, None, None, {}, {}, certificate, shortfalls)
         tiling, costs = self._tiling(read.tiling, array, at)
         _check_metrics(read.metrics, json_metrics(array, costs), f"{at}.metrics")
-        self._check_feasible(array, costs, at)
+        self._check_feasible(costs, at)
         value = _value(self.objective.expression, costs, "objective.expression", at)
         _check_bound(certificate, value, f"{at}.certificate.lower_bound")
         words = array_words(array, costs)
@@ -357,8 +357,8 @@ class _Context:
             raise InputError(f"{at}.metric is {quoted(read.metric)}; allowed: one of the limits, {', '.join(limited)}")
         return Shortfall(**dict(read))
 
-    def _check_feasible(self, array: SystolicArray, costs: Costs, at: str) -> None:
-        if not meets_bounds(array, costs):
+    def _check_feasible(self, costs: Costs, at: str) -> None:
+        if not costs.meets_bounds:
             needed = self.data.accumulator_factor
             raise InputError(f"{at}.tiling: Π latency_hiding is too small; allowed: at least {needed} · simd")
         for limit in self.limits:

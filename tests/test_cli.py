@@ -153,6 +153,8 @@ BAD_INPUT = {
     "unknown metric in the objective": (("solve", "mm", "--objective", "speed"), "latency"),
     "objective no expression": (("solve", "mm", "--objective", "latency +"), "--objective"),
     "hostile objective": (("solve", "mm", "--objective", "__import__('os')"), "--objective"),
+    "objective of unknown sign": (("solve", *MM, "--objective", "1/(latency-dsp)"), "whose sign is not known"),
+    "area of an FPGA": (("solve", *MM, "--objective", "area"), "asic-28nm"),
     "unknown method": (("solve", "mm", "--method", "magic"), "auto, exact"),
     "NaN time limit": (("solve", "mm", "--time-limit", "nan"), "--time-limit is 'nan'"),
     "negative gap": (("solve", "mm", "--gap", "-1"), "--gap is '-1'"),

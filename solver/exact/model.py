@@ -9,21 +9,18 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.design_space import axes, candidate_rows, tiling_of
+from ithaca.formulations.design_space import Axis, axes, candidate_rows, tiling_of
 from ithaca.formulations.expression import Expression, Maximum, Product, Sum, maximum, multiply
 from ithaca.formulations.problem import Problem, SymbolicProblem
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.exact.granularity import granularity
 from ithaca.solver.exact.program import Program
-from ithaca.solver.exact.relaxation import Relaxation
+from ithaca.solver.exact.relaxation import Relaxation, statistic
+from ithaca.solver.exact.rounding import ROUNDING, magnitude, subtracts
 from ithaca.solver.exact.tables import Column, build_table, evaluate_column
 from ithaca.solver.exact.tree import Tree, build_tree
 
 Nodes = NDArray[np.int32]
-
-#: Relative rounding that a bound computed in floats may carry: a few dozen operations of
-#: 2**-53 each, with a wide margin.
-ROUNDING = 2.0**-40
 
 
 @dataclass(frozen=True)
@@ -119,27 +116,14 @@ def build_model(problem: Problem) -> BoundModel:
     """Relax a problem, build its tables and trees, and compile its bounds."""
     symbolic = problem.symbolic()
     parts = axes(problem.array)
-    axis_of = {symbol: axis.name for axis in parts for symbol in axis.symbols}
-    by_name = {axis.name: axis for axis in parts}
-
-    def is_nonnegative(axis: str, expression: Expression) -> bool:
-        for rows in candidate_rows(problem, by_name[axis]):
-            count = next(iter(rows.values())).size
-            if (evaluate_column(expression, rows, count) < 0).any():
-                return False
-        return True
-
-    relaxation = Relaxation(axis_of, is_nonnegative)
-    outputs = [_with_cuts(symbolic, relaxation), *(relaxation.lower(e) for e, _ in symbolic.constraints)]
-    program = Program(outputs)
-    columns: dict[str, list[Column]] = {axis.name: [] for axis in parts}
-    for (axis_name, expression), index in relaxation.columns.items():
-        column = Column(index, expression, f"low.{index}" in program.symbols, f"high.{index}" in program.symbols)
-        if column.low or column.high:
-            columns[axis_name].append(column)
+    relaxation = relax(problem, parts)
+    bounds = [_with_cuts(symbolic, relaxation), *(relaxation.lower(e) for e, _ in symbolic.constraints)]
+    # a bound that subtracts is lowered by the rounding of what it subtracts
+    program = Program([b - Fraction(ROUNDING) * magnitude(b) if subtracts(b) else b for b in bounds])
+    columns = used_columns(relaxation, frozenset(program.symbols))
     # a pack of its own ties rows together in ways that columns do not show
     prune = all(axis.loop is not None for axis in parts)
-    trees = tuple(build_tree(build_table(problem, axis, columns[axis.name], prune=prune)) for axis in parts)
+    trees = tuple(build_tree(build_table(problem, axis, columns.get(axis.name, ()), prune=prune)) for axis in parts)
     sources = {}
     for number, tree in enumerate(trees):
         lows, highs = iter(tree.low), iter(tree.high)
@@ -156,6 +140,33 @@ def build_model(problem: Problem) -> BoundModel:
         np.array([float(bound) + ROUNDING * max(1.0, float(abs(bound))) for _, bound in symbolic.constraints]),
         granularity(symbolic.objective, problem.data),
     )
+
+
+def relax(problem: Problem, parts: Sequence[Axis]) -> Relaxation:
+    """A relaxation over the candidate rows of a problem's axes."""
+    axis_of = {symbol: axis.name for axis in parts for symbol in axis.symbols}
+    by_name = {axis.name: axis for axis in parts}
+
+    def is_nonnegative(axis: str, expression: Expression) -> bool:
+        for rows in candidate_rows(problem, by_name[axis]):
+            count = next(iter(rows.values())).size
+            if (evaluate_column(expression, rows, count) < 0).any():
+                return False
+        return True
+
+    return Relaxation(axis_of, is_nonnegative)
+
+
+def used_columns(relaxation: Relaxation, statistics: frozenset[str]) -> dict[str, list[Column]]:
+    """The columns whose statistics are used, by axis."""
+    columns: dict[str, list[Column]] = {}
+    for (axis, expression), index in relaxation.columns.items():
+        column = Column(
+            index, expression, statistic(index, False).name in statistics, statistic(index, True).name in statistics
+        )
+        if column.low or column.high:
+            columns.setdefault(axis, []).append(column)
+    return columns
 
 
 def _with_cuts(symbolic: SymbolicProblem, relaxation: Relaxation) -> Expression:

@@ -31,6 +31,7 @@ from ithaca.formulations.expression import (
     power,
     split_coefficient,
 )
+from ithaca.workloads.errors import InputError
 
 #: Relative rounding allowed before a ceiling, so that a float just above a whole number
 #: is never taken for the next one.
@@ -172,12 +173,16 @@ class Relaxation:
         high: Expression = low
         for base, exponent in (*simple, *compound):
             if exponent < 0 and not self.nonnegative(base):
-                raise ValueError(f"cannot bound the quotient by {base}: its sign is unknown")
-            ends = self._bound_power(base, exponent, upper=False), self._bound_power(base, exponent, upper=True)
-            if exponent > 1:
-                raise ValueError(f"cannot bound the power {exponent} of {base}: its sign is unknown")
-            corners = [multiply(a, b) for a in (low, high) for b in ends]
-            low, high = minimum(*corners), maximum(*corners)
+                shown = str(base)
+                raise InputError(
+                    f"objective or limit divides by '{shown if len(shown) < 60 else shown[:57] + '…'}', whose sign is "
+                    "not known; allowed: divisors that are positive for every configuration"
+                )
+            sign = 1 if exponent > 0 else -1
+            ends = self._bound_power(base, sign, upper=False), self._bound_power(base, sign, upper=True)
+            for _ in range(abs(exponent)):
+                corners = [multiply(a, b) for a in (low, high) for b in ends]
+                low, high = minimum(*corners), maximum(*corners)
         return high if upper else low
 
     def nonnegative(self, node: Expression) -> bool:

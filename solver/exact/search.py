@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from ithaca.formulations.design_space import separate_packs_are_legal
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.exact.incumbent import descend
-from ithaca.solver.exact.model import ROUNDING, BoundModel, Nodes
+from ithaca.solver.exact.model import BoundModel, Nodes
+from ithaca.solver.exact.rounding import ROUNDING
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
 
@@ -188,9 +189,7 @@ class Search:
         """Take a configuration as incumbent if the reference confirms that it improves."""
         problem, state = self.model.problem, self.state
         costs = problem.costs(tiling)
-        if problem.array.pe.accumulators is not None and costs.accumulation < 0:
-            return
-        if problem.exceeded(costs) or not separate_packs_are_legal(problem, tiling):
+        if not costs.meets_bounds or problem.exceeded(costs) or not separate_packs_are_legal(problem, tiling):
             return
         value = problem.value(costs)
         if state.value is None or value < state.value:

@@ -99,6 +99,8 @@ def small(objective: str, platform: str, limits: dict[str, str], dataflow: tuple
         ("-comp", "u250", {"bram18k": "40"}),
         ("-throughput", "u250", {"energy*latency": "20000000"}),
         ("latency/comp + max(dsp, bram18k)", "u250", {}),
+        ("(comm - 9*comp)*(comm - 9*comp)", "u250", {"dsp": "100"}),
+        ("(latency - 2*comm)*dsp", "u250", {"comm - latency": "-40"}),
         ("latency", "asic-28nm", {"area": "400000", "power": "60"}),
         ("area", "asic-28nm", {"latency": "300"}),
         ("power*latency", "asic-28nm", {}),
