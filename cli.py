@@ -170,6 +170,88 @@ def export(
     print(export_result(file, to, output, nearest=nearest))
 
 
+@app.command()
+def seed(
+    source: Annotated[
+        str, typer.Argument(metavar="RESULT|WORKLOAD", help="A result of solve -o (JSON), or a loop nest to solve.")
+    ],
+    tool: Annotated[str, typer.Option("--for", metavar="TOOL", help="optuna, pymoo, nevergrad, opentuner, odyssey or csv.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="File to write; for opentuner a folder.")],
+    count: Annotated[str, typer.Option(metavar="N", help="How many seeds.")] = "10",
+    sizes: Sizes = None,
+    platform: Annotated[str | None, typer.Option(help="Name of a platform, or a path to a file of your own.")] = None,
+    dtype: Annotated[str | None, typer.Option(help="fp32, int16 or int8.")] = None,
+    limit: Annotated[list[str] | None, typer.Option("--limit", help="Upper limits, as in solve.")] = None,
+    dataflow: Annotated[str | None, typer.Option(help="Loops mapped to space, e.g. i,j; default: the best.")] = None,
+    permutation: Annotated[str | None, typer.Option(help="Array whose reuse loops are innermost; default: the best.")] = None,
+    edition: Annotated[str | None, typer.Option(help="exact or odyssey.")] = None,
+    objective: Annotated[str | None, typer.Option(help="What to minimise: an expression over metrics.")] = None,
+    time_limit: Annotated[str | None, typer.Option(metavar="S", help="Seconds for solving a workload first.")] = None,
+    threads: Annotated[str | None, typer.Option(metavar="N", help="Designs solved at a time.")] = None,
+    include_unbuildable: Annotated[
+        bool, typer.Option("--include-unbuildable", help="Consider designs that HLS cannot build, too.")
+    ] = False,
+    min_lanes: Annotated[str | None, typer.Option(metavar="N", help="Fewest PEs along each space loop.")] = None,
+    divisors_only: Annotated[
+        bool, typer.Option("--divisors-only", help="Let array partitioning factors divide the extents (no padding).")
+    ] = False,
+    random_seed: Annotated[str, typer.Option("--seed", metavar="N", help="Seed of the random numbers.")] = "0",
+) -> None:
+    """Write diverse, feasible configurations as a start population for another search tool."""
+    from ithaca.commands import options as parse
+    from ithaca.commands.seed import Order, is_result, origin_of_result, origin_of_solution, refuse_options, write_seeds
+
+    order = Order(
+        tool, parse.parse_integer("--count", count, least=1), parse.parse_integer("--seed", random_seed, least=0), output
+    )
+    if is_result(source):
+        refuse_options(
+            {
+                "--sizes": sizes,
+                "--platform": platform,
+                "--dtype": dtype,
+                "--limit": limit,
+                "--edition": edition,
+                "--objective": objective,
+                "--time-limit": time_limit,
+                "--threads": threads,
+                "--include-unbuildable": include_unbuildable,
+                "--min-lanes": min_lanes,
+                "--divisors-only": divisors_only,
+            }
+        )
+        origin = origin_of_result(Path(source), parse.parse_loops(dataflow), permutation)
+    else:
+        from ithaca.commands.solve import Request, run
+        from ithaca.formulations.data_types import data_type
+        from ithaca.formulations.objectives import parse_objective
+        from ithaca.formulations.platform_files import load_platform
+        from ithaca.formulations.problem import SpaceOptions
+        from ithaca.solver.options import SolveOptions
+        from ithaca.workloads.library import workload as find_workload
+
+        seconds = None if time_limit is None else parse.parse_number("--time-limit", time_limit, positive=True)
+        workers = parse.parse_integer("--threads", threads or "1", least=1)
+        request = Request(
+            nest=find_workload(source, parse.parse_sizes(sizes or [])),
+            data=data_type(dtype or "fp32"),
+            platform=load_platform(platform or "u250"),
+            limits=parse.parse_limits(limit or []),
+            objective=parse_objective(objective or "latency"),
+            edition=parse.parse_edition(edition or "exact"),
+            dataflow=parse.parse_loops(dataflow),
+            permutation=permutation,
+            include_unbuildable=include_unbuildable,
+            space=SpaceOptions(parse.parse_integer("--min-lanes", min_lanes or "1", least=1), divisors_only),
+        )
+        result = run(request, SolveOptions(seconds), workers, {})
+        if result.best is None:
+            _explain_failure(result)
+            raise typer.Exit(NOTHING_FOUND)
+        origin = origin_of_solution(result.best)
+    print(write_seeds(origin, order))
+
+
 @listing.command("workloads")
 def list_workloads() -> None:
     """Loop nests that come with Ithaca."""

@@ -86,20 +86,6 @@ def candidate_rows(problem: Problem, axis: Axis) -> Iterator[dict[str, Rows]]:
         yield rows
 
 
-def separate_packs_are_legal(problem: Problem, tiling: Tiling) -> bool:
-    """Whether the packs with an axis of their own are legal at a point."""
-    values = tiling.quantities(problem.array, problem.nest.sizes)
-    for axis in axes(problem.array):
-        if axis.loop is None:
-            group = axis.packs[0]
-            last, multiple = (e.evaluate(values, NUMPY) for e in (group.packing.last, group.packing.multiple_of))
-            pack = values[quantities.pack(group.name).name]
-            rows = (np.array([int(v)]) for v in (pack, last, multiple))
-            if not _legal(problem, group, *rows)[0]:
-                return False
-    return True
-
-
 def tiling_of(array: SystolicArray, values: Mapping[str, int]) -> Tiling:
     """The tiling whose quantities are ``values``."""
     return Tiling(
@@ -169,7 +155,8 @@ def _with_pack(problem: Problem, group: IOGroup, rows: dict[str, Rows], constant
     return {q: np.concatenate([f[q] for f in found]) for q in (*rows, name)}
 
 
-def _legal(problem: Problem, group: IOGroup, pack: Rows, last: Rows, multiple: Rows) -> NDArray[np.bool_]:
+def pack_legality(problem: Problem, group: IOGroup, pack: Rows, last: Rows, multiple: Rows) -> NDArray[np.bool_]:
+    """Whether powers of two are legal packs of a group where its tile is such (DESIGN.md §5.5)."""
     if problem.array.edition is Edition.ODYSSEY:
         expected, legal = inferred_pack(last, multiple, group.packing)
         legal &= expected == pack

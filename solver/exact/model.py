@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,6 +118,8 @@ def build_model(problem: Problem) -> BoundModel:
     symbolic = problem.symbolic()
     parts = axes(problem.array)
     relaxation = relax(problem, parts)
+    for expression in (symbolic.objective, *(e for e, _ in symbolic.constraints)):
+        relaxation.check_divisors(expression)
     bounds = [_with_cuts(symbolic, relaxation), *(relaxation.lower(e) for e, _ in symbolic.constraints)]
     # a bound that subtracts is lowered by the rounding of what it subtracts
     program = Program([b - Fraction(ROUNDING) * magnitude(b) if subtracts(b) else b for b in bounds])
@@ -147,14 +150,14 @@ def relax(problem: Problem, parts: Sequence[Axis]) -> Relaxation:
     axis_of = {symbol: axis.name for axis in parts for symbol in axis.symbols}
     by_name = {axis.name: axis for axis in parts}
 
-    def is_nonnegative(axis: str, expression: Expression) -> bool:
+    def least(axis: str, expression: Expression) -> float:
+        found = inf
         for rows in candidate_rows(problem, by_name[axis]):
             count = next(iter(rows.values())).size
-            if (evaluate_column(expression, rows, count) < 0).any():
-                return False
-        return True
+            found = min(found, float(evaluate_column(expression, rows, count).min(initial=inf)))
+        return found
 
-    return Relaxation(axis_of, is_nonnegative)
+    return Relaxation(axis_of, least)
 
 
 def used_columns(relaxation: Relaxation, statistics: frozenset[str]) -> dict[str, list[Column]]:

@@ -30,6 +30,7 @@ from ithaca.formulations.expression import (
     multiply,
     power,
     split_coefficient,
+    walk,
 )
 from ithaca.workloads.errors import InputError
 
@@ -45,13 +46,13 @@ class Relaxation:
     ----------
     axis_of : mapping of str to str
         The axis that fixes each quantity.
-    is_nonnegative : callable
-        Decides for a single-axis expression whether it is ≥ 0 on every row.
+    least : callable
+        Gives the smallest value of a single-axis expression over all rows of its axis.
     """
 
-    def __init__(self, axis_of: Mapping[str, str], is_nonnegative: Callable[[str, Expression], bool]) -> None:
+    def __init__(self, axis_of: Mapping[str, str], least: Callable[[str, Expression], float]) -> None:
         self._axis_of = axis_of
-        self._is_nonnegative = is_nonnegative
+        self._least = least
         self.columns: dict[tuple[str, Expression], int] = {}
         self._axes_memo: dict[Expression, frozenset[str]] = {}
         self._lower_memo: dict[Expression, Expression] = {}
@@ -70,6 +71,38 @@ class Relaxation:
         if node not in self._upper_memo:
             self._upper_memo[node] = self._bound(node, upper=True)
         return self._upper_memo[node]
+
+    def check_divisors(self, node: Expression) -> None:
+        """Refuse an expression that divides by what may be 0 or negative.
+
+        Raises
+        ------
+        InputError
+            If it does; quantities, and sums and products of them, are positive.
+        """
+        for product in walk(node):
+            if isinstance(product, Product):
+                for base, exponent in product.factors:
+                    if exponent < 0 and not self._positive(base):
+                        shown = str(base)
+                        raise InputError(
+                            f"objective or limit divides by '{shown if len(shown) < 60 else shown[:57] + '…'}', which may "
+                            "be 0 or negative; allowed: divisors that are positive for every configuration"
+                        )
+
+    def _positive(self, node: Expression) -> bool:
+        if isinstance(node, Symbol):
+            return True
+        if isinstance(node, Constant):
+            return node.value > 0
+        if isinstance(node, Maximum):
+            return any(self._positive(c) for c in node.children)
+        axes = self.axes(node)
+        if len(axes) == 1:
+            return self._least(next(iter(axes)), node) > 0
+        if isinstance(node, Product) and node.coefficient < 0:
+            return False
+        return all(self._positive(c) for c in node.children)
 
     def axes(self, node: Expression) -> frozenset[str]:
         """The axes an expression depends on."""
@@ -172,12 +205,6 @@ class Relaxation:
         low: Expression = Constant(node.coefficient)
         high: Expression = low
         for base, exponent in (*simple, *compound):
-            if exponent < 0 and not self.nonnegative(base):
-                shown = str(base)
-                raise InputError(
-                    f"objective or limit divides by '{shown if len(shown) < 60 else shown[:57] + '…'}', whose sign is "
-                    "not known; allowed: divisors that are positive for every configuration"
-                )
             sign = 1 if exponent > 0 else -1
             ends = self._bound_power(base, sign, upper=False), self._bound_power(base, sign, upper=True)
             for _ in range(abs(exponent)):
@@ -193,7 +220,7 @@ class Relaxation:
             return node.value >= 0
         axes = self.axes(node)
         if len(axes) == 1 and not all(self.nonnegative(c) for c in node.children):
-            return self._is_nonnegative(next(iter(axes)), node)
+            return self._least(next(iter(axes)), node) >= 0
         if isinstance(node, Product) and node.coefficient < 0:
             return False
         if isinstance(node, Maximum):

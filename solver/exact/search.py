@@ -19,7 +19,7 @@ from math import ceil, inf
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.design_space import separate_packs_are_legal
+from ithaca.formulations.membership import feasible_value
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.exact.incumbent import descend
 from ithaca.solver.exact.model import BoundModel, Nodes
@@ -187,11 +187,8 @@ class Search:
 
     def _offer(self, tiling: Tiling) -> None:
         """Take a configuration as incumbent if the reference confirms that it improves."""
-        problem, state = self.model.problem, self.state
-        costs = problem.costs(tiling)
-        if not costs.meets_bounds or problem.exceeded(costs) or not separate_packs_are_legal(problem, tiling):
-            return
-        value = problem.value(costs)
-        if state.value is None or value < state.value:
+        state = self.state
+        value = feasible_value(self.model.problem, tiling)
+        if value is not None and (state.value is None or value < state.value):
             state.incumbent, state.value = tiling, value
             state.incumbents.append((time.perf_counter() - self._began, value))

@@ -209,3 +209,26 @@ def test_bounds_of_boxes_never_exceed_the_configurations_in_them() -> None:
         bounds, possible = model.bound(nodes)
         assert np.all((bounds <= values * (1 + 1e-12)) | ~feasible)
         assert np.all(possible | ~feasible)
+
+
+@pytest.mark.parametrize(
+    ("space", "t1", "t2", "packs"),
+    [
+        (SpaceOptions(min_lanes=2), (16, 16, 8), (16, 4), {"A": 1, "B": 1, "C_drain": 1}),
+        (SpaceOptions(divisors_only=True), (17, 16, 8), (1, 8), {"A": 1, "B": 1, "C_drain": 1}),
+        (SpaceOptions(), (16, 16, 8), (4, 4), {"A": 3, "B": 1, "C_drain": 1}),
+        (SpaceOptions(), (16, 16, 8), (4, 4), {"A": 16, "B": 1, "C_drain": 1}),
+        (SpaceOptions(), (48, 16, 8), (4, 4), {"A": 1, "B": 1, "C_drain": 1}),
+    ],
+)
+def test_a_start_outside_the_design_space_is_never_the_answer(
+    space: SpaceOptions, t1: tuple[int, int, int], t2: tuple[int, int], packs: dict[str, int]
+) -> None:
+    # each would be the best by far if only the limits were checked: a limit on latency makes all others infeasible
+    free = mm_problem((16, 16, 8), space=space)
+    outside = mm_tiling(free.array, t1, t2, 1, **packs)
+    problem = replace(free, limits=(Limit("latency", free.costs(outside).latency),))
+    expected = solve_exact(problem)
+    solution = solve_exact(problem, start=outside)
+    assert solution.tiling != outside
+    assert solution.value == expected.value

@@ -1,0 +1,179 @@
+"""``ithaca seed``: start populations for other search tools."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ithaca.commands.display import number
+from ithaca.commands.interrupt import Interrupt
+from ithaca.exports.files import check_writable, write_folder, write_text_atomically
+from ithaca.exports.seeds.diverse import diverse_tilings
+from ithaca.exports.seeds.for_csv import csv_text, seed_points
+from ithaca.exports.seeds.for_nevergrad import nevergrad_text
+from ithaca.exports.seeds.for_odyssey import odyssey_text
+from ithaca.exports.seeds.for_opentuner import opentuner_files
+from ithaca.exports.seeds.for_optuna import optuna_text
+from ithaca.exports.seeds.for_pymoo import pymoo_text
+from ithaca.exports.seeds.from_result import solution_problem
+from ithaca.exports.seeds.parameters import parameter_space
+from ithaca.exports.seeds.seeds import Seeds
+from ithaca.formulations.parsing import quoted
+from ithaca.formulations.points import Point
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.tiling import Tiling
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.result_files import load_result
+from ithaca.solver.solution import Solution
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import LIBRARY
+
+#: Tools whose seeds are one text file; the others have their own branch in `_write`.
+_TEXTS: Mapping[str, Callable[[Seeds], str]] = {
+    "optuna": optuna_text,
+    "pymoo": pymoo_text,
+    "nevergrad": nevergrad_text,
+    "odyssey": odyssey_text,
+}
+
+TOOLS = ("optuna", "pymoo", "nevergrad", "opentuner", "odyssey", "csv")
+
+#: More seeds than this are no start population any more.
+MAX_COUNT = 10_000
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What seeds are grown from.
+
+    Attributes
+    ----------
+    problem : Problem
+        The design, with limits and objective.
+    tiling : Tiling
+        The configuration to begin with.
+    others : tuple of Point
+        Configurations of other designs of the same result; only a table can hold them.
+    """
+
+    problem: Problem
+    tiling: Tiling
+    others: tuple[Point, ...] = ()
+
+
+@dataclass(frozen=True)
+class Order:
+    """What ``ithaca seed`` is to write.
+
+    Attributes
+    ----------
+    tool : str
+        One of `TOOLS`.
+    count : int
+        How many seeds.
+    seed : int
+        Seed of the random numbers.
+    output : Path
+        The file (for OpenTuner: the folder) to write.
+    """
+
+    tool: str
+    count: int
+    seed: int
+    output: Path
+
+    def __post_init__(self) -> None:
+        if self.tool not in TOOLS:
+            raise InputError(f"--for is {quoted(self.tool)}; allowed: {', '.join(TOOLS)}")
+        if self.count > MAX_COUNT:
+            raise InputError(f"--count is {self.count}; allowed: at most {MAX_COUNT}")
+        if self.tool != "opentuner":
+            check_writable(self.output)
+        elif self.output.exists() and not self.output.is_dir():
+            raise InputError(f"cannot write {self.output}: OpenTuner reads one file per seed; give the name of a folder")
+
+
+def is_result(source: str) -> bool:
+    """Whether a source is a result file, not the name of a workload."""
+    return source not in LIBRARY and (source.lower().endswith(".json") or Path(source).exists())
+
+
+def refuse_options(given: Mapping[str, object]) -> None:
+    """Refuse options that a result answers itself."""
+    for option, value in given.items():
+        if value:
+            raise InputError(
+                f"{option} cannot be given with a result, which states its own; allowed: --dataflow, --permutation, --seed"
+            )
+
+
+def origin_of_result(path: Path, dataflow: tuple[str, ...] | None, permutation: str | None) -> Origin:
+    """The best configuration of a result, among the designs asked for.
+
+    Raises
+    ------
+    InputError
+        If the file is no result, or holds no such configuration.
+    """
+    result = load_result(path)
+    found = [s for s in result.solutions if s.tiling is not None]
+    asked = [
+        s
+        for s in found
+        if (dataflow is None or set(dataflow) == set(s.array.dataflow))
+        and (permutation is None or permutation == s.array.permutation)
+    ]
+    if not asked:
+        held = "; ".join(dict.fromkeys(s.array.name for s in found)) or "none"
+        raise InputError(f"{path} holds no configuration of the design asked for; it has: {held}")
+    best = min(asked, key=lambda s: s.value or 0)
+    assert best.tiling is not None
+    everything = dataflow is None and permutation is None
+    others = tuple(Point(s.array, result.nest, s.tiling) for s in found if s.tiling is not None and s.array != best.array)
+    return Origin(solution_problem(result, best), best.tiling, others if everything else ())
+
+
+def origin_of_solution(solution: Solution) -> Origin:
+    """A configuration just found."""
+    assert solution.tiling is not None
+    return Origin(solution.problem, solution.tiling)
+
+
+def write_seeds(origin: Origin, order: Order) -> str:
+    """Grow seeds and write them; returns one line on what was written.
+
+    Raises
+    ------
+    InputError
+        If the output cannot be written.
+    """
+    with Interrupt() as interrupt:
+        stop = SolveOptions(stop=interrupt)
+        others = origin.others[: order.count - 1] if order.tool == "csv" else ()
+        own = order.count - len(others)
+        tilings = diverse_tilings(origin.problem, own, order.seed, stop, known=(origin.tiling,))
+    seeds = Seeds(parameter_space(origin.problem), tilings)
+    _write(seeds, others, order)
+    written = len(tilings) + len(others)
+    if written < order.count:
+        why = "interrupted" if interrupt.requested else "no more feasible configurations were found"
+        print(f"only {written} of {order.count} seeds: {why}", file=sys.stderr)
+    values = [origin.problem.value(origin.problem.costs(tiling)) for tiling in tilings]
+    objective = origin.problem.objective.text
+    span = number(min(values)) + (f" to {number(max(values))}" if max(values) > min(values) else "")
+    design = origin.problem.array.name + (f" (and {len(others)} of other designs)" if others else "")
+    return f"wrote {order.output}: {written} seeds for {order.tool}, design {design}, {objective} {span}"
+
+
+def _write(seeds: Seeds, others: Sequence[Point], order: Order) -> None:
+    """Write the file or folder."""
+    if order.tool == "opentuner":
+        write_folder(order.output, opentuner_files(seeds))
+    elif order.tool == "csv":
+        problem = seeds.space.problem
+        first, *rest = seed_points(seeds)
+        write_text_atomically(order.output, csv_text([first, *others, *rest], problem.data, problem.technology))
+    else:
+        write_text_atomically(order.output, _TEXTS[order.tool](seeds))

@@ -1,0 +1,60 @@
+"""Seeds for nevergrad (https://facebookresearch.github.io/nevergrad): suggestions.
+
+The file is a JSON list of keyword arguments::
+
+    space = result_space("result.json")
+    optimizer = ng.optimizers.NGOpt(nevergrad_parametrization(space), budget=100)
+    seed_nevergrad(optimizer, json.load(open("seeds.json")))
+    optimizer.minimize(nevergrad_loss(space))
+
+evaluates the seeds first, in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ithaca.exports.seeds.json_list import json_list
+from ithaca.exports.seeds.parameters import ParameterSpace
+from ithaca.exports.seeds.peers import peer
+from ithaca.exports.seeds.scoring import penalised
+from ithaca.exports.seeds.seeds import Seeds
+
+
+def nevergrad_text(seeds: Seeds) -> str:
+    """The file: a JSON list of keyword arguments."""
+    return json_list(seeds.parameters)
+
+
+def nevergrad_parametrization(space: ParameterSpace) -> Any:
+    """The parameters as nevergrad's: integers within bounds, by keyword.
+
+    Raises
+    ------
+    InputError
+        If nevergrad is not installed.
+    """
+    ng = peer("nevergrad")
+    found = {}
+    for p in space.parameters:
+        # a scalar needs room between its bounds; decoding repairs what it should not reach
+        high = max(p.high, p.low + 1)
+        found[p.name] = ng.p.Scalar(init=p.low, lower=p.low, upper=high).set_integer_casting()
+    return ng.p.Instrumentation(**found)
+
+
+def seed_nevergrad(optimizer: Any, parameters: Iterable[Mapping[str, int]]) -> None:
+    """Suggest seeds (of `Seeds.parameters`, or read from the file), so that they are asked for first, in order."""
+    # nevergrad asks for the latest suggestion first
+    for seed in reversed(list(parameters)):
+        optimizer.suggest(**seed)
+
+
+def nevergrad_loss(space: ParameterSpace) -> Callable[..., float]:
+    """The function to minimise; it takes the parameters by keyword."""
+
+    def loss(**parameters: int) -> float:
+        return penalised(space, parameters)
+
+    return loss

@@ -1,0 +1,55 @@
+"""Seeds for Odyssey, the tuner that AutoSA ships (autosa_scripts/odyssey).
+
+The file is a JSON list of its parameter sets: extents (``i``), tiling factors (``i_t1``, ``i_t2``)
+and packs (``p9``, …), named as in the published design descriptions. Its genetic search starts from
+one *ancestor*, a list of the tunable parameters in their order: `odyssey_ancestor`. It infers packs
+itself; those given here say what Ithaca chose.
+"""
+
+from __future__ import annotations
+
+from ithaca.exports.seeds.json_list import json_list
+from ithaca.exports.seeds.seeds import Seeds
+from ithaca.formulations.derivation import derive
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.tiling import Tiling
+
+
+def odyssey_text(seeds: Seeds) -> str:
+    """The file: a JSON list of parameter sets."""
+    return json_list(odyssey_parameters(seeds.space.problem, tiling) for tiling in seeds.tilings)
+
+
+def odyssey_parameters(problem: Problem, tiling: Tiling) -> dict[str, int]:
+    """A tiling in Odyssey's names."""
+    packs = {name: tiling.pack[group] for group, name in pack_names(problem).items() if group in tiling.pack}
+    return {**problem.nest.sizes, **_tunables(problem, tiling), **packs}
+
+
+def odyssey_ancestor(problem: Problem, tiling: Tiling) -> list[int]:
+    """A tiling as the ``ancestor`` of Odyssey's genetic search."""
+    return list(_tunables(problem, tiling).values())
+
+
+def pack_names(problem: Problem) -> dict[str, str]:
+    """Odyssey's name of the pack of every I/O group.
+
+    All parameters are numbered: extents, t1, t2, then one pack per I/O group, by array name, the
+    drain last. The numbering does not know of merged drains, so the exact edition's groups count.
+    """
+    nest, array = problem.nest, problem.array
+    groups = derive(nest, array.dataflow, array.permutation, Edition.EXACT).groups
+    first = len(nest.loops) + 2 * len(array.band)
+    # sorting is stable: flow groups stay before the drain
+    ordered = sorted(groups, key=lambda group: group.array)
+    return {group.name: f"p{number}" for number, group in enumerate(ordered, start=first)}
+
+
+def _tunables(problem: Problem, tiling: Tiling) -> dict[str, int]:
+    """The parameters its search chooses, in its order: all t1, space loops first; t2 likewise, SIMD last."""
+    array = problem.array
+    order = [*array.dataflow, *(loop for loop in array.band if loop not in array.dataflow)]
+    outer = {f"{loop}_t1": tiling.array_part[loop] for loop in order}
+    inner = {f"{loop}_t2": tiling.latency_hiding[loop] for loop in order if loop != array.simd_loop}
+    return {**outer, **inner, f"{array.simd_loop}_t2": tiling.simd}

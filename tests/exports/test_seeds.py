@@ -1,0 +1,378 @@
+"""Seeds: parameters and their repair, the score, the choice of configurations, and the file formats."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ithaca.exports.seeds.diverse import diverse_tilings
+from ithaca.exports.seeds.for_csv import csv_text, seed_points
+from ithaca.exports.seeds.for_odyssey import odyssey_ancestor, odyssey_parameters, odyssey_text, pack_names
+from ithaca.exports.seeds.for_opentuner import opentuner_files, opentuner_seeds
+from ithaca.exports.seeds.parameters import parameter_space
+from ithaca.exports.seeds.scoring import INFEASIBLE, penalised, score
+from ithaca.exports.seeds.seeds import Seeds
+from ithaca.formulations.cost_model import evaluate
+from ithaca.formulations.data_types import DATA_TYPES
+from ithaca.formulations.dataflows import find_dataflow
+from ithaca.formulations.derivation import derive
+from ithaca.formulations.evaluation import meets_bounds
+from ithaca.formulations.number_systems import FRACTION, NUMPY
+from ithaca.formulations.objectives import parse_objective
+from ithaca.formulations.points import load_points
+from ithaca.formulations.problem import Limit, Problem, SpaceOptions
+from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.tiling import Tiling
+from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.options import SolveOptions
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import workload
+from tests.problems import MM_DATAFLOWS, mm_points, mm_problem, mm_sizes
+
+SMALL = (48, 40, 32)
+
+
+def conv_problem(dataflow: tuple[str, ...], permutation: str = "cout") -> Problem:
+    """A small layer of a CNN."""
+    nest = workload("conv2d", {"o": 8, "r": 6, "c": 6, "i": 8, "p": 3, "q": 3})
+    limits = (Limit("dsp", Fraction(320)), Limit("bram18k", Fraction(200)))
+    array = derive(nest, dataflow, permutation, Edition.EXACT)
+    return Problem(nest, array, DATA_TYPES["fp32"], limits, parse_objective("latency"))
+
+
+@pytest.fixture(scope="module")
+def seeds() -> Seeds:
+    """Eight seeds of a small problem."""
+    problem = mm_problem(SMALL)
+    return Seeds(parameter_space(problem), diverse_tilings(problem, 8))
+
+
+# -- parameters ----------------------------------------------------------------------------
+
+
+@settings(max_examples=150, deadline=None)
+@given(mm_points())
+def test_decode_undoes_encode(point: tuple[Problem, Tiling]) -> None:
+    problem, tiling = point
+    space = parameter_space(problem)
+    parameters = space.encode(tiling)
+    assert tuple(parameters) == space.names
+    for p in space.parameters:
+        assert p.low <= parameters[p.name] <= p.high
+    assert space.decode(parameters) == tiling
+    assert space.named(space.vector(tiling)) == parameters
+    assert space.is_legal(tiling)
+
+
+def legal(problem: Problem, tiling: Tiling) -> bool:
+    """DESIGN.md §4 and step 5 of §5, stated anew (exact edition)."""
+    array, word = problem.array, problem.data.bytes
+    if tiling.simd * word > 32 or tiling.simd.bit_count() != 1:
+        return False
+    for loop in array.band:
+        outer, inner, extent = tiling.array_part[loop], tiling.t2(array, loop), problem.nest.sizes[loop]
+        if not 1 <= outer <= max(2 * extent, 16) or outer % inner:
+            return False
+        if loop in array.dataflow and outer // inner < problem.space.min_lanes:
+            return False
+        if problem.space.divisors_only and extent % outer:
+            return False
+    values = tiling.quantities(array, problem.nest.sizes)
+    for group in array.packed_groups:
+        pack, at_l1 = tiling.pack[group.name], group.buffers[0].level == 1
+        last = group.packing.last.evaluate(values, FRACTION)
+        accesses = {a.array: a for a in problem.nest.accesses}
+        floor = tiling.simd if accesses[group.array].indexed_by(array.simd_loop) else 1
+        if pack.bit_count() != 1 or pack % floor or last % pack:
+            return False
+        if pack > max((16 if at_l1 else 64) // word, floor):
+            return False
+    return True
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    sizes=mm_sizes,
+    dataflow=st.sampled_from(MM_DATAFLOWS),
+    permutation=st.sampled_from("ABC"),
+    dtype=st.sampled_from(["fp32", "int8"]),
+    space=st.builds(SpaceOptions, st.sampled_from([1, 2]), st.booleans()),
+    data=st.data(),
+)
+def test_any_integers_decode_to_a_legal_tiling(
+    sizes: tuple[int, int, int],
+    dataflow: tuple[str, ...],
+    permutation: str,
+    dtype: str,
+    space: SpaceOptions,
+    data: st.DataObject,
+) -> None:
+    problem = mm_problem(sizes, dataflow, permutation, dtype=dtype, space=space)
+    try:
+        found = parameter_space(problem)
+    except InputError:  # two lanes of a loop of one iteration, without padding
+        return
+    chosen = {p.name: data.draw(st.integers(p.low - 1, p.high + 1), p.name) for p in found.parameters}
+    tiling = found.decode(chosen)
+    assert legal(problem, tiling)
+    assert found.decode(found.encode(tiling)) == tiling
+    if space == SpaceOptions():
+        # t1 is taken as it is; t2 becomes the largest divisor of t1 not above it
+        for loop in problem.array.band:
+            p = next(p for p in found.parameters if p.name == f"t1_{loop}")
+            t1 = min(max(chosen[p.name], 1), p.high)
+            if loop != problem.array.simd_loop:
+                wanted = max(chosen[f"t2_{loop}"], 1)
+                assert tiling.array_part[loop] == t1
+                assert tiling.latency_hiding[loop] == max(d for d in range(1, t1 + 1) if t1 % d == 0 and d <= wanted)
+
+
+def test_any_integers_decode_in_the_odyssey_edition_too() -> None:
+    problem = mm_problem((12, 20, 24), edition="odyssey")
+    space = parameter_space(problem)
+    assert not [name for name in space.names if name.startswith("pack")]
+    draw = np.random.default_rng(0)
+    for _ in range(100):
+        tiling = space.decode({p.name: int(draw.integers(p.low, p.high + 1)) for p in space.parameters})
+        assert space.is_legal(tiling)
+        for pack in tiling.pack.values():
+            assert pack.bit_count() == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"t1_i": None}, "'t1_i' is missing"),
+        ({"t1_q": 3}, "'t1_q' is unknown"),
+        ({"t1_i": 2.5}, "'t1_i' is 2.5"),
+        ({"t1_i": float("nan")}, "'t1_i' is nan"),
+        ({"t1_i": float("inf")}, "'t1_i' is inf"),
+    ],
+)
+def test_wrong_parameters_are_refused_by_name(seeds: Seeds, change: dict[str, float | None], told: str) -> None:
+    given_ = {name: value for name, value in {**seeds.parameters[0], **change}.items() if value is not None}
+    with pytest.raises(InputError, match=told):
+        seeds.space.decode(given_)  # type: ignore[arg-type]
+
+
+def test_whole_numbers_of_any_type_are_taken(seeds: Seeds) -> None:
+    as_floats = {name: np.float64(value) for name, value in seeds.parameters[0].items()}
+    assert seeds.space.decode(as_floats) == seeds.tilings[0]  # type: ignore[arg-type]
+
+
+def test_an_empty_design_space_is_refused() -> None:
+    problem = mm_problem((1, 8, 8), space=SpaceOptions(min_lanes=2, divisors_only=True))
+    with pytest.raises(InputError, match=r"empty at 'i'"):
+        parameter_space(problem)
+
+
+# -- score ---------------------------------------------------------------------------------
+
+
+def test_score_is_the_reference_and_its_violation_says_feasible() -> None:
+    problem = mm_problem((12, 10, 16), dsp="60", bram18k="30", objective="2*latency - off_chip_words/3")
+    space = parameter_space(problem)
+    draw = np.random.default_rng(1)
+    feasible = 0
+    for _ in range(300):
+        chosen = {p.name: int(draw.integers(p.low, p.high + 1)) for p in space.parameters}
+        value, violation = score(space, chosen)
+        costs = problem.costs(space.decode(chosen))
+        assert value == problem.value(costs)
+        assert violation >= 0
+        kept = not problem.exceeded(costs) and meets_bounds(problem.array, costs)
+        assert (violation == 0) == kept
+        loss = penalised(space, chosen)
+        assert loss == (float(value) if kept else pytest.approx(INFEASIBLE * (1 + float(violation))))
+        assert kept or loss >= INFEASIBLE
+        feasible += kept
+    assert 0 < feasible < 300
+
+
+# -- the choice ----------------------------------------------------------------------------
+
+CASES = {
+    "small": mm_problem(SMALL),
+    "odyssey": mm_problem(SMALL, edition="odyssey"),
+    "one dimension": mm_problem((24, 20, 16), ("k",)),
+    "unbuildable": mm_problem((12, 20, 16), ("i", "k"), "A"),
+    "one PE": mm_problem(SMALL, dsp="5"),
+    "one iteration": mm_problem((1, 1, 1)),
+    "int8": mm_problem((24, 24, 24), dtype="int8", dsp="20"),
+    "two lanes": mm_problem((24, 24, 24), space=SpaceOptions(min_lanes=2)),
+    "divisors": mm_problem((24, 36, 48), space=SpaceOptions(divisors_only=True)),
+    "traffic": mm_problem((24, 20, 16), objective="off_chip_words", bram18k="60"),
+    "negative objective": mm_problem((24, 20, 16), objective="-comp", dsp="120"),
+    "layer": conv_problem(("o", "r")),
+    "reduction in space": conv_problem(("o", "i")),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_seeds_begin_with_the_optimum_and_are_feasible_distinct_and_sorted(case: str) -> None:
+    problem = CASES[case]
+    space = parameter_space(problem)
+    tilings = diverse_tilings(problem, 4, seed=3)
+    assert len(tilings) == 4
+    assert len({tuple(space.vector(t)) for t in tilings}) == 4
+    values = []
+    for tiling in tilings:
+        assert space.is_legal(tiling)
+        if problem.array.edition is Edition.EXACT:
+            assert legal(problem, tiling)
+        costs = problem.costs(tiling)
+        assert not problem.exceeded(costs)
+        assert meets_bounds(problem.array, costs)
+        values.append(problem.value(costs))
+    assert values == sorted(values)
+    assert values[0] == solve_exact(problem).value
+
+
+def test_the_seed_of_the_random_numbers_decides() -> None:
+    problem = mm_problem((12, 10, 8))
+    assert diverse_tilings(problem, 6, seed=1) == diverse_tilings(problem, 6, seed=1)
+    assert diverse_tilings(problem, 6, seed=1) != diverse_tilings(problem, 6, seed=2)
+    assert diverse_tilings(problem, 1) == (solve_exact(problem).tiling,)
+
+
+def test_seeds_spread(seeds: Seeds) -> None:
+    """Not one corner of the space: several SIMD factors, lane counts, tile sizes."""
+    assert len({t.simd for t in seeds.tilings}) >= 3
+    for loop in "ij":
+        assert len({t.array_part[loop] // t.latency_hiding[loop] for t in seeds.tilings}) >= 3
+        assert len({t.array_part[loop] for t in seeds.tilings}) >= 3
+
+
+def test_known_configurations_come_first_and_must_be_feasible(seeds: Seeds) -> None:
+    problem = seeds.space.problem
+    known = (seeds.tilings[5], seeds.tilings[2])
+    grown = diverse_tilings(problem, 6, known=known)
+    assert grown[:2] == known
+    assert len(grown) == 6
+    assert diverse_tilings(problem, 1, known=known) == known[:1]
+    assert diverse_tilings(problem, 3, known=known[:1] * 2)[:1] == known[:1]
+    tight = replace(problem, limits=(Limit("dsp", Fraction(1)),))
+    with pytest.raises(InputError, match="not feasible"):
+        diverse_tilings(tight, 2, known=known)
+    odd = replace(known[0], pack=dict.fromkeys(known[0].pack, 64))
+    with pytest.raises(InputError, match="not feasible"):
+        diverse_tilings(problem, 2, known=(odd,))
+
+
+def test_no_feasible_tiling_gives_no_seeds() -> None:
+    assert diverse_tilings(mm_problem(SMALL, dsp="4"), 5) == ()
+
+
+def test_all_are_found_where_few_exist() -> None:
+    """A limit that only a few configurations meet: compare with counting them all."""
+    problem = mm_problem((2, 2, 2), dsp="5", bram18k="8")
+    optimum = solve_exact(problem).value
+    assert optimum is not None
+    few = replace(problem, limits=(*problem.limits, Limit("latency", optimum)))
+    exist = count_feasible(few)
+    found = diverse_tilings(few, exist + 10)
+    assert 0 < exist <= 200
+    assert len(found) == exist
+
+
+def count_feasible(problem: Problem) -> int:
+    """How many configurations of a tiny problem meet its limits, among all of them."""
+    tables = [rows.columns for rows in parameter_space(problem).rows]
+    grids = np.meshgrid(*(np.arange(next(iter(t.values())).size) for t in tables), indexing="ij")
+    values: dict[str, object] = {f"extent.{loop}": n for loop, n in problem.nest.sizes.items()}
+    for table, grid in zip(tables, grids, strict=True):
+        values |= {name: column[grid.ravel()] for name, column in table.items()}
+    costs = evaluate(problem.array, values, problem.data, NUMPY)
+    kept = costs.accumulation >= 0
+    for limit in problem.limits:
+        kept &= getattr(costs, limit.metric) <= float(limit.bound)
+    return int(kept.sum())
+
+
+def test_a_stopped_search_returns_what_it_has(seeds: Seeds) -> None:
+    problem = seeds.space.problem
+    stopped = SolveOptions(stop=lambda: True)
+    assert diverse_tilings(problem, 4, options=stopped, known=seeds.tilings[:1]) == seeds.tilings[:1]
+    assert diverse_tilings(problem, 4, options=stopped) == ()
+
+
+# -- formats -------------------------------------------------------------------------------
+
+
+def test_csv_reads_back_as_points(seeds: Seeds, tmp_path: Path) -> None:
+    problem = seeds.space.problem
+    path = tmp_path / "seeds.csv"
+    path.write_text(csv_text(seed_points(seeds), problem.data, problem.technology))
+    points = load_points(path, problem.nest)
+    assert [p.tiling for p in points] == list(seeds.tilings)
+    assert all(p.array == problem.array and p.nest == problem.nest for p in points)
+    header = path.read_text().splitlines()[0].split(",")
+    golden = "app,descriptor,dataflow,reuse,edition,sizes,array_part,latency_hiding,simd,pack,latency,prologue,main,epilogue"
+    assert header[:14] == golden.split(",")
+    assert {"dsp", "bram18k", "off_chip_words", "meets_bounds"} <= set(header)
+
+
+def test_opentuner_folder_holds_one_configuration_per_file(seeds: Seeds) -> None:
+    files = opentuner_files(seeds)
+    assert list(files) == sorted(files)
+    assert [json.loads(text) for text in files.values()] == list(seeds.parameters)
+    # its search driver pops configurations from the end of the list
+    taken = opentuner_seeds(seeds.parameters)
+    assert [taken.pop() for _ in seeds.tilings] == list(seeds.parameters)
+
+
+def test_odyssey_names_extents_factors_and_packs(seeds: Seeds) -> None:
+    problem, tiling = seeds.space.problem, seeds.tilings[0]
+    found = odyssey_parameters(problem, tiling)
+    assert list(found) == ["i", "j", "k", "i_t1", "j_t1", "k_t1", "i_t2", "j_t2", "k_t2", "p9", "p10", "p12"]
+    assert (found["i"], found["i_t1"], found["j_t2"], found["k_t2"]) == (
+        48,
+        tiling.array_part["i"],
+        tiling.latency_hiding["j"],
+        tiling.simd,
+    )
+    assert (found["p9"], found["p12"]) == (tiling.pack["A"], tiling.pack["C_drain"])
+    assert odyssey_ancestor(problem, tiling) == [found[n] for n in ["i_t1", "j_t1", "k_t1", "i_t2", "j_t2", "k_t2"]]
+    read = json.loads(odyssey_text(seeds))
+    assert read == [odyssey_parameters(problem, t) for t in seeds.tilings]
+
+
+def test_odyssey_names_are_those_of_the_published_descriptions(shared: Path) -> None:
+    """Numbers of packs and order of the tunable parameters, of all 27 designs."""
+    names = {"gemm": ("mm", "ABC"), "cnn": ("conv2d", ("cin", "w", "cout"))}
+    spaces = {
+        "gemm": ("i", "j", "k", "i,j", "i,k", "j,k"),
+        "cnn": ("o", "r", "c", "i", "o,r", "o,c", "o,i", "r,c", "r,i", "c,i"),
+    }
+    seen = 0
+    for path in sorted((shared / "descriptors").glob("*.json")):
+        described = json.loads(path.read_text())
+        app, kernel, _ = path.stem.replace("kernel", "").split("_")
+        nest = workload(names[app][0])
+        dataflow = find_dataflow(nest, tuple(spaces[app][int(kernel)].split(",")))
+        # the order of permutations differs between the two: take the one whose modules agree
+        modules = {m for m in described["memory"] if m != "PE"}
+        for permutation in names[app][1]:
+            array = derive(nest, dataflow, permutation, Edition.EXACT)
+            if modules != {m.name for g in array.packed_groups for m in g.buffers}:
+                continue
+            problem = Problem(nest, array, DATA_TYPES["fp32"], (), parse_objective("latency"))
+            packs = pack_names(problem)
+            expected = {m: v["data_pack_factor_inter"] for m, v in described["memory"].items() if m != "PE"}
+            assert {m.name: packs[g.name] for g in array.packed_groups for m in g.buffers} == expected, path.stem
+            tunable = [p["name"] for p in described["params"] if p["tunable"]]
+            tiling = solve_exact(replace(problem, nest=nest.with_sizes(dict.fromkeys(nest.loops, 2)))).tiling
+            assert tiling is not None
+            assert [n for n in odyssey_parameters(problem, tiling) if n in tunable] == tunable, path.stem
+            seen += 1
+            break
+        else:
+            pytest.fail(f"no design has the modules of {path.stem}")
+    assert seen == 27

@@ -1,0 +1,147 @@
+"""``ithaca seed`` as a user meets it: files, exit status, and one clear line for bad input."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from ithaca import cli
+from ithaca.exports.seeds.from_result import result_space
+from ithaca.formulations.points import load_points
+from ithaca.solver.result_files import load_result
+from ithaca.workloads.library import workload
+
+MM = ("mm", "-s", "i=16,j=16,k=16")
+ONE = (*MM, "--dataflow", "i,j")
+
+
+class Ithaca:
+    """Runs the command in this process."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self._monkeypatch, self._capsys = monkeypatch, capsys
+
+    def __call__(self, *arguments: str) -> tuple[int, str, str]:
+        self._monkeypatch.setattr(sys, "argv", ["ithaca", *arguments])
+        with pytest.raises(SystemExit) as exit_:
+            cli.main()
+        output, errors = self._capsys.readouterr()
+        assert isinstance(exit_.value.code, int)
+        return exit_.value.code, output, errors
+
+
+@pytest.fixture
+def ithaca(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Ithaca:
+    monkeypatch.chdir(tmp_path)
+    return Ithaca(monkeypatch, capsys)
+
+
+def test_seeds_of_a_workload_for_every_tool(ithaca: Ithaca, tmp_path: Path) -> None:
+    lists = {}
+    for tool in ("optuna", "pymoo", "nevergrad", "odyssey"):
+        status, output, errors = ithaca("seed", *ONE, "--for", tool, "--count", "4", "-o", f"{tool}.json")
+        assert (status, errors) == (0, "")
+        assert output.startswith(f"wrote {tool}.json: 4 seeds for {tool}, design [i,j] C, latency ")
+        lists[tool] = json.loads((tmp_path / f"{tool}.json").read_text())
+    assert lists["optuna"] == lists["nevergrad"]
+    assert lists["pymoo"]["X"] == [list(seed.values()) for seed in lists["optuna"]]
+    assert [s["i_t1"] for s in lists["odyssey"]] == [s["t1_i"] for s in lists["optuna"]]
+    assert ithaca("seed", *ONE, "--for", "opentuner", "--count", "4", "-o", "folder")[0] == 0
+    files = sorted((tmp_path / "folder").iterdir())
+    assert [json.loads(f.read_text()) for f in files] == lists["optuna"]
+
+
+def test_seeds_of_a_result_begin_with_its_configurations_and_evaluate_reads_them(ithaca: Ithaca, tmp_path: Path) -> None:
+    assert ithaca("solve", *MM, "-o", "result.json")[0] == 0
+    recorded = load_result(tmp_path / "result.json").points
+    status, output, errors = ithaca("seed", "result.json", "--for", "csv", "--count", "9", "-o", "seeds.csv")
+    assert (status, errors) == (0, "")
+    assert "9 seeds for csv" in output
+    assert "and 5 of other designs" in output
+    points = load_points(tmp_path / "seeds.csv", workload("mm"))
+    assert [(p.array.name, p.tiling) for p in points[:6]] == [(p.array.name, p.tiling) for p in recorded]
+    assert len(points) == 9
+    status, output, _ = ithaca("evaluate", "mm", "--points", "seeds.csv", "--json")
+    assert status == 0
+    metrics = [p["metrics"]["latency"] for p in json.loads(output)["points"]]
+    header, *rows = (tmp_path / "seeds.csv").read_text().splitlines()
+    assert len(rows) == 9
+    assert "latency" in header.split(",")
+    assert metrics[0] == min(metrics) == json.loads((tmp_path / "result.json").read_text())["objective"]["value"]
+    assert result_space("result.json").is_legal(recorded[0].tiling)
+    # another design of the same result
+    assert ithaca("seed", "result.json", "--for", "csv", "--dataflow", "j", "--count", "3", "-o", "j.csv")[0] == 0
+    assert {p.array.name for p in load_points(tmp_path / "j.csv", workload("mm"))} == {"[j] C"}
+
+
+def test_the_same_seed_writes_the_same_file(ithaca: Ithaca, tmp_path: Path) -> None:
+    for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
+        assert ithaca("seed", *ONE, "--for", "optuna", "--seed", seed, "-o", name)[0] == 0
+    a, b, c = ((tmp_path / name).read_text() for name in "abc")
+    assert a == b != c
+
+
+def test_fewer_than_asked_for_are_written_and_said(ithaca: Ithaca, tmp_path: Path) -> None:
+    best = json.loads(ithaca("solve", *ONE, "--limit", "dsp=5", "--json")[1])["objective"]["value"]
+    limits = f"dsp=5,latency={best}"
+    status, output, errors = ithaca("seed", *ONE, "--limit", limits, "--for", "csv", "--count", "300", "-o", "few.csv")
+    assert status == 0
+    written = len((tmp_path / "few.csv").read_text().splitlines()) - 1
+    assert 1 <= written < 300
+    assert f"wrote few.csv: {written} seeds" in output
+    assert errors == f"only {written} of 300 seeds: no more feasible configurations were found\n"
+
+
+def test_infeasible_exits_1_and_names_the_limit(ithaca: Ithaca, tmp_path: Path) -> None:
+    status, output, errors = ithaca("seed", *ONE, "--limit", "dsp=4", "--for", "csv", "-o", "x.csv")
+    assert (status, output) == (1, "")
+    assert "limit dsp = 4 cannot be met" in errors
+    assert errors.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+OUT = ("-o", "out")
+BAD_INPUT = {
+    "unknown tool": ((*ONE, "--for", "hyperopt", *OUT), "allowed: optuna, pymoo, nevergrad, opentuner, odyssey, csv"),
+    "no tool": ((*ONE, *OUT), "--for"),
+    "no output": ((*ONE, "--for", "csv"), "--output"),
+    "no seeds": ((*ONE, "--for", "csv", "--count", "0", *OUT), "--count is '0'"),
+    "negative count": ((*ONE, "--for", "csv", "--count", "-3", *OUT), "--count is '-3'"),
+    "count no number": ((*ONE, "--for", "csv", "--count", "many", *OUT), "--count is 'many'"),
+    "too many": ((*ONE, "--for", "csv", "--count", "1000000", *OUT), "at most 10000"),
+    "seed no number": ((*ONE, "--for", "csv", "--seed", "x", *OUT), "--seed is 'x'"),
+    "output in no folder": ((*ONE, "--for", "csv", "-o", "/nowhere/x.csv"), "/nowhere"),
+    "output is a folder": ((*ONE, "--for", "csv", "-o", "/"), "directory"),
+    "output is a file": ((*ONE, "--for", "opentuner", "-o", "/dev/null"), "name of a folder"),
+    "unknown workload": (("nm", "--for", "csv", *OUT), "known: conv2d, mm"),
+    "missing result": (("nowhere.json", "--for", "csv", *OUT), "nowhere.json"),
+    "unknown dataflow": ((*MM, "--dataflow", "x", "--for", "csv", *OUT), "'x'"),
+    "unknown metric": ((*ONE, "--objective", "speed", "--for", "csv", *OUT), "latency"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_INPUT)
+def test_bad_input_ends_in_one_line_and_status_2(case: str, ithaca: Ithaca, tmp_path: Path) -> None:
+    arguments, told = BAD_INPUT[case]
+    status, output, errors = ithaca("seed", *arguments)
+    assert (status, output) == (2, "")
+    assert errors.startswith("ithaca: ")
+    assert errors.count("\n") == 1
+    assert told in errors
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_result_states_its_own_problem(ithaca: Ithaca, tmp_path: Path) -> None:
+    assert ithaca("solve", *ONE, "-o", "result.json")[0] == 0
+    for option in ("--sizes=i=3", "--platform=u250", "--dtype=int8", "--limit=dsp=9", "--edition=exact", "--divisors-only"):
+        status, _, errors = ithaca("seed", "result.json", option, "--for", "csv", *OUT)
+        assert status == 2
+        assert option.split("=")[0] in errors
+        assert errors.count("\n") == 1
+    status, _, errors = ithaca("seed", "result.json", "--dataflow", "k", "--for", "csv", *OUT)
+    assert status == 2
+    assert "it has: [i,j] C" in errors
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["result.json"]

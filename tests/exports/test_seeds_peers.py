@@ -1,0 +1,160 @@
+"""Seeds in the tools themselves: optuna, pymoo and nevergrad minimise Ithaca's exact model.
+
+Each test skips where its tool is not installed (extra ``peers``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ithaca.exports.seeds.diverse import diverse_tilings
+from ithaca.exports.seeds.for_nevergrad import nevergrad_loss, nevergrad_parametrization, nevergrad_text, seed_nevergrad
+from ithaca.exports.seeds.for_opentuner import opentuner_files, opentuner_manipulator
+from ithaca.exports.seeds.for_optuna import optuna_objective, optuna_text, seed_optuna
+from ithaca.exports.seeds.for_pymoo import pymoo_problem, pymoo_sampling, pymoo_text
+from ithaca.exports.seeds.parameters import ParameterSpace, parameter_space
+from ithaca.exports.seeds.peers import peer
+from ithaca.exports.seeds.scoring import INFEASIBLE, penalised
+from ithaca.exports.seeds.seeds import Seeds
+from ithaca.solver.exact.engine import solve_exact
+from ithaca.workloads.errors import InputError
+from tests.problems import mm_problem
+
+RUNS = range(5)
+BUDGET = 40
+
+#: A run of a tool: seeds and the tool's random seed → the points it evaluated, in order.
+Run = Callable[[ParameterSpace, Sequence[Mapping[str, int]], int], list[dict[str, int]]]
+
+
+@pytest.fixture(scope="module")
+def seeds() -> Seeds:
+    """Six seeds of a small problem; the first is its proven optimum."""
+    problem = mm_problem((48, 40, 32))
+    return Seeds(parameter_space(problem), diverse_tilings(problem, 6))
+
+
+def run_optuna(space: ParameterSpace, start: Sequence[Mapping[str, int]], seed: int) -> list[dict[str, int]]:
+    optuna = pytest.importorskip("optuna")
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))
+    seed_optuna(study, start)
+    study.optimize(optuna_objective(space), n_trials=BUDGET)
+    assert [t.value for t in study.trials] == [penalised(space, t.params) for t in study.trials]
+    return [dict(t.params) for t in study.trials]
+
+
+def run_pymoo(space: ParameterSpace, start: Sequence[Mapping[str, int]], seed: int) -> list[dict[str, int]]:
+    pytest.importorskip("pymoo")
+    from pymoo.algorithms.soo.nonconvex.ga import GA
+    from pymoo.operators.crossover.sbx import SBX
+    from pymoo.operators.mutation.pm import PM
+    from pymoo.operators.repair.rounding import RoundingRepair
+    from pymoo.operators.sampling.rnd import IntegerRandomSampling
+    from pymoo.optimize import minimize
+
+    problem = pymoo_problem(space)
+    evaluated = []
+    objective = problem.objs[0]
+
+    def recorded(x: Any) -> Any:
+        evaluated.append(space.named([round(v) for v in x]))
+        return objective(x)
+
+    problem.objs[0] = recorded
+    algorithm = GA(
+        pop_size=8,
+        sampling=pymoo_sampling(space, start) if start else IntegerRandomSampling(),
+        crossover=SBX(vtype=float, repair=RoundingRepair()),
+        mutation=PM(vtype=float, repair=RoundingRepair()),
+    )
+    minimize(problem, algorithm, ("n_eval", BUDGET), seed=seed)
+    return evaluated[:BUDGET]
+
+
+def run_nevergrad(space: ParameterSpace, start: Sequence[Mapping[str, int]], seed: int) -> list[dict[str, int]]:
+    ng = pytest.importorskip("nevergrad")
+    parametrization = nevergrad_parametrization(space)
+    parametrization.random_state = np.random.RandomState(seed)
+    optimizer = ng.optimizers.TwoPointsDE(parametrization, budget=BUDGET)
+    seed_nevergrad(optimizer, start)
+    evaluated = []
+    loss = nevergrad_loss(space)
+
+    def recorded(**parameters: int) -> float:
+        evaluated.append(dict(parameters))
+        return loss(**parameters)
+
+    optimizer.minimize(recorded)
+    return evaluated
+
+
+TOOLS: dict[str, Run] = {"optuna": run_optuna, "pymoo": run_pymoo, "nevergrad": run_nevergrad}
+
+
+def best(space: ParameterSpace, evaluated: Sequence[Mapping[str, int]]) -> float:
+    return min(penalised(space, point) for point in evaluated)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("tool", TOOLS)
+def test_seeds_are_evaluated_first_and_never_make_a_run_worse(tool: str, seeds: Seeds) -> None:
+    run, space, start = TOOLS[tool], seeds.space, seeds.parameters
+    optimum = solve_exact(space.problem).value
+    assert optimum is not None
+    for seed in RUNS:
+        unseeded = run(space, (), seed)
+        seeded = run(space, start, seed)
+        assert len(unseeded) == len(seeded) == BUDGET
+        assert seeded[: len(start)] == list(start)
+        # nothing beats the proven optimum, and the seeds hold it
+        assert best(space, seeded) == optimum <= best(space, unseeded)
+    # nor do the seeds owe it to the optimum alone
+    assert best(space, run(space, start[1:], 0)) <= best(space, run(space, (), 0))
+
+
+def test_files_hold_what_the_calls_take(seeds: Seeds) -> None:
+    expected = list(seeds.parameters)
+    assert json.loads(optuna_text(seeds)) == expected
+    assert json.loads(nevergrad_text(seeds)) == expected
+    document = json.loads(pymoo_text(seeds))
+    assert document["names"] == list(seeds.space.names)
+    assert document["X"] == pymoo_sampling(seeds.space, expected).tolist()
+    for row in document["X"]:
+        assert all(low <= value <= high for low, value, high in zip(document["xl"], row, document["xu"], strict=True))
+
+
+def test_pymoo_sees_limits_as_constraints(seeds: Seeds) -> None:
+    pytest.importorskip("pymoo")
+    space = seeds.space
+    problem = pymoo_problem(space)
+    inside = pymoo_sampling(space, seeds.parameters)
+    # one iteration per PE everywhere: far more PEs than DSP blocks
+    outside = np.array([[96 if n.startswith("t1") else 1 if n.startswith("t2") else 0 for n in space.names]])
+    values, violations = problem.evaluate(np.concatenate([inside, outside]), return_values_of=["F", "G"])
+    assert values[:-1, 0].tolist() == [penalised(space, p) for p in seeds.parameters]
+    assert (violations[:-1, 0] == 0).all()
+    assert violations[-1, 0] > 0
+    assert penalised(space, space.named(outside[0].tolist())) >= INFEASIBLE
+
+
+def test_opentuner_loads_the_files(seeds: Seeds, tmp_path: Path) -> None:
+    pytest.importorskip("opentuner")
+    manipulator = opentuner_manipulator(seeds.space)
+    for (name, text), expected in zip(opentuner_files(seeds).items(), seeds.parameters, strict=True):
+        (tmp_path / name).write_text(text)
+        configuration = manipulator.load_from_file(str(tmp_path / name))
+        manipulator.normalize(configuration)
+        assert configuration == expected
+        assert manipulator.hash_config(configuration)
+
+
+def test_a_tool_that_is_not_installed_is_named() -> None:
+    with pytest.raises(InputError, match="pip install no_such_tool"):
+        peer("no_such_tool.module")
