@@ -34,9 +34,8 @@ def number(value: Fraction | float | None) -> str:
     """A number with thousands separators and no superfluous decimals."""
     if value is None:
         return "–"
-    if 0 < abs(value) < 1:
-        return f"{float(value):.4g}"
-    return f"{float(value):,.4f}".rstrip("0").rstrip(".")
+    shown = float(value)
+    return f"{shown:.4g}" if 0 < abs(shown) < 1 else f"{shown:,.4f}".rstrip("0").rstrip(".")
 
 
 def print_result(result: Result) -> None:

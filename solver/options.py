@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +24,9 @@ class SolveOptions:
     time_limit: float | None = None
     gap: float = 0.0
     stop: Callable[[], bool] | None = None
+
+    def gap_is_met(self, value: Fraction | None, lower_bound: Fraction | None) -> bool:
+        """Whether a search may end here: with the gap asked for, or with none left."""
+        if value is None or lower_bound is None:
+            return False
+        return value - lower_bound <= Fraction(self.gap) * abs(value)

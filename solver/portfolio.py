@@ -16,7 +16,7 @@ from typing import Any
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.certificate import Status
-from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.engines import Method, engine
 from ithaca.solver.infeasibility import shortfalls
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
@@ -35,12 +35,14 @@ class _Task:
     problem: Problem
     options: SolveOptions
     start: Tiling | None
+    method: Method
 
 
 def solve_designs(
     problems: Sequence[Problem],
     options: SolveOptions | None = None,
     *,
+    method: Method = Method.EXACT,
     threads: int = 1,
     starts: Sequence[Tiling | None] | None = None,
     report: Report | None = None,
@@ -54,6 +56,8 @@ def solve_designs(
         One per design.
     options : SolveOptions, optional
         The time limit is for all of them: each gets an equal share of what is left.
+    method : Method
+        The engine.
     threads : int
         How many to solve at a time (each in a process of its own beyond 1).
     starts : sequence of Tiling or None, optional
@@ -71,8 +75,8 @@ def solve_designs(
     options = options or SolveOptions()
     given = starts or [None] * len(problems)
     if threads == 1 or len(problems) < 2:
-        return _one_by_one(problems, options, given, report, finished)
-    return _side_by_side(problems, options, given, min(threads, len(problems)), report, finished)
+        return _one_by_one(problems, options, method, given, report, finished)
+    return _side_by_side(problems, options, method, given, min(threads, len(problems)), report, finished)
 
 
 def solve_design(
@@ -80,10 +84,11 @@ def solve_design(
     options: SolveOptions | None = None,
     report: Callable[[Progress], None] | None = None,
     start: Tiling | None = None,
+    method: Method = Method.EXACT,
 ) -> Solution:
     """Solve one problem and, if it is infeasible, find out why."""
     options = options or SolveOptions()
-    solution = solve_exact(problem, options, report, start)
+    solution = engine(method)(problem, options, report, start)
     if solution.certificate.status is not Status.INFEASIBLE:
         return solution
     return replace(solution, shortfalls=shortfalls(problem, replace(options, gap=0.0)))
@@ -98,6 +103,7 @@ def best_solution(solutions: Sequence[Solution]) -> Solution | None:
 def _one_by_one(
     problems: Sequence[Problem],
     options: SolveOptions,
+    method: Method,
     starts: Sequence[Tiling | None],
     report: Report | None,
     finished: Finished | None,
@@ -114,7 +120,7 @@ def _one_by_one(
             if report is not None:
                 report(index, progress)
 
-        solutions.append(solve_design(problem, share, tell, start))
+        solutions.append(solve_design(problem, share, tell, start, method))
         if finished is not None:
             finished(index, solutions[-1])
     return tuple(solutions)
@@ -123,6 +129,7 @@ def _one_by_one(
 def _side_by_side(
     problems: Sequence[Problem],
     options: SolveOptions,
+    method: Method,
     starts: Sequence[Tiling | None],
     workers: int,
     report: Report | None,
@@ -137,7 +144,7 @@ def _side_by_side(
     plain = replace(options, stop=None)
     solutions: dict[int, Solution] = {}
     with ProcessPoolExecutor(workers, context, _start_worker, (stop, messages)) as pool:
-        tasks = (_Task(i, p, plain, s) for i, (p, s) in enumerate(zip(problems, starts, strict=True)))
+        tasks = (_Task(i, p, plain, s, method) for i, (p, s) in enumerate(zip(problems, starts, strict=True)))
         waiting: dict[Future[Solution], int] = {pool.submit(_work, task): task.index for task in tasks}
         while waiting:
             done, _ = wait(waiting, timeout=POLL)
@@ -176,4 +183,4 @@ def _work(task: _Task) -> Solution:
             _worker["messages"].put((task.index, progress))
 
     options = replace(task.options, stop=_worker["stop"].is_set)
-    return solve_design(task.problem, options, tell, task.start)
+    return solve_design(task.problem, options, tell, task.start, task.method)

@@ -47,13 +47,14 @@ def solve_exact(
         state = SearchState()
     else:
         state = Search(build_model(problem), options, report).run(start)
-    return make_solution(problem, state.incumbent, _certificate(state, time.perf_counter() - began))
+    return make_solution(problem, state.incumbent, certificate_of(state, METHOD, time.perf_counter() - began))
 
 
-def _certificate(state: SearchState, seconds: float) -> Certificate:
+def certificate_of(state: SearchState, method: str, seconds: float) -> Certificate:
+    """What a search has proven."""
     if state.complete:
         status = Status.INFEASIBLE if state.value is None else Status.OPTIMAL
     else:
         proven = state.value is not None and state.value == state.lower_bound
         status = Status.OPTIMAL if proven else Status.UNKNOWN if state.value is None else Status.FEASIBLE
-    return Certificate(status, state.lower_bound, relative_gap(state.value, state.lower_bound), METHOD, state.boxes, seconds)
+    return Certificate(status, state.lower_bound, relative_gap(state.value, state.lower_bound), method, state.boxes, seconds)

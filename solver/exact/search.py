@@ -68,22 +68,21 @@ class Search:
         self.state = SearchState()
         self._heap: list[tuple[float, int, Nodes, NDArray[np.float64]]] = []
         self._sequence = 0
-        self._began = 0.0
+        self._batches = 0
+        self._began = time.perf_counter()
+        self._floor: Fraction | None = None
         self._spreads = [tree.spread for tree in model.trees]
         self._lefts = [tree.left for tree in model.trees]
+        if all(tree.table.count for tree in model.trees):
+            self._examine(np.zeros((len(model.trees), 1), np.int32))
 
     def run(self, start: Tiling | None = None) -> SearchState:
-        """Search until proven, or until the options say to stop."""
-        self._began = began = time.perf_counter()
-        state, model = self.state, self.model
+        """Search until proven, or until the options say to stop; may be called again to go on."""
+        state = self.state
         if start is not None:
-            self._offer(start)
-        if all(tree.table.count for tree in model.trees):
-            root = np.zeros((len(model.trees), 1), np.int32)
-            self._examine(root)
-        batches = 0
+            self.offer(start)
         while self._heap:
-            state.seconds = time.perf_counter() - began
+            state.seconds = time.perf_counter() - self._began
             state.lower_bound = self._open_bound()
             if self.report is not None:
                 self.report(Progress(state.value, state.lower_bound, state.boxes, state.seconds))
@@ -93,14 +92,18 @@ class Search:
             nodes, bounds = self._still_open(nodes, bounds)
             if not bounds.size:
                 continue
-            if batches < DIVING_BATCHES:
+            if self._batches < DIVING_BATCHES:
                 self._dive(nodes[:, np.argsort(bounds, kind="stable")[:DIVES]])
-            batches += 1
+            self._batches += 1
             self._examine(self._children(nodes))
-        state.seconds = time.perf_counter() - began
+        state.seconds = time.perf_counter() - self._began
         state.complete = True
         state.lower_bound = state.value
         return state
+
+    def raise_floor(self, lower_bound: Fraction) -> None:
+        """Take over a bound proven elsewhere: no configuration has a smaller objective."""
+        self._floor = lower_bound if self._floor is None else max(self._floor, lower_bound)
 
     # -- stopping ----------------------------------------------------------------------
 
@@ -110,18 +113,18 @@ class Search:
             return True
         if options.time_limit is not None and state.seconds >= options.time_limit:
             return True
-        if options.gap and state.value is not None and state.lower_bound is not None:
-            return state.value - state.lower_bound <= Fraction(options.gap) * abs(state.value)
-        return False
+        return options.gap_is_met(state.value, state.lower_bound)
 
     def _open_bound(self) -> Fraction | None:
         """The least value any open box may hold, on the objective's grid."""
         lowest = self._heap[0][0]
         if lowest == -inf:
-            return None
+            return self._floor
         safe = Fraction(lowest - ROUNDING * abs(lowest))
         step = self.model.step
         bound = ceil(safe / step) * step if step else safe
+        if self._floor is not None:
+            bound = max(bound, self._floor)
         return bound if self.state.value is None else min(bound, self.state.value)
 
     def _cutoff(self) -> float:
@@ -177,15 +180,15 @@ class Search:
         for index in np.argsort(values, kind="stable"):
             if values[index] > self._cutoff():
                 return
-            self._offer(self.model.tiling([int(t.row[n]) for t, n in zip(self.model.trees, nodes[:, index], strict=True)]))
+            self.offer(self.model.tiling([int(t.row[n]) for t, n in zip(self.model.trees, nodes[:, index], strict=True)]))
 
     def _dive(self, nodes: Nodes) -> None:
         for column in range(nodes.shape[1]):
             rows = descend(self.model, nodes[:, column])
             if rows is not None:
-                self._offer(self.model.tiling(rows))
+                self.offer(self.model.tiling(rows))
 
-    def _offer(self, tiling: Tiling) -> None:
+    def offer(self, tiling: Tiling) -> None:
         """Take a configuration as incumbent if the reference confirms that it improves."""
         state = self.state
         value = feasible_value(self.model.problem, tiling)
