@@ -51,7 +51,7 @@ def solve(
     edition: EditionName = "exact",
     descriptor: Annotated[Path | None, typer.Option(help="Published design description (JSON) to solve.")] = None,
     objective: Annotated[str, typer.Option(help="What to minimise: an expression over metrics.")] = "latency",
-    method: Annotated[str, typer.Option(help="auto or exact.")] = "auto",
+    method: Annotated[str, typer.Option(help="auto, exact, cpsat or gp.")] = "auto",
     time_limit: Annotated[str | None, typer.Option(metavar="S", help="Seconds for all designs together.")] = None,
     gap: Annotated[
         str, typer.Option(metavar="G", help="Relative gap at which a design counts as done; 0 asks for a proof.")
@@ -80,7 +80,7 @@ def solve(
     from ithaca.solver.result import result_document
     from ithaca.workloads.library import workload as find_workload
 
-    parse.check_method(method)
+    engine = parse.parse_method(method)
     seconds = None if time_limit is None else parse.parse_number("--time-limit", time_limit, positive=True)
     options = SolveOptions(seconds, parse.parse_number("--gap", gap))
     workers = parse.parse_integer("--threads", threads, least=1)
@@ -107,7 +107,7 @@ def solve(
         from ithaca.commands.warm_start import known_tilings
 
         known = known_tilings(start, request.nest)
-    result = run(request, options, workers, known)
+    result = run(request, options, workers, known, engine)
     if as_json:
         _print_json(result_document(result))
     else:
@@ -137,6 +137,163 @@ def _explain_failure(result: Any) -> None:
 
 
 @app.command()
+def whatif(
+    workload: Workload,
+    sizes: Sizes = None,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What to vary: a size (i=256,512), a limit (dsp=2000,4000), platform, dtype, edition, objective, "
+            "permutation (A,C) or dataflow (i,j:i,k). Several make a grid."
+        ),
+    ] = None,
+    marginal: Annotated[
+        str | None, typer.Option(metavar="PERCENT", help="Prove what each limit is worth, raised by so much.")
+    ] = None,
+    platform: Annotated[str | None, typer.Option(help="Name of a platform, or a path; default: u250.")] = None,
+    dtype: Annotated[str | None, typer.Option(help="fp32 (default), int16 or int8.")] = None,
+    limit: Annotated[
+        list[str] | None, typer.Option("--limit", help="Upper limits, e.g. dsp=8601; they replace the platform's.")
+    ] = None,
+    dataflow: Annotated[str | None, typer.Option(help="Loops mapped to space, e.g. i,j; default: all.")] = None,
+    permutation: Annotated[str | None, typer.Option(help="Array whose reuse loops are innermost; default: all.")] = None,
+    edition: Annotated[str | None, typer.Option(help="exact (default) or odyssey.")] = None,
+    objective: Annotated[str | None, typer.Option(help="What to minimise; default: latency.")] = None,
+    time_limit: Annotated[str | None, typer.Option(metavar="S", help="Seconds for each point.")] = None,
+    gap: Annotated[str, typer.Option(metavar="G", help="Relative gap at which a point counts as done.")] = "0",
+    threads: Annotated[str, typer.Option(metavar="N", help="Designs solved at a time.")] = "1",
+    include_unbuildable: Annotated[
+        bool, typer.Option("--include-unbuildable", help="Consider designs that HLS cannot build, too.")
+    ] = False,
+    min_lanes: Annotated[str, typer.Option(metavar="N", help="Fewest PEs along each space loop.")] = "1",
+    divisors_only: Annotated[
+        bool, typer.Option("--divisors-only", help="Let array partitioning factors divide the extents (no padding).")
+    ] = False,
+    results: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder to keep results in; what it holds is not solved again.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Plot to .png, .svg, .pdf or .html (one or two --vary).")] = None,
+    as_json: AsJson = False,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the study as NetCDF (.nc).")] = None,
+) -> None:
+    """Prove the best configuration over a grid of sizes, limits, platforms and so on."""
+    from ithaca.commands import options as parse
+    from ithaca.commands import whatif as command
+    from ithaca.commands.solve import Request
+    from ithaca.formulations.data_types import data_type
+    from ithaca.formulations.objectives import parse_objective
+    from ithaca.formulations.platform_files import load_platform
+    from ithaca.formulations.problem import SpaceOptions
+    from ithaca.solver.options import SolveOptions
+    from ithaca.workloads.library import workload as find_workload
+
+    extents, limits = parse.parse_sizes(sizes or []), parse.parse_limits(limit or [])
+    seconds = None if time_limit is None else parse.parse_number("--time-limit", time_limit, positive=True)
+    options = SolveOptions(seconds, parse.parse_number("--gap", gap))
+    workers = parse.parse_integer("--threads", threads, least=1)
+    percent = None if marginal is None else parse.parse_number("--marginal", marginal, positive=True)
+    named = {
+        "platform": platform,
+        "dtype": dtype,
+        "edition": edition,
+        "objective": objective,
+        "dataflow": dataflow,
+        "permutation": permutation,
+    }
+    request = Request(
+        nest=find_workload(workload, extents),
+        data=data_type(dtype or "fp32"),
+        platform=load_platform(platform or "u250"),
+        limits=limits,
+        objective=parse_objective(objective or "latency"),
+        edition=parse.parse_edition(edition or "exact"),
+        dataflow=parse.parse_loops(dataflow),
+        permutation=permutation,
+        include_unbuildable=include_unbuildable,
+        space=SpaceOptions(parse.parse_integer("--min-lanes", min_lanes, least=1), divisors_only),
+    )
+    given = {*extents, *limits, *(name for name, value in named.items() if value is not None)}
+    asked = command.plan(request, vary or [], given, percent, results, plot, output)
+    study = command.run(asked, options, workers)
+    if as_json:
+        from ithaca.studies.documents import study_document
+
+        _print_json(study_document(study))
+    else:
+        command.print_study(study)
+    command.write_files(study, asked)
+    if all(point.answer.value is None for point in study.points.values()):
+        print(command.explain_failure(study), file=sys.stderr)
+        raise typer.Exit(NOTHING_FOUND)
+
+
+@app.command()
+def pareto(
+    workload: Workload,
+    objectives: Annotated[str, typer.Option(help="What to minimise: two or more expressions, e.g. latency,dsp.")],
+    sizes: Sizes = None,
+    platform: PlatformName = "u250",
+    dtype: TypeName = "fp32",
+    limit: Annotated[
+        list[str] | None, typer.Option("--limit", help="Upper limits, e.g. dsp=8601; they replace the platform's.")
+    ] = None,
+    dataflow: Annotated[str | None, typer.Option(help="Loops mapped to space, e.g. i,j; default: all.")] = None,
+    permutation: Annotated[str | None, typer.Option(help="Array whose reuse loops are innermost; default: all.")] = None,
+    edition: EditionName = "exact",
+    time_limit: Annotated[str | None, typer.Option(metavar="S", help="Seconds for the whole front.")] = None,
+    max_points: Annotated[str | None, typer.Option(metavar="N", help="End after so many points.")] = None,
+    include_unbuildable: Annotated[
+        bool, typer.Option("--include-unbuildable", help="Consider designs that HLS cannot build, too.")
+    ] = False,
+    min_lanes: Annotated[str, typer.Option(metavar="N", help="Fewest PEs along each space loop.")] = "1",
+    divisors_only: Annotated[
+        bool, typer.Option("--divisors-only", help="Let array partitioning factors divide the extents (no padding).")
+    ] = False,
+    plot: Annotated[Path | None, typer.Option(help="Plot to .png, .svg, .pdf or .html (two or three objectives).")] = None,
+    as_json: AsJson = False,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the front as NetCDF (.nc).")] = None,
+) -> None:
+    """Compute the Pareto front of several objectives, every point proven."""
+    from ithaca.commands import options as parse
+    from ithaca.commands import pareto as command
+    from ithaca.commands.solve import Request
+    from ithaca.formulations.data_types import data_type
+    from ithaca.formulations.objectives import parse_objective
+    from ithaca.formulations.platform_files import load_platform
+    from ithaca.formulations.problem import SpaceOptions
+    from ithaca.solver.options import SolveOptions
+    from ithaca.workloads.library import workload as find_workload
+
+    seconds = None if time_limit is None else parse.parse_number("--time-limit", time_limit, positive=True)
+    most = None if max_points is None else parse.parse_integer("--max-points", max_points, least=1)
+    minimised = command.parse_objectives(objectives)
+    command.check_files(minimised, plot, output)
+    request = Request(
+        nest=find_workload(workload, parse.parse_sizes(sizes or [])),
+        data=data_type(dtype),
+        platform=load_platform(platform),
+        limits=parse.parse_limits(limit or []),
+        objective=parse_objective(minimised[0].text),
+        edition=parse.parse_edition(edition),
+        dataflow=parse.parse_loops(dataflow),
+        permutation=permutation,
+        include_unbuildable=include_unbuildable,
+        space=SpaceOptions(parse.parse_integer("--min-lanes", min_lanes, least=1), divisors_only),
+    )
+    front = command.run(request, minimised, SolveOptions(seconds), most)
+    if as_json:
+        from ithaca.studies.documents import front_document
+
+        _print_json(front_document(front, command.provenance(request)))
+    else:
+        command.print_front(front, request)
+    command.write_files(front, request, plot, output)
+    if not front.points:
+        print(command.explain_failure(front), file=sys.stderr)
+        raise typer.Exit(NOTHING_FOUND)
+
+
+@app.command()
 def evaluate(
     workload: Workload,
     points: Annotated[Path, typer.Option(help="CSV with one configuration a row, or a result of solve -o (JSON).")],
@@ -153,6 +310,20 @@ def evaluate(
         _print_json(document)
     else:
         print_points(document)
+
+
+@app.command()
+def verify(
+    file: Annotated[Path, typer.Argument(help="A result as written by solve -o.")],
+    time_limit: Annotated[str | None, typer.Option(metavar="S", help="Seconds for each design.")] = None,
+) -> None:
+    """Check a result anew: every value by the exact reference, every proof by another engine."""
+    from ithaca.commands.options import parse_number
+    from ithaca.commands.verify import verify_result
+
+    seconds = None if time_limit is None else parse_number("--time-limit", time_limit, positive=True)
+    if not verify_result(file, seconds):
+        raise typer.Exit(NOTHING_FOUND)
 
 
 @app.command()

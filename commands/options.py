@@ -8,10 +8,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from ithaca.formulations.systolic_array import Edition
+from ithaca.solver.engines import Method
 from ithaca.workloads.errors import InputError
-
-#: Engines that can be asked for.
-METHODS = ("auto", "exact")
 
 
 def parse_sizes(texts: Sequence[str]) -> dict[str, int]:
@@ -68,10 +66,13 @@ def parse_loops(text: str | None) -> tuple[str, ...] | None:
     return loops
 
 
-def check_method(method: str) -> None:
-    """Refuse an engine that does not exist."""
-    if method not in METHODS:
-        raise InputError(f"--method is '{_short(method)}'; allowed: {', '.join(METHODS)}")
+def parse_method(name: str) -> Method:
+    """Look up an engine."""
+    try:
+        return Method(name)
+    except ValueError:
+        allowed = ", ".join(m.value for m in Method)
+        raise InputError(f"--method is '{_short(name)}'; allowed: {allowed}") from None
 
 
 def parse_number(option: str, text: str, *, positive: bool = False) -> float:

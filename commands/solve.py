@@ -18,6 +18,7 @@ from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Limit, Objective, Problem, SpaceOptions
 from ithaca.formulations.systolic_array import Edition, SystolicArray
 from ithaca.formulations.tiling import Tiling
+from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import best_solution, solve_designs
 from ithaca.solver.result import Result
@@ -113,7 +114,13 @@ def problems(request: Request) -> tuple[Problem, ...]:
     )
 
 
-def run(request: Request, options: SolveOptions, threads: int, start: Mapping[tuple[str, ...], Tiling]) -> Result:
+def run(
+    request: Request,
+    options: SolveOptions,
+    threads: int,
+    start: Mapping[tuple[str, ...], Tiling],
+    method: Method = Method.AUTO,
+) -> Result:
     """Solve every requested design; Ctrl-C ends with what is known.
 
     Parameters
@@ -126,12 +133,16 @@ def run(request: Request, options: SolveOptions, threads: int, start: Mapping[tu
         How many designs at a time.
     start : mapping
         Known tilings by dataflow and permutation, ``(*dataflow, permutation)``.
+    method : Method
+        The engine.
     """
     asked = problems(request)
     starts = [start.get((*p.array.dataflow, p.array.permutation)) for p in asked]
     with Interrupt() as interrupt, ProgressLine([p.array.name for p in asked]) as line:
         bounded = SolveOptions(options.time_limit, options.gap, interrupt)
-        solutions = solve_designs(asked, bounded, threads=threads, starts=starts, report=line.report, finished=line.finished)
+        solutions = solve_designs(
+            asked, bounded, method=method, threads=threads, starts=starts, report=line.report, finished=line.finished
+        )
     return Result(
         nest=request.nest,
         data=request.data,

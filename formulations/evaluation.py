@@ -55,8 +55,3 @@ def json_metrics(array: SystolicArray, costs: Costs) -> dict[str, Any]:
     metrics: dict[str, Any] = {name: json_number(value) for name, value in metric_values(costs).items()}
     metrics["off_chip_words_by_array"] = {name: json_number(value) for name, value in array_words(array, costs).items()}
     return metrics
-
-
-def meets_bounds(array: SystolicArray, costs: Costs) -> bool:
-    """Whether PEs that accumulate in place hide the accumulator's latency (DESIGN.md §4)."""
-    return bool(costs.meets_bounds)

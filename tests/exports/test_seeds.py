@@ -23,7 +23,6 @@ from ithaca.formulations.cost_model import evaluate
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.dataflows import find_dataflow
 from ithaca.formulations.derivation import derive
-from ithaca.formulations.evaluation import meets_bounds
 from ithaca.formulations.number_systems import FRACTION, NUMPY
 from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.points import load_points
@@ -187,7 +186,7 @@ def test_score_is_the_reference_and_its_violation_says_feasible() -> None:
         costs = problem.costs(space.decode(chosen))
         assert value == problem.value(costs)
         assert violation >= 0
-        kept = not problem.exceeded(costs) and meets_bounds(problem.array, costs)
+        kept = not problem.exceeded(costs) and bool(costs.meets_bounds)
         assert (violation == 0) == kept
         loss = penalised(space, chosen)
         assert loss == (float(value) if kept else pytest.approx(INFEASIBLE * (1 + float(violation))))
@@ -229,7 +228,7 @@ def test_seeds_begin_with_the_optimum_and_are_feasible_distinct_and_sorted(case:
             assert legal(problem, tiling)
         costs = problem.costs(tiling)
         assert not problem.exceeded(costs)
-        assert meets_bounds(problem.array, costs)
+        assert bool(costs.meets_bounds)
         values.append(problem.value(costs))
     assert values == sorted(values)
     assert values[0] == solve_exact(problem).value

@@ -1,0 +1,182 @@
+"""``--vary NAME=VALUE,…``: what a what-if study varies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from ithaca.commands.options import parse_edition
+from ithaca.commands.solve import Request
+from ithaca.formulations.data_types import data_type
+from ithaca.formulations.dataflows import find_dataflow
+from ithaca.formulations.json_numbers import json_number
+from ithaca.formulations.metrics import METRICS
+from ithaca.formulations.objectives import parse_objective
+from ithaca.formulations.parsing import quoted
+from ithaca.formulations.permutations import loop_order
+from ithaca.formulations.platform_files import load_platform
+from ithaca.formulations.problem import Limit
+from ithaca.studies.grid import Axis, check_grid
+from ithaca.workloads.errors import InputError
+
+Change = Callable[[Request, Any], Request]
+
+#: Axes that replace an option of the same name.
+OPTIONS = ("platform", "dtype", "edition", "objective", "dataflow", "permutation")
+
+#: Prefixes that say what a name is: an extent, or a limit (whose name may then be an expression).
+SIZE, LIMIT = "size.", "limit."
+
+_NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?(e[0-9]{1,2})?")
+
+
+@dataclass(frozen=True)
+class Variation:
+    """One ``--vary``.
+
+    Attributes
+    ----------
+    axis : Axis
+        Its values, read and checked.
+    change : callable
+        Puts one of them into a request.
+    """
+
+    axis: Axis
+    change: Change
+
+
+def parse_variations(texts: Sequence[str], request: Request, given: Collection[str]) -> tuple[Variation, ...]:
+    """Read all ``--vary`` options.
+
+    A name is a loop (``i=256,512``), a metric to limit (``dsp=2000,4000``), or one of `OPTIONS`.
+    ``size.i`` and ``limit.dsp`` say which; ``limit.`` takes any expression. Values are separated by
+    commas outside parentheses, dataflows, which contain commas, by colons (``dataflow=i,j:i,k``).
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The options as written.
+    request : Request
+        What is fixed.
+    given : collection of str
+        Loops, limits and options that other options fix.
+
+    Raises
+    ------
+    InputError
+        If a name or value does not fit, an axis or value is repeated, is fixed by another option
+        too, or the grid is too large.
+    """
+    found = []
+    for text in texts:
+        name, equals, values = (part.strip() for part in text.partition("="))
+        if not equals or not name or not values:
+            raise InputError(f"--vary is {quoted(text)}; allowed: NAME=VALUE,… such as dsp=2000,4000")
+        found.append(_variation(name, values, request, given))
+    try:
+        check_grid([v.axis for v in found])
+    except InputError as error:
+        raise InputError(f"--vary: {error}") from None
+    return tuple(found)
+
+
+def varied(request: Request, variations: Sequence[Variation], values: Mapping[str, Any]) -> Request:
+    """The request of one point of the grid."""
+    for variation in variations:
+        request = variation.change(request, values[variation.axis.name])
+    return request
+
+
+def split_values(text: str, separator: str = ",") -> list[str]:
+    """The parts of a text between separators that stand outside parentheses."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character == separator and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts]
+
+
+def _variation(name: str, text: str, request: Request, given: Collection[str]) -> Variation:
+    loops = request.nest.loops
+    plain = name.removeprefix(SIZE).removeprefix(LIMIT)
+    is_loop = name.startswith(SIZE) or (plain == name and name in loops)
+    is_limit = name.startswith(LIMIT) or (plain == name and name in METRICS)
+    if is_loop + is_limit + (name in OPTIONS) > 1:
+        raise InputError(f"--vary {quoted(name)} may be a loop or a metric; allowed: {SIZE}{name} or {LIMIT}{name}")
+    if (is_loop and plain not in loops) or not (is_loop or is_limit or name in OPTIONS):
+        raise InputError(
+            f"--vary {quoted(name)} is unknown; allowed: loops {', '.join(loops)}; limits {', '.join(METRICS)} "
+            f"(or {LIMIT}EXPRESSION); {', '.join(OPTIONS)}"
+        )
+    if plain in given:
+        raise InputError(f"--vary {quoted(name)} is fixed by another option, too; allowed: one of them")
+    parts = split_values(text, ":" if name == "dataflow" else ",")
+    if not all(parts):
+        raise InputError(f"--vary {quoted(name)} has an empty value in {quoted(text)}; allowed: values between commas")
+    try:
+        if is_loop:
+            return _size(plain, parts, request)
+        return _limit(plain, parts) if is_limit else _option(name, parts, request)
+    except InputError as error:
+        raise InputError(f"--vary {quoted(name)}: {error}") from None
+
+
+def _size(loop: str, parts: Sequence[str], request: Request) -> Variation:
+    for part in parts:
+        if not re.fullmatch(r"[+-]?[0-9]{1,18}", part):
+            raise InputError(f"size is {quoted(part)}; allowed: an integer")
+    extents = tuple(int(part) for part in parts)
+    for extent in extents:
+        request.nest.with_sizes({loop: extent})
+    axis = Axis(loop, extents, unit="iterations", meaning=f"extent of loop {loop}")
+    return Variation(axis, lambda r, extent: replace(r, nest=r.nest.with_sizes({loop: extent})))
+
+
+def _limit(metric: str, parts: Sequence[str]) -> Variation:
+    sign = "" if metric in METRICS else "-?"
+    for part in parts:
+        if not re.fullmatch(sign + _NUMBER.pattern, part):
+            raise InputError(f"limit is {quoted(part)}; allowed: a number{'' if sign else ' that is not negative'}")
+    bounds = tuple(Fraction(part) for part in parts)
+    for bound in bounds:
+        Limit(metric, bound)
+    unit = METRICS[metric].unit if metric in METRICS else ""
+    labels = tuple(json_number(bound) for bound in bounds)
+    axis = Axis(f"{metric}_limit", bounds, labels, unit, f"upper limit of {metric}")
+    return Variation(axis, lambda r, bound: replace(r, limits={**r.limits, metric: bound}))
+
+
+def _option(name: str, parts: Sequence[str], request: Request) -> Variation:
+    nest = request.nest
+    read: Callable[[str], Any]
+    label: Callable[[Any], str]
+    match name:
+        case "platform":
+            read, label = load_platform, lambda platform: platform.name
+        case "dtype":
+            read, label = data_type, lambda data: data.name
+        case "edition":
+            read, label = parse_edition, lambda edition: edition.value
+        case "objective":
+            read, label = parse_objective, lambda objective: objective.text
+        case "dataflow":
+            read = lambda text: find_dataflow(nest, tuple(loop.strip() for loop in text.split(",")))  # noqa: E731
+            label = lambda loops: ",".join(loops)  # noqa: E731
+        case _:
+            read, label = lambda array: (loop_order(nest, array), array)[1], str
+    values = tuple(read(part) for part in parts)
+    axis = Axis(name, values, tuple(label(value) for value in values), meaning=name)
+    field = {"dtype": "data"}.get(name, name)
+    return Variation(axis, partial(_replaced, field))
+
+
+def _replaced(field: str, request: Request, value: Any) -> Request:
+    return replace(request, **{field: value})

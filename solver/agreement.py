@@ -1,0 +1,42 @@
+"""Two engines on the same problem: their bounds and values must not contradict each other."""
+
+from __future__ import annotations
+
+from ithaca.solver.certificate import Status
+from ithaca.solver.solution import Solution
+
+
+class DisagreementError(RuntimeError):
+    """Two engines contradict each other: at least one of them is wrong."""
+
+
+def check_agreement(one: Solution, other: Solution) -> bool:
+    """Compare two solutions of the same problem.
+
+    Returns
+    -------
+    bool
+        Whether both prove the same: the same optimum, or infeasibility.
+
+    Raises
+    ------
+    DisagreementError
+        If one's lower bound exceeds the other's value, or one has a configuration of a problem that
+        the other claims to be infeasible.
+    """
+    for first, second in ((one, other), (other, one)):
+        bound, value = first.certificate.lower_bound, second.value
+        if first.certificate.status is Status.INFEASIBLE and value is not None:
+            raise DisagreementError(
+                _line(one, other, f"{first.certificate.method} says infeasible, yet there is {float(value):,.10g}")
+            )
+        if bound is not None and value is not None and bound > value:
+            text = f"{first.certificate.method} proves {float(bound):,.10g} as lower bound, yet there is {float(value):,.10g}"
+            raise DisagreementError(_line(one, other, text))
+    proven = {Status.OPTIMAL, Status.INFEASIBLE}
+    return one.certificate.status in proven and other.certificate.status in proven
+
+
+def _line(one: Solution, other: Solution, what: str) -> str:
+    methods = f"{one.certificate.method} and {other.certificate.method}"
+    return f"{methods} disagree on design {one.problem.array.name}: {what}; please report this with the command"

@@ -1,0 +1,119 @@
+"""The default engine: one time budget, several provers.
+
+Exact search proves most problems before any other engine has been imported, so it goes first. If it has not
+finished after a moment, geometric programs bound the problem globally and their rounded optima
+seed the search, which then goes on where it was. When a time limit leaves the problem open, CP-SAT
+spends the last part of it on the same problem, from the incumbent and the bound found so far.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.tiling import Tiling
+from ithaca.solver.certificate import Certificate, Status, relative_gap
+from ithaca.solver.exact.engine import certificate_of, solve_exact
+from ithaca.solver.exact.model import build_model
+from ithaca.solver.exact.search import Search
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.progress import Progress
+from ithaca.solver.solution import Solution, make_solution
+from ithaca.workloads.errors import InputError
+
+METHOD = "auto"
+
+#: Seconds of exact search before other engines are asked.
+ALONE = 2.0
+
+#: Geometric programs solved for a bound, and configurations rounded from them.
+PROGRAMS, SEEDS = 40, 8
+
+#: Share of a time limit that is kept for CP-SAT.
+CPSAT_SHARE = 0.25
+
+
+def solve_auto(
+    problem: Problem,
+    options: SolveOptions | None = None,
+    report: Callable[[Progress], None] | None = None,
+    start: Tiling | None = None,
+) -> Solution:
+    """Find the best configuration of a design by whichever engine gets there.
+
+    Parameters and result are those of `ithaca.solver.exact.engine.solve_exact`; the certificate's
+    method names the engines that contributed.
+    """
+    began = time.perf_counter()
+    options = options or SolveOptions()
+    if options.stop is not None and options.stop():
+        return solve_exact(problem, options, report, start)
+    limit = options.time_limit
+    search = Search(build_model(problem), options, report)
+
+    def advance(until: float | None) -> bool:
+        """Go on with exact search until some second; whether it is finished."""
+        search.options = replace(options, time_limit=until)
+        state = search.run()
+        stopped = options.stop is not None and options.stop()
+        return state.complete or stopped or options.gap_is_met(state.value, state.lower_bound)
+
+    if start is not None:
+        search.offer(start)
+    methods = ["exact"]
+    if not advance(ALONE if limit is None else min(ALONE, limit)) and (limit is None or limit > ALONE):
+        if _bound_and_seed(problem, search, options):
+            methods.append("gp")
+        advance(None if limit is None else max(limit * (1 - CPSAT_SHARE), ALONE))
+    seconds = time.perf_counter() - began
+    certificate = certificate_of(search.state, "+".join(methods), seconds)
+    solution = make_solution(problem, search.state.incumbent, certificate)
+    finished = _is_final(solution, options) or (options.stop is not None and options.stop())
+    if finished or limit is None or seconds >= limit:
+        return solution
+    return _finish(solution, replace(options, time_limit=limit - seconds), report, seconds)
+
+
+def _is_final(solution: Solution, options: SolveOptions) -> bool:
+    """Whether a solution is proven as far as it was asked for."""
+    certificate = solution.certificate
+    return certificate.status is Status.INFEASIBLE or options.gap_is_met(solution.value, certificate.lower_bound)
+
+
+def _bound_and_seed(problem: Problem, search: Search, options: SolveOptions) -> bool:
+    """Bound and seed a search by geometric programs; whether the problem is posynomial."""
+    from ithaca.solver.gp.engine import gp_bound, gp_seeds
+
+    try:
+        bound = gp_bound(problem, max_programs=PROGRAMS, options=options, value=search.state.value)
+    except InputError:  # the objective has no geometric program
+        return False
+    if bound.lower_bound is not None:
+        search.raise_floor(bound.lower_bound)
+    for tiling in gp_seeds(problem, bound, SEEDS, search.model):
+        search.offer(tiling)
+    return True
+
+
+def _finish(solution: Solution, options: SolveOptions, report: Callable[[Progress], None] | None, spent: float) -> Solution:
+    """Let CP-SAT go on from an open solution."""
+    from ithaca.solver.cpsat.engine import solve_cpsat
+
+    known = solution.certificate
+    try:
+        found = solve_cpsat(solution.problem, options, report, solution.tiling, known.lower_bound)
+    except InputError:  # CP-SAT cannot express the problem
+        return solution
+    bounds = [b for b in (known.lower_bound, found.certificate.lower_bound) if b is not None]
+    better = found if found.value is not None else solution
+    certificate = Certificate(
+        found.certificate.status,
+        max(bounds, default=None),
+        relative_gap(better.value, max(bounds, default=None)),
+        f"{known.method}+{found.certificate.method}",
+        known.nodes + found.certificate.nodes,
+        spent + found.certificate.seconds,
+    )
+    return make_solution(solution.problem, better.tiling, certificate)

@@ -1,0 +1,1 @@
+"""A problem as an integer program, solved by CP-SAT."""

@@ -1,0 +1,84 @@
+"""Solve one design by CP-SAT."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from fractions import Fraction
+
+from ithaca.formulations.membership import feasible_value
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.tiling import Tiling
+from ithaca.solver.certificate import Certificate, Status, relative_gap
+from ithaca.solver.cpsat.search import Search
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.progress import Progress
+from ithaca.solver.solution import Solution, make_solution
+
+METHOD = "cpsat"
+
+
+def solve_cpsat(
+    problem: Problem,
+    options: SolveOptions | None = None,
+    report: Callable[[Progress], None] | None = None,
+    start: Tiling | None = None,
+    lower_bound: Fraction | None = None,
+    threads: int = 1,
+) -> Solution:
+    """Find the best configuration of a design by integer programming, with a proof.
+
+    Parameters
+    ----------
+    problem : Problem
+        Design, limits, objective.
+    options : SolveOptions, optional
+        Time limit, gap, interruption. Without them the search runs to the proof.
+    report : callable, optional
+        Receives the state of the search now and then.
+    start : Tiling, optional
+        A known configuration to improve on; ignored if it is not in the design space or breaks
+        a limit.
+    lower_bound : Fraction, optional
+        A proven bound: no configuration has a smaller objective. The proof rests on it.
+    threads : int
+        Workers of CP-SAT. With one, a search that runs to its end is repeatable.
+
+    Returns
+    -------
+    Solution
+        With status *optimal*, *feasible*, *infeasible* or *unknown*. The certificate's nodes are
+        CP-SAT's branches.
+
+    Raises
+    ------
+    NotExpressibleError
+        If CP-SAT cannot express the problem exactly.
+    RuntimeError
+        If CP-SAT and the Fraction reference contradict each other: then one of them is wrong.
+    """
+    began = time.perf_counter()
+    options = options or SolveOptions()
+    search = Search(problem, options, report, threads)
+    state = search.state
+    state.lower_bound = lower_bound
+    if start is not None:
+        state.value = feasible_value(problem, start)
+        state.incumbent = None if state.value is None else start
+    if options.stop is None or not options.stop():
+        search.run()
+    if state.infeasible:
+        status = Status.INFEASIBLE
+    elif state.value is None:
+        status = Status.UNKNOWN
+    else:
+        status = Status.OPTIMAL if state.value == state.lower_bound else Status.FEASIBLE
+    certificate = Certificate(
+        status,
+        state.lower_bound,
+        relative_gap(state.value, state.lower_bound),
+        METHOD,
+        state.branches,
+        time.perf_counter() - began,
+    )
+    return make_solution(problem, state.incumbent, certificate)

@@ -1,0 +1,41 @@
+"""The legality of packs that have an axis of their own, as constraints (DESIGN.md §5.5).
+
+A pack whose legality depends on one loop alone is part of that loop's rows. One that spans
+several loops (of an array indexed by ``i + k``) is chosen by itself; which values are legal then
+depends on the chosen rows, as `ithaca.formulations.packing` states for numbers.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from ithaca.formulations.design_space import axes
+from ithaca.formulations.expression import maximum, minimum
+from ithaca.formulations.packing import PUBLISHED_WORD_BYTES
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic_array import Edition, IOGroup
+from ithaca.solver.cpsat.encoding import Encoder
+
+
+def require_legal_packs(problem: Problem, encoder: Encoder) -> None:
+    """Add that every pack with an axis of its own is legal; its rows are powers of two already."""
+    for axis in axes(problem.array):
+        if axis.loop is None:
+            _require_legal(problem, axis.packs[0], encoder)
+
+
+def _require_legal(problem: Problem, group: IOGroup, encoder: Encoder) -> None:
+    extents = {f"extent.{loop}": n for loop, n in problem.nest.sizes.items()}
+    last, multiple = (e.substitute(extents) for e in (group.packing.last, group.packing.multiple_of))
+    pack, zero = group.pack, Fraction(0)
+    if problem.array.edition is Edition.ODYSSEY:
+        inferred = maximum(minimum(last, group.packing.max_bytes // PUBLISHED_WORD_BYTES), multiple)
+        encoder.require_at_most(pack - inferred, zero)
+        encoder.require_at_most(inferred - pack, zero)
+        encoder.require_multiple(inferred, multiple)
+        if problem.space.dividing_packs:
+            encoder.require_multiple(last, pack)
+        return
+    encoder.require_multiple(pack, multiple)
+    encoder.require_multiple(last, pack)
+    encoder.require_at_most(pack - maximum(group.packing.max_bytes // problem.data.bytes, multiple), zero)

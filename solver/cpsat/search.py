@@ -1,0 +1,209 @@
+"""Run CP-SAT on a problem, and translate what it finds and proves."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYetError
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+
+from ortools.sat.python import cp_model
+
+from ithaca.formulations.membership import feasible_value
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.tiling import Tiling
+from ithaca.solver.cpsat.model import IntegerModel, build_integer_model
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.progress import Progress
+
+#: Seconds between looks at a running solver.
+POLL = 0.05
+
+#: Floats below this hold integers exactly.
+EXACT_FLOATS = 2.0**52
+
+#: What may be added to an integer bound in floats, before it is taken for the next integer.
+BOUND_SLACK = 1e-3
+
+
+@dataclass
+class SearchState:
+    """What a search knows; it changes as the search goes on."""
+
+    incumbent: Tiling | None = None
+    value: Fraction | None = None
+    lower_bound: Fraction | None = None
+    infeasible: bool = False
+    branches: int = 0
+
+
+class Search:
+    """One run of CP-SAT. Set what is known already in `state` before `run`.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to solve.
+    options : SolveOptions
+        Time limit, gap, interruption.
+    report : callable, optional
+        Receives `Progress` now and then.
+    threads : int
+        Workers.
+    """
+
+    def __init__(
+        self, problem: Problem, options: SolveOptions, report: Callable[[Progress], None] | None = None, threads: int = 1
+    ) -> None:
+        self.problem = problem
+        self.options = options
+        self.report = report
+        self.threads = threads
+        self.state = SearchState()
+        self._shown: Fraction | None = None
+        self._began = time.perf_counter()
+
+    def run(self) -> None:
+        """Search until proven, or until the options say to stop."""
+        state = self.state
+        _check_order(state.lower_bound, state.value)
+        self._shown = state.value
+        model = build_integer_model(self.problem, state.lower_bound, state.value)
+        if model is None:
+            self._conclude_infeasible()
+            return
+        if state.lower_bound is not None:
+            state.lower_bound = model.on_grid(state.lower_bound)
+        if state.incumbent is not None:
+            model.hint(state.incumbent)
+        solver = cp_model.CpSolver()
+        if self._configure(solver, model):
+            status = self._solve(solver, model)
+            self._conclude(solver, model, status)
+
+    # -- running -----------------------------------------------------------------------
+
+    def _configure(self, solver: cp_model.CpSolver, model: IntegerModel) -> bool:
+        """Set CP-SAT's parameters; false if no time is left."""
+        parameters = solver.parameters
+        parameters.random_seed = 0
+        parameters.num_workers = self.threads
+        # measured: neither linear relaxations, too weak for products of table columns, nor probing
+        # the tables' many literals pays for itself
+        parameters.linearization_level = 0
+        parameters.cp_model_probing_level = 0
+        # the caller's handler is to decide about Ctrl-C, and it needs a running interpreter
+        parameters.catch_sigint_signal = False
+        free = model.objective.without_constant()
+        if self.options.gap and free.low >= 0 and model.objective.constant >= 0:
+            # CP-SAT knows the objective without its constant: what suffices there suffices here
+            parameters.relative_gap_limit = self.options.gap
+        if self.options.time_limit is not None:
+            left = self.options.time_limit - (time.perf_counter() - self._began)
+            parameters.max_time_in_seconds = max(left, 0.0)
+            return left > 0
+        return True
+
+    def _solve(self, solver: cp_model.CpSolver, model: IntegerModel) -> cp_model.CpSolverStatus:
+        """Run CP-SAT in a thread, so that this one can report, and hear of an interruption."""
+        watcher = _Watcher()
+        solver.best_bound_callback = watcher.on_bound
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(solver.solve, model.model, watcher)
+            try:
+                while True:
+                    try:
+                        return running.result(timeout=POLL)
+                    except NotYetError:
+                        self._look(watcher, model)
+                    if self._should_stop():
+                        solver.stop_search()
+            except BaseException:
+                while not running.done():
+                    solver.stop_search()
+                    time.sleep(POLL)
+                raise
+            finally:
+                self._look(watcher, model)
+
+    def _look(self, watcher: _Watcher, model: IntegerModel) -> None:
+        """Take over what CP-SAT has found and proven so far."""
+        state = self.state
+        if watcher.bound is not None:
+            self._raise_bound(model.value(watcher.bound))
+        if watcher.objective is not None:
+            found = model.value(watcher.objective)
+            self._shown = found if self._shown is None else min(found, self._shown)
+        if self.report is not None:
+            self.report(Progress(self._shown, state.lower_bound, watcher.branches, time.perf_counter() - self._began))
+
+    def _should_stop(self) -> bool:
+        options = self.options
+        if options.stop is not None and options.stop():
+            return True
+        return bool(options.gap) and options.gap_is_met(self._shown, self.state.lower_bound)
+
+    # -- concluding --------------------------------------------------------------------
+
+    def _conclude(self, solver: cp_model.CpSolver, model: IntegerModel, status: cp_model.CpSolverStatus) -> None:
+        self.state.branches = solver.num_branches
+        if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+            tiling, claimed = model.solution(solver.value)
+            self._take(tiling, claimed)
+            # CP-SAT's own integer; the bound it shows is a float
+            self._raise_bound(model.value(solver.response_proto.inner_objective_lower_bound))
+        elif status == cp_model.INFEASIBLE:
+            self._conclude_infeasible()
+        elif status == cp_model.MODEL_INVALID:
+            raise RuntimeError(f"CP-SAT rejects its model: {solver.solution_info()}")
+
+    def _take(self, tiling: Tiling, claimed: Fraction) -> None:
+        value = feasible_value(self.problem, tiling)
+        if value != claimed:
+            raise RuntimeError(f"CP-SAT finds {claimed} for {tiling}, the reference {value}: the encoding is wrong")
+        if self.state.value is None or value < self.state.value:
+            self.state.incumbent, self.state.value = tiling, value
+
+    def _raise_bound(self, bound: Fraction) -> None:
+        state = self.state
+        if state.value is not None:
+            bound = min(bound, state.value)
+        if state.lower_bound is None or bound > state.lower_bound:
+            state.lower_bound = bound
+
+    def _conclude_infeasible(self) -> None:
+        if self.state.value is not None:
+            raise RuntimeError(
+                f"CP-SAT finds nothing as good as the known configuration of value {self.state.value}: "
+                "the encoding, or the lower bound given, is wrong"
+            )
+        self.state.infeasible = True
+        self.state.lower_bound = None
+
+
+class _Watcher(cp_model.CpSolverSolutionCallback):
+    """Notes CP-SAT's solutions and bounds, in threads of CP-SAT's; integers on the objective's grid."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.objective: int | None = None
+        self.bound: int | None = None
+        self.branches = 0
+
+    def on_solution_callback(self) -> None:
+        objective = self.objective_value
+        if abs(objective) < EXACT_FLOATS:
+            self.objective = round(objective)
+        self.branches = self.num_branches
+
+    def on_bound(self, bound: float) -> None:
+        if abs(bound) < EXACT_FLOATS:
+            self.bound = ceil(bound - BOUND_SLACK)
+
+
+def _check_order(lower_bound: Fraction | None, value: Fraction | None) -> None:
+    if lower_bound is not None and value is not None and lower_bound > value:
+        raise RuntimeError(f"the lower bound {lower_bound} exceeds the value {value} of a known configuration: it is wrong")

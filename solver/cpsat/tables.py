@@ -1,0 +1,128 @@
+"""The candidate rows handed to CP-SAT: per axis, without dominated rows.
+
+The columns that dominance looks at come from the relaxation of the exact engine. What matters
+here is only that objective and constraints are monotone in them, as its bounds are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ithaca.formulations.design_space import Axis, axes
+from ithaca.formulations.expression import Symbol
+from ithaca.formulations.number_systems import NUMPY
+from ithaca.formulations.problem import Problem, SymbolicProblem
+from ithaca.solver.cpsat.linear import NotExpressibleError
+from ithaca.solver.exact.granularity import granularity
+from ithaca.solver.exact.model import relax, used_columns
+from ithaca.solver.exact.tables import Column, Table, build_table
+
+#: More rows than this make a model of gigabytes.
+MOST_ROWS = 300_000
+
+#: Rows tried as dominators between two looks at whether that still pays, and the share of rows
+#: they must remove for it to go on.
+TRIALS = 128
+WORTHWHILE = 0.01
+
+
+def candidate_tables(problem: Problem, symbolic: SymbolicProblem) -> tuple[Table, ...]:
+    """The rows of every axis that an optimum may need.
+
+    Raises
+    ------
+    InputError
+        If objective or limits divide by what may be 0, or an axis has too many rows for CP-SAT.
+    """
+    parts = axes(problem.array)
+    columns = dominance_columns(problem, symbolic, parts)
+    tables = []
+    for axis in parts:
+        own = columns.get(axis.name, ())
+        table = build_table(problem, axis, own)
+        table = _without_dominated(table) if _floats_are_exact(problem, table) else build_table(problem, axis, own, prune=False)
+        if table.count > MOST_ROWS:
+            raise NotExpressibleError(f"CP-SAT: axis {axis.name} has {table.count} candidate rows; it takes up to {MOST_ROWS}")
+        tables.append(table)
+    return tuple(tables)
+
+
+def dominance_columns(problem: Problem, symbolic: SymbolicProblem, parts: Sequence[Axis]) -> dict[str, list[Column]]:
+    """What dominance compares, by axis."""
+    relaxation = relax(problem, parts)
+    expressions = (symbolic.objective, *(e for e, _ in symbolic.constraints))
+    for expression in expressions:
+        relaxation.check_divisors(expression)
+    bounds = [relaxation.lower(e) for e in expressions]
+    columns = used_columns(relaxation, frozenset[str]().union(*(b.symbols for b in bounds)))
+    # the legality of a pack with an axis of its own depends on quantities of other axes, either way
+    for symbol in sorted(legality_symbols(parts)):
+        (axis,) = relaxation.axes(Symbol(symbol))
+        columns.setdefault(axis, []).append(Column(-1, Symbol(symbol), low=True, high=True))
+    return columns
+
+
+def legality_symbols(parts: Sequence[Axis]) -> frozenset[str]:
+    """Quantities on which the legality of packs with an axis of their own depends."""
+    found: set[str] = set()
+    for axis in parts:
+        if axis.loop is None:
+            packing = axis.packs[0].packing
+            found |= axis.symbols | packing.last.symbols | packing.multiple_of.symbols
+    return frozenset(s for s in found if not s.startswith("extent."))
+
+
+def dominating_row(table: Table, quantities: dict[str, int]) -> int | None:
+    """A row that equals the given one, or is at least as good in every column; None if there is none."""
+    one = {symbol: np.array([value]) for symbol, value in quantities.items() if symbol in table.rows}
+    equal = np.ones(table.count, bool)
+    for symbol, value in one.items():
+        equal &= table.rows[symbol] == value
+    if equal.any():
+        return int(equal.argmax())
+    better = np.ones(table.count, bool)
+    for column, values in zip(table.columns, table.values, strict=True):
+        wanted = float(np.asarray(column.expression.evaluate(one, NUMPY)).item())
+        if column.low:
+            better &= values <= wanted
+        if column.high:
+            better &= values >= wanted
+    return int(better.argmax()) if better.any() else None
+
+
+def _floats_are_exact(problem: Problem, table: Table) -> bool:
+    """Whether the table's floats are the columns' exact values, so that comparing them is safe."""
+    for column, values in zip(table.columns, table.values, strict=True):
+        step = granularity(column.expression, problem.data)
+        if not step or step.denominator.bit_count() != 1:
+            return False
+        if values.size and float(np.abs(values).max()) >= float(step) * 2.0**53:
+            return False
+    return True
+
+
+def _without_dominated(table: Table) -> Table:
+    """Drop rows that another row dominates, as long as looking for them pays."""
+    costs = np.concatenate([table.values[[c.low for c in table.columns]], -table.values[[c.high for c in table.columns]]])
+    # in random order: neighbours dominate much the same rows
+    order = np.random.default_rng(0).permutation(table.count)
+    costs = costs[:, order]
+    position, trials, before = 0, 0, order.size
+    while position < order.size:
+        keep = np.zeros(order.size, bool)
+        for column in costs:
+            keep |= column < column[position]
+        keep[position] = True
+        position = int(keep[: position + 1].sum())
+        if not keep.all():
+            order, costs = order[keep], costs[:, keep]
+        trials += 1
+        if trials % TRIALS == 0:
+            if before - order.size < WORTHWHILE * before:
+                break
+            before = order.size
+    kept = np.sort(order)
+    return replace(table, rows={name: v[kept] for name, v in table.rows.items()}, values=table.values[:, kept])

@@ -1,0 +1,62 @@
+"""The engines by name. Each is imported when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Protocol
+
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.tiling import Tiling
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.progress import Progress
+from ithaca.solver.solution import Solution
+
+
+class Method(Enum):
+    """How to solve a problem."""
+
+    AUTO = "auto"
+    """Exact search; if it takes long, geometric programs bound and seed it, and CP-SAT takes over at the end."""
+    EXACT = "exact"
+    """Branch and bound over candidate tables."""
+    CPSAT = "cpsat"
+    """OR-Tools CP-SAT on an integer model."""
+    GP = "gp"
+    """Geometric programs: a lower bound at once, and rounded configurations; rarely a proof."""
+
+
+#: Engines that prove optimality by themselves, each in its own way.
+PROVERS = (Method.EXACT, Method.CPSAT)
+
+
+class Engine(Protocol):
+    """What all engines look like."""
+
+    def __call__(
+        self,
+        problem: Problem,
+        options: SolveOptions | None = None,
+        report: Callable[[Progress], None] | None = None,
+        start: Tiling | None = None,
+    ) -> Solution:
+        """Solve a problem."""
+
+
+def engine(method: Method) -> Engine:
+    """The engine of a method."""
+    if method is Method.EXACT:
+        from ithaca.solver.exact.engine import solve_exact
+
+        return solve_exact
+    if method is Method.CPSAT:
+        from ithaca.solver.cpsat.engine import solve_cpsat
+
+        return solve_cpsat
+    if method is Method.GP:
+        from ithaca.solver.gp.engine import solve_gp
+
+        return solve_gp
+    from ithaca.solver.auto import solve_auto
+
+    return solve_auto

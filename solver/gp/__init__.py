@@ -1,0 +1,1 @@
+"""Geometric programming: certified lower bounds, fractional optima, seeds."""

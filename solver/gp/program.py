@@ -1,0 +1,110 @@
+"""A geometric program in log-sum-exp form, compiled for repeated evaluation.
+
+Minimise one variable subject to ``log Σ exp(matrix·y + offset) ≤ 0`` per block and ``low ≤ y ≤ high``:
+convex and smooth, with exact first and second derivatives. Programs are tiny (20 variables, 40
+constraints, 100 terms), so everything is dense.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.solver.gp.blocks import Blocks, Indices, Matrix, Vector
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A program at one point.
+
+    Attributes
+    ----------
+    constraints : array, shape (constraints,)
+        ``log Σ exp(…)`` of each.
+    weights : array, shape (terms,)
+        Share of each term in its constraint's sum; those of a constraint add up to 1.
+    jacobian : array, shape (constraints, variables)
+        Gradients of the constraints.
+    """
+
+    constraints: Vector
+    weights: Vector
+    jacobian: Matrix
+
+
+@dataclass(frozen=True)
+class GeometricProgram:
+    """Minimise ``y[cost]`` subject to blocks and a box.
+
+    Attributes
+    ----------
+    blocks : Blocks
+        The constraints.
+    low, high : array, shape (variables,)
+        The box; finite.
+    cost : int
+        The variable that is minimised.
+    names : tuple of str
+        What the variables are the logarithms of.
+    """
+
+    blocks: Blocks
+    low: Vector
+    high: Vector
+    cost: int
+    names: tuple[str, ...]
+
+    @cached_property
+    def starts(self) -> Indices:
+        """First term of each constraint."""
+        return self.blocks.starts
+
+    @cached_property
+    def block(self) -> Indices:
+        """Constraint of each term."""
+        return self.blocks.block
+
+    @cached_property
+    def curved(self) -> NDArray[np.bool_]:
+        """The constraints with several terms; the others are affine."""
+        return self.blocks.sizes > 1
+
+    @cached_property
+    def curved_matrix(self) -> Matrix:
+        """Rows of the terms of curved constraints."""
+        return self.blocks.matrix[self.curved[self.block]]
+
+    def evaluate(self, y: Vector) -> Evaluation:
+        """Constraints, weights and gradients at a point."""
+        terms = self.blocks.matrix @ y + self.blocks.offset
+        peak = np.maximum.reduceat(terms, self.starts)
+        terms = np.exp(terms - peak[self.block])
+        totals = np.add.reduceat(terms, self.starts)
+        weights = terms / totals[self.block]
+        jacobian = np.add.reduceat(weights[:, None] * self.blocks.matrix, self.starts, axis=0)
+        return Evaluation(peak + np.log(totals), weights, jacobian)
+
+    def hessian(self, at: Evaluation, multipliers: Vector) -> Matrix:
+        """Second derivatives of the Lagrangian: Σ λ (Aᵀ diag(w) A − g gᵀ)."""
+        mine = self.curved[self.block]
+        weights = (multipliers[self.block] * at.weights)[mine]
+        gradients = at.jacobian[self.curved]
+        curved: Matrix = self.curved_matrix.T @ (weights[:, None] * self.curved_matrix)
+        curved -= gradients.T @ (multipliers[self.curved][:, None] * gradients)
+        return curved
+
+    def elastic(self) -> GeometricProgram:
+        """The program that minimises the largest violation; its optimum is > 0 iff this one is infeasible."""
+        matrix = np.pad(self.blocks.matrix, ((0, 0), (0, 1)), constant_values=-1.0)
+        middle = self.evaluate(0.5 * (self.low + self.high)).constraints
+        worst = max(float(middle.max()), 0.0) + 1.0
+        return GeometricProgram(
+            Blocks(matrix, self.blocks.offset, self.blocks.sizes),
+            np.append(self.low, -1.0),
+            np.append(self.high, worst),
+            self.low.size,
+            (*self.names, "violation"),
+        )

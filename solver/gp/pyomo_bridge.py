@@ -1,0 +1,175 @@
+"""Solve any smooth Pyomo model with Ipopt, without the compiled AMPL library that Pyomo's own interface needs.
+
+Pyomo differentiates the expressions symbolically, twice for the Hessian, and `cyipopt` evaluates what it returns:
+general and slow. The compiled form (`ithaca.solver.gp.program`) is for speed, this one for everything else
+and to check the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ithaca.solver.gp.blocks import Indices, Vector
+from ithaca.solver.gp.ipopt import OPTIONS
+from ithaca.solver.gp.program import GeometricProgram
+
+
+@dataclass(frozen=True)
+class PyomoOptimum:
+    """What Ipopt returned for a Pyomo model; the model's variables hold the point.
+
+    Attributes
+    ----------
+    objective : float
+        Value of the objective.
+    multipliers : array, shape (constraints,)
+        Of the active constraints, in the model's order.
+    converged : bool
+        Whether Ipopt says it solved the model.
+    """
+
+    objective: float
+    multipliers: Vector
+    converged: bool
+
+
+class PyomoCallbacks:
+    """Values and exact sparse derivatives of a Pyomo model, as `cyipopt` asks for them."""
+
+    def __init__(self, model: Any) -> None:
+        import pyomo.environ as pyo
+        from pyomo.core.expr.visitor import identify_variables
+
+        (self._goal,) = model.component_data_objects(pyo.Objective, active=True)
+        self._bodies = list(model.component_data_objects(pyo.Constraint, active=True))
+        self._value = pyo.value
+        expressions = [self._goal.expr, *(c.body for c in self._bodies)]
+        found = {id(v): v for e in expressions for v in identify_variables(e, include_fixed=False)}
+        self.variables = list(found.values())
+        self._position = {key: i for i, key in enumerate(found)}
+        gradients = [self._gradient(e) for e in expressions]
+        self._goal_gradient, self._rows = gradients[0], gradients[1:]
+        self._jacobian = [(r, c, d) for r, row in enumerate(self._rows) for c, d in row.items()]
+        # second derivatives below the diagonal: position → (which function, derivative) pairs
+        self._hessian: dict[tuple[int, int], list[tuple[int, Any]]] = {}
+        for number, gradient in enumerate(gradients):
+            for row, derivative in gradient.items():
+                for column, second in self._gradient(derivative).items():
+                    if column <= row:
+                        self._hessian.setdefault((row, column), []).append((number, second))
+        self._sign = -1.0 if self._goal.sense == pyo.maximize else 1.0
+
+    def _gradient(self, expression: Any) -> dict[int, Any]:
+        from pyomo.core.expr.calculus.derivatives import Modes, differentiate
+        from pyomo.core.expr.visitor import identify_variables
+
+        if not hasattr(expression, "is_expression_type") or expression.is_constant():
+            return {}
+        variables = list(identify_variables(expression, include_fixed=False))
+        derivatives = differentiate(expression, wrt_list=variables, mode=Modes.reverse_symbolic) if variables else []
+        return {self._position[id(v)]: d for v, d in zip(variables, derivatives, strict=True)}
+
+    def _move(self, y: Vector) -> None:
+        for variable, value in zip(self.variables, y, strict=True):
+            variable.set_value(float(value), skip_validation=True)
+
+    def _values(self, expressions: Sequence[Any]) -> Vector:
+        return np.array([self._value(e) for e in expressions], dtype=np.float64)
+
+    def bounds(self) -> tuple[Vector, Vector, Vector, Vector]:
+        """Bounds of variables, then of constraint bodies."""
+
+        def bound(value: Any, missing: float) -> float:
+            return missing if value is None else float(self._value(value))
+
+        return (
+            np.array([bound(v.lb, -np.inf) for v in self.variables]),
+            np.array([bound(v.ub, np.inf) for v in self.variables]),
+            np.array([bound(c.lower, -np.inf) for c in self._bodies]),
+            np.array([bound(c.upper, np.inf) for c in self._bodies]),
+        )
+
+    def objective(self, y: Vector) -> float:
+        self._move(y)
+        return self._sign * float(self._value(self._goal.expr))
+
+    def gradient(self, y: Vector) -> Vector:
+        self._move(y)
+        gradient = np.zeros(len(self.variables))
+        gradient[list(self._goal_gradient)] = self._sign * self._values(list(self._goal_gradient.values()))
+        return gradient
+
+    def constraints(self, y: Vector) -> Vector:
+        self._move(y)
+        return self._values([c.body for c in self._bodies])
+
+    def jacobian(self, y: Vector) -> Vector:
+        self._move(y)
+        return self._values([d for _, _, d in self._jacobian])
+
+    def jacobianstructure(self) -> tuple[Indices, Indices]:
+        return _pairs([(r, c) for r, c, _ in self._jacobian])
+
+    def hessian(self, y: Vector, multipliers: Vector, factor: float) -> Vector:
+        self._move(y)
+        weights = [self._sign * factor, *multipliers]
+        entries = self._hessian.values()
+        return np.array([sum(weights[n] * self._value(d) for n, d in terms) for terms in entries], dtype=np.float64)
+
+    def hessianstructure(self) -> tuple[Indices, Indices]:
+        return _pairs(list(self._hessian))
+
+
+def _pairs(entries: list[tuple[int, int]]) -> tuple[Indices, Indices]:
+    rows, columns = np.array(entries, dtype=np.int64).reshape(-1, 2).T
+    return rows, columns
+
+
+def solve_pyomo(model: Any, **options: Any) -> PyomoOptimum:
+    """Minimise (or maximise) a smooth Pyomo model from its variables' values, which then hold the optimum.
+
+    Parameters
+    ----------
+    model : ConcreteModel
+        One active objective, any constraints, continuous variables that all have values.
+    **options
+        Ipopt options beside the defaults.
+    """
+    import cyipopt
+
+    callbacks = PyomoCallbacks(model)
+    low, high, least, most = callbacks.bounds()
+    problem = cyipopt.Problem(n=low.size, m=least.size, problem_obj=callbacks, lb=low, ub=high, cl=least, cu=most)
+    for name, value in {**OPTIONS, **options}.items():
+        problem.add_option(name, value)
+    point, info = problem.solve(np.array([v.value for v in callbacks.variables], dtype=np.float64))
+    objective = callbacks._sign * callbacks.objective(np.asarray(point))
+    return PyomoOptimum(objective, np.asarray(info["mult_g"], dtype=np.float64), info["status"] in (0, 1))
+
+
+def program_model(program: GeometricProgram) -> Any:
+    """A compiled geometric program as a Pyomo model with variables ``y``: to check one form against the other."""
+    import pyomo.environ as pyo
+
+    model = pyo.ConcreteModel()
+    count = program.low.size
+    middle = 0.5 * (program.low + program.high)
+    model.y = pyo.Var(
+        range(count),
+        bounds=lambda _, i: (float(program.low[i]), float(program.high[i])),
+        initialize=lambda _, i: float(middle[i]),
+    )
+    model.limits = pyo.ConstraintList()
+    blocks = program.blocks
+    for start, size in zip(blocks.starts, blocks.sizes, strict=True):
+        terms = [
+            sum(float(blocks.matrix[t, i]) * model.y[i] for i in np.flatnonzero(blocks.matrix[t])) + float(blocks.offset[t])
+            for t in range(start, start + size)
+        ]
+        model.limits.add((terms[0] if size == 1 else pyo.log(sum(pyo.exp(t) for t in terms))) <= 0)
+    model.goal = pyo.Objective(expr=model.y[program.cost])
+    return model

@@ -1,0 +1,216 @@
+"""Best-first branch and bound on geometric programs.
+
+A region gives each quantity a range. Its bound is the certified lower bound of its geometric program,
+never what Ipopt claims; a region is dropped only if its ranges are empty by outward-rounded arithmetic, if weak
+duality proves its program infeasible, or if its bound shows that it holds no improvement. A region of
+a single configuration is evaluated by the Fraction reference.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, exp
+
+import numpy as np
+
+from ithaca.formulations.design_space import tiling_of
+from ithaca.formulations.membership import feasible_value
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.tiling import Tiling
+from ithaca.solver.exact.granularity import granularity
+from ithaca.solver.gp.blocks import Vector
+from ithaca.solver.gp.branching import choose_split
+from ithaca.solver.gp.duality import certified_bound, proves_infeasible
+from ithaca.solver.gp.ipopt import solve_program
+from ithaca.solver.gp.model import GeometricModel, build_geometric_model
+from ithaca.solver.gp.ranges import Propagator, Ranges
+from ithaca.solver.gp.regions import region_program
+
+#: Rounding of the exponential of a certified logarithm (relative), with a wide margin.
+ROUNDING = Fraction(1, 2**40)
+
+#: Iterations that Ipopt has; a feasible program takes about 15.
+PATIENCE = 30
+
+#: Below this logarithm a bound says nothing but that the objective is not negative.
+NOTHING = -300.0
+
+
+@dataclass(frozen=True)
+class Node:
+    """An open region.
+
+    Attributes
+    ----------
+    bound : float
+        Certified lower bound of the objective's logarithm.
+    ranges : Ranges
+        The region.
+    point : array, shape (base columns,)
+        Logarithms at its fractional optimum.
+    """
+
+    bound: float
+    ranges: Ranges
+    point: Vector
+
+
+class GpSearch:
+    """One branch and bound run; `run` may be called again to go on.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to bound.
+    value : Fraction, optional
+        Objective of a known configuration; regions that hold no better one are dropped.
+
+    Raises
+    ------
+    NotPosynomialError
+        If the objective is not posynomial.
+    """
+
+    def __init__(self, problem: Problem, value: Fraction | None = None) -> None:
+        self.problem = problem
+        self.model: GeometricModel = build_geometric_model(problem)
+        self.step: Fraction = granularity(self.model.symbolic.objective, problem.data)
+        self.programs = 0
+        self.value = value
+        self.incumbent: Tiling | None = None
+        self._propagator = Propagator(self.model)
+        self._heap: list[tuple[float, int, Node]] = []
+        self._sequence = 0
+        root = self._propagator.root()
+        self._pending = [root.restricted(self.model.simd, low=s, high=s) for s in map(int, self.model.simd_options)]
+
+    # -- results -----------------------------------------------------------------------
+
+    @property
+    def complete(self) -> bool:
+        """Whether no region is left that could hold an improvement."""
+        return not self._heap and not self._pending
+
+    @property
+    def lower_bound(self) -> Fraction | None:
+        """No configuration has a smaller objective; None where nothing is proven, or none is feasible."""
+        if self._pending:
+            return None
+        if not self._heap:
+            return self.value
+        bound = self._on_grid(self._heap[0][0])
+        return bound if self.value is None else min(bound, self.value)
+
+    @property
+    def points(self) -> tuple[Mapping[str, float], ...]:
+        """Fractional optima of the open regions, the one with the least bound first."""
+        columns = range(self.model.base)
+        return tuple(
+            {self.model.names[c]: exp(min(node.point[c], -NOTHING)) for c in columns} for _, _, node in sorted(self._heap)
+        )
+
+    # -- search ------------------------------------------------------------------------
+
+    def run(self, programs: int, should_stop: Callable[[], bool] = lambda: False) -> None:
+        """Solve so many more programs, and all those of the SIMD factors; fewer if complete or told to stop."""
+        limit = self.programs + programs
+        while self._pending:
+            if should_stop():
+                return
+            self._examine(self._pending.pop(), NOTHING)
+        while self._heap and self.programs < limit and not should_stop():
+            bound, _, node = heapq.heappop(self._heap)
+            if self._holds_no_improvement(bound):
+                self._heap.clear()
+                return
+            split = choose_split(self.model, node.ranges, node.point)
+            if split is None:
+                self._take_single(node)
+                continue
+            for part in split.parts(node.ranges):
+                self._examine(part, bound)
+
+    def offer(self, tiling: Tiling) -> bool:
+        """Take a configuration as incumbent if the reference confirms that it improves."""
+        value = feasible_value(self.problem, tiling)
+        if value is None or (self.value is not None and value >= self.value):
+            return False
+        self.incumbent, self.value = tiling, value
+        return True
+
+    def _examine(self, ranges: Ranges, floor: float) -> None:
+        """Bound a region, and keep it unless it is proven to hold nothing better."""
+        sharpened = self._propagator.sharpen(self._below_incumbent(ranges))
+        if sharpened is None:
+            return
+        region = region_program(self.model, sharpened)
+        program = region.program
+        bound = max(floor, float(sharpened.low[self.model.objective]))
+        point = region.fixed
+        self.programs += 1
+        if program.blocks.sizes.size:
+            optimum = solve_program(program, patience=PATIENCE)
+            if not optimum.converged:
+                # infeasible, most likely; if that cannot be proven, where it is least so is a good start
+                elastic = program.elastic()
+                least = solve_program(elastic)
+                self.programs += 1
+                if proves_infeasible(elastic, least.point, least.multipliers):
+                    return
+                optimum = solve_program(program, start=least.point[:-1])
+                self.programs += 1
+            bound = max(bound, certified_bound(program, optimum.point, optimum.multipliers))
+            point = region.base_point(optimum.point)
+        if not np.isfinite(point).all():
+            point = region.fixed
+        if not self._holds_no_improvement(bound):
+            self._sequence += 1
+            heapq.heappush(self._heap, (bound, self._sequence, Node(bound, sharpened, point)))
+
+    def _take_single(self, node: Node) -> None:
+        """A region of one configuration: evaluate it, and drop it."""
+        values = {self.model.names[c]: node.ranges.integers(c)[0] for loop in self.model.loops for c in loop.columns}
+        values |= {self.model.names[p.column]: node.ranges.integers(p.column)[0] for p in self.model.packs}
+        self.offer(tiling_of(self.problem.array, values))
+
+    # -- bounds ------------------------------------------------------------------------
+
+    def _target(self) -> Fraction | None:
+        """The largest objective that would be an improvement (any smaller value, where the grid is unknown)."""
+        if self.value is None or not self.step:
+            return self.value
+        return (ceil(self.value / self.step) - 1) * self.step
+
+    def _below_incumbent(self, ranges: Ranges) -> Ranges:
+        target = self._target()
+        if target is None or target <= 0:
+            return ranges
+        return ranges.restricted(self.model.objective, high=float(target) * (1 + 1e-9))
+
+    def _holds_no_improvement(self, bound: float) -> bool:
+        target = self._target()
+        if target is None:
+            return False
+        safe = self._safe(bound)
+        return safe > target or (not self.step and safe >= target)
+
+    def _safe(self, bound: float) -> Fraction:
+        return Fraction(0) if bound <= NOTHING / 2 else Fraction(exp(bound)) * (1 - ROUNDING)
+
+    def _on_grid(self, bound: float) -> Fraction:
+        safe = self._safe(bound)
+        return ceil(safe / self.step) * self.step if self.step else safe
+
+
+def deadline(seconds: float | None, stop: Callable[[], bool] | None = None) -> Callable[[], bool]:
+    """A function that tells whether so many seconds have passed, or ``stop`` says so."""
+    began = time.perf_counter()
+
+    def passed() -> bool:
+        return (stop is not None and stop()) or (seconds is not None and time.perf_counter() - began >= seconds)
+
+    return passed

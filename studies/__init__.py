@@ -1,0 +1,1 @@
+"""Studies: many related solves. What-if sweeps, marginal values of limits, Pareto fronts."""

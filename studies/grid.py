@@ -1,0 +1,91 @@
+"""The grid of a what-if study: axes, and the order in which their points are visited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Any
+
+from ithaca.workloads.errors import InputError
+
+#: Most points of a grid.
+MAX_POINTS = 1000
+
+Index = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What a study varies.
+
+    Attributes
+    ----------
+    name : str
+        Name of the dimension.
+    values : tuple
+        What is put into the problem, in the order given.
+    labels : tuple of str, int or float
+        The values as coordinates; ``values`` themselves unless given.
+    unit : str
+        Unit of the labels.
+    meaning : str
+        One line for users.
+    """
+
+    name: str
+    values: tuple[Any, ...]
+    labels: tuple[str | int | float, ...] = ()
+    unit: str = ""
+    meaning: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.labels:
+            object.__setattr__(self, "labels", self.values)
+        if not self.values or len(self.labels) != len(self.values):
+            raise InputError(f"axis {self.name} has no values or not a label for each; allowed: at least one value")
+        for position, label in enumerate(self.labels):
+            if label in self.labels[:position]:
+                raise InputError(f"axis {self.name} has the value {label} twice; allowed: distinct values")
+
+    @property
+    def numeric(self) -> bool:
+        """Whether all labels are numbers."""
+        return all(isinstance(label, int | float) for label in self.labels)
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Positions in the order of solving: ascending, so that what is best at one point is allowed at the next."""
+        positions = range(len(self.values))
+        return tuple(sorted(positions, key=lambda p: self.labels[p])) if self.numeric else tuple(positions)
+
+
+def check_grid(axes: Sequence[Axis]) -> None:
+    """Refuse axes that share a name, or have too many points together."""
+    names = [axis.name for axis in axes]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"axis {name} is given twice; allowed: every axis once")
+    count = prod(len(axis.values) for axis in axes)
+    if count > MAX_POINTS:
+        sizes = " × ".join(str(len(axis.values)) for axis in axes)
+        raise InputError(f"the grid has {sizes} = {count} points; allowed: at most {MAX_POINTS}")
+
+
+def indices(axes: Sequence[Axis]) -> Iterator[Index]:
+    """All points, in the order given: the last axis varies fastest."""
+    return product(*(range(len(axis.values)) for axis in axes))
+
+
+def visits(axes: Sequence[Axis]) -> Iterator[Index]:
+    """All points, in the order of solving."""
+    return product(*(axis.order for axis in axes))
+
+
+def neighbours(axes: Sequence[Axis], index: Index) -> Iterator[Index]:
+    """The points one step before a point along each axis, in the order of solving."""
+    for number, axis in enumerate(axes):
+        place = axis.order.index(index[number])
+        if place:
+            yield (*index[:number], axis.order[place - 1], *index[number + 1 :])

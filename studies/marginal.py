@@ -1,0 +1,115 @@
+"""What a limit is worth: the proven optimum with a little more of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.tiling import Tiling
+from ithaca.solver.certificate import Status
+from ithaca.solver.options import SolveOptions
+from ithaca.studies.answer import Answer
+from ithaca.studies.best import solve_best
+
+#: By how much a limit is raised unless told otherwise (%).
+DEFAULT_PERCENT = Fraction(5)
+
+Solve = Callable[[Sequence[Problem], Sequence[Tiling | None]], Answer]
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """The optimum with one limit raised.
+
+    Attributes
+    ----------
+    limit : Limit
+        As it was.
+    raised : Limit
+        As it is for ``after``.
+    before, after : Answer
+        The best over all designs, with certificates.
+    """
+
+    limit: Limit
+    raised: Limit
+    before: Answer
+    after: Answer
+
+    @property
+    def change(self) -> Fraction | None:
+        """(after − before) / |before|; None where either is missing or ``before`` is 0."""
+        if not self.before.value or self.after.value is None:
+            return None
+        return (self.after.value - self.before.value) / abs(self.before.value)
+
+    @property
+    def proven(self) -> bool:
+        """Whether both ends are proven optimal."""
+        return all(a.certificate.status is Status.OPTIMAL for a in (self.before, self.after))
+
+
+def marginal_values(
+    problems: Sequence[Problem],
+    answer: Answer | None = None,
+    percent: Fraction | int = DEFAULT_PERCENT,
+    options: SolveOptions | None = None,
+    *,
+    solve: Solve | None = None,
+) -> tuple[Marginal, ...]:
+    """What every limit is worth at the optimum: solved again with it raised, not extrapolated.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        One per design, alike in everything else.
+    answer : Answer, optional
+        The optimum over the designs; solved for if not given.
+    percent : Fraction or int
+        By how much each limit is raised, one at a time (% of its magnitude).
+    options : SolveOptions, optional
+        How far to search, each time.
+    solve : callable, optional
+        Solves problems from starts, in place of `solve_best` (to keep results, or show progress).
+
+    Returns
+    -------
+    tuple of Marginal
+        One per limited metric, in the order of the limits; empty if the optimum is not known.
+
+    Examples
+    --------
+    >>> for m in marginal_values(problems):  # doctest: +SKIP
+    ...     print(m.limit.metric, float(m.change), m.proven)
+    dsp -0.041 True
+    bram18k 0.0 True
+    """
+    solve = solve or (lambda asked, starts: solve_best(asked, options, starts=starts))
+    before = solve(problems, [None] * len(problems)) if answer is None else answer
+    if before.solution is None:
+        return ()
+    best = before.solution
+    # raising a limit keeps every configuration, so the optimum is a start
+    starts = [best.tiling if p.array == best.problem.array else None for p in problems]
+    return tuple(
+        Marginal(limit, raised, before, solve([_with_limit_at(p, raised) for p in problems], starts))
+        for limit in _distinct(problems[0].limits)
+        for raised in (Limit(limit.metric, limit.bound + abs(limit.bound) * Fraction(percent) / 100),)
+    )
+
+
+def _distinct(limits: Sequence[Limit]) -> list[Limit]:
+    """The tightest limit of each metric."""
+    found: dict[str, Limit] = {}
+    for limit in limits:
+        if limit.metric not in found or limit.bound < found[limit.metric].bound:
+            found[limit.metric] = limit
+    return list(found.values())
+
+
+def _with_limit_at(problem: Problem, raised: Limit) -> Problem:
+    """The problem with every limit of a metric at least at the raised bound."""
+    limits = (Limit(x.metric, max(x.bound, raised.bound)) if x.metric == raised.metric else x for x in problem.limits)
+    return replace(problem, limits=tuple(limits))

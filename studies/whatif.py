@@ -1,0 +1,200 @@
+"""What-if studies: the proven best over a grid of problems.
+
+Every point of the grid is a set of problems, one per design. Points are solved one after the
+other; what is best at a neighbour is the start of the next. With a results folder an
+interrupted study goes on where it ended, and none of its points is solved twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.tiling import Tiling
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.progress import Progress
+from ithaca.studies.answer import NOT_SOLVED, Answer
+from ithaca.studies.best import solve_best
+from ithaca.studies.grid import Axis, Index, check_grid, indices, neighbours, visits
+from ithaca.studies.marginal import Marginal, marginal_values
+from ithaca.studies.starts import best_start
+from ithaca.studies.store import Store
+
+#: Builds the problems (one per design) of a point from its values by axis name.
+Build = Callable[[Mapping[str, Any]], Sequence[Problem]]
+
+#: Receives what is being solved, how many points are done, and the progress of the search.
+StudyReport = Callable[[str, int, Progress], None]
+
+
+@dataclass(frozen=True)
+class StudyPoint:
+    """One point of a study.
+
+    Attributes
+    ----------
+    problems : tuple of Problem
+        What was posed: one problem per design.
+    answer : Answer
+        The best over all designs.
+    marginals : tuple of Marginal
+        What each limit is worth there, if asked for.
+    """
+
+    problems: tuple[Problem, ...]
+    answer: Answer
+    marginals: tuple[Marginal, ...] = ()
+
+
+@dataclass(frozen=True)
+class Study:
+    """A what-if study.
+
+    Attributes
+    ----------
+    axes : tuple of Axis
+        What was varied.
+    points : mapping of index to StudyPoint
+        Every point of the grid, in its order; those not reached have status *unknown*.
+    complete : bool
+        Whether every point was reached.
+    percent : Fraction or None
+        By how much limits were raised for marginal values (%).
+    provenance : mapping of str to str
+        What was fixed, for people: platform, objective and so on.
+    """
+
+    axes: tuple[Axis, ...]
+    points: Mapping[Index, StudyPoint]
+    complete: bool
+    percent: Fraction | None = None
+    provenance: Mapping[str, str] = field(default_factory=dict)
+
+    def labels(self, index: Index) -> dict[str, str | int | float]:
+        """The coordinates of a point by axis name."""
+        return {axis.name: axis.labels[i] for axis, i in zip(self.axes, index, strict=True)}
+
+
+def run_study(
+    axes: Sequence[Axis],
+    build: Build,
+    options: SolveOptions | None = None,
+    *,
+    threads: int = 1,
+    store: Store | None = None,
+    percent: Fraction | None = None,
+    report: StudyReport | None = None,
+    provenance: Mapping[str, str] | None = None,
+) -> Study:
+    """Solve every point of a grid.
+
+    Parameters
+    ----------
+    axes : sequence of Axis
+        What to vary; the grid is their product (none: a single point).
+    build : callable
+        The problems of a point, one per design, from its values by axis name. All are built, and
+        so checked, before the first is solved.
+    options : SolveOptions, optional
+        How far to search, per point (and per raised limit); ``stop`` ends the study with what it has.
+    threads : int
+        Designs solved at a time.
+    store : Store, optional
+        Keeps answers as they are found, and supplies those found before.
+    percent : Fraction, optional
+        By how much to raise each limit for its marginal value (%); by default none is computed.
+    report : callable, optional
+        Receives what is being solved, the number of points done, and the progress.
+    provenance : mapping of str to str, optional
+        Recorded with the study.
+
+    Returns
+    -------
+    Study
+        With an answer and its certificate at every point; infeasible points keep their shortfalls.
+
+    Examples
+    --------
+    >>> axis = Axis("dsp_limit", (2000, 4000))  # doctest: +SKIP
+    >>> def build(values):
+    ...     return [replace(p, limits=(Limit("dsp", Fraction(values["dsp_limit"])),)) for p in problems]
+    >>> study = run_study([axis], build)
+    """
+    check_grid(axes)
+    posed = {
+        index: tuple(build({axis.name: axis.values[i] for axis, i in zip(axes, index, strict=True)})) for index in indices(axes)
+    }
+    for problems in posed.values():
+        problems[0].symbolic()  # refuses a metric that the platform does not know
+    run = _Run(options or SolveOptions(), threads, store, report)
+    done: dict[Index, StudyPoint] = {}
+    for index in visits(axes):
+        if run.stopped:
+            break
+        problems = posed[index]
+        near = [done[n].answer for n in neighbours(axes, index)]
+        run.place = _place(axes, index)
+        answer = run.solve(problems, _starts(problems, near))
+        marginals: tuple[Marginal, ...] = ()
+        if percent is not None and not run.stopped:
+            marginals = marginal_values(problems, answer, percent, solve=run.solve)
+        done[index] = StudyPoint(problems, answer, marginals)
+        run.done += 1
+    points = {index: done.get(index, StudyPoint(problems, NOT_SOLVED)) for index, problems in posed.items()}
+    return Study(tuple(axes), points, not run.stopped, percent, provenance or {})
+
+
+class _Run:
+    """Solves problems, by looking them up where it can."""
+
+    def __init__(self, options: SolveOptions, threads: int, store: Store | None, report: StudyReport | None) -> None:
+        self.options = options
+        self.threads = threads
+        self.store = store
+        self.report = report
+        self.place = ""
+        self.done = 0
+
+    @property
+    def stopped(self) -> bool:
+        return self.options.stop is not None and self.options.stop()
+
+    def solve(self, problems: Sequence[Problem], starts: Sequence[Tiling | None]) -> Answer:
+        kept = None if self.store is None else self.store.load(problems)
+        if kept is not None:
+            if kept.serves(self.options):
+                return kept.answer
+            starts = [
+                best_start(p, [t for t in (start, *_tilings(p, [kept.answer])) if t is not None])
+                for p, start in zip(problems, starts, strict=True)
+            ]
+        answer = solve_best(problems, self.options, threads=self.threads, starts=starts, report=self._tell)
+        # a search that was stopped has not gone as far as the options say
+        if self.store is not None and (answer.settled or not self.stopped):
+            self.store.save(problems, answer, self.options)
+        return answer
+
+    def _tell(self, design: str, progress: Progress) -> None:
+        if self.report is not None:
+            self.report(f"{self.place} {design}".strip(), self.done, progress)
+
+
+def _place(axes: Sequence[Axis], index: Index) -> str:
+    return " ".join(f"{axis.name}={axis.labels[i]}" for axis, i in zip(axes, index, strict=True))
+
+
+def _starts(problems: Sequence[Problem], near: Sequence[Answer]) -> list[Tiling | None]:
+    """For every design the best of the neighbours' configurations that fits its problem."""
+    return [best_start(p, _tilings(p, near)) for p in problems]
+
+
+def _tilings(problem: Problem, answers: Sequence[Answer]) -> list[Tiling]:
+    """Configurations of the same dataflow and permutation."""
+    found = [a.solution for a in answers if a.solution is not None]
+    design = problem.array.dataflow, problem.array.permutation
+    return [
+        s.tiling for s in found if s.tiling is not None and (s.problem.array.dataflow, s.problem.array.permutation) == design
+    ]

@@ -1,0 +1,63 @@
+"""Posynomial arithmetic against the Fraction reference."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ithaca.formulations.number_systems import FRACTION
+from ithaca.formulations.posynomial import NotPosynomialError, Posynomial
+
+NAMES = ("x", "y", "z")
+
+values = st.fixed_dictionaries({name: st.fractions(Fraction(1, 8), 8, max_denominator=8) for name in NAMES})
+exponents = st.dictionaries(st.sampled_from(NAMES), st.integers(-2, 3).filter(bool)).map(lambda d: tuple(sorted(d.items())))
+coefficients = st.fractions(Fraction(1, 9), 9, max_denominator=9)
+posynomials = st.dictionaries(exponents, coefficients, max_size=4).map(Posynomial)
+monomials = st.tuples(exponents, coefficients).map(lambda pair: Posynomial({pair[0]: pair[1]}))
+
+
+def at(posynomial: Posynomial, point: dict[str, Fraction]) -> Fraction:
+    value: Fraction = posynomial.evaluate(point, FRACTION)
+    return value
+
+
+@given(posynomials, posynomials, monomials, values)
+def test_arithmetic_is_that_of_the_values(p: Posynomial, q: Posynomial, m: Posynomial, point: dict[str, Fraction]) -> None:
+    assert at(p + q, point) == at(p, point) + at(q, point)
+    assert at(p * q, point) == at(p, point) * at(q, point)
+    assert at(p**2, point) == at(p, point) ** 2
+    assert at(m**-2, point) == at(m, point) ** -2
+    assert at(p.scaled(Fraction(3, 7)), point) == at(p, point) * Fraction(3, 7)
+
+
+@given(posynomials, posynomials, values)
+def test_what_contains_another_is_never_smaller(p: Posynomial, q: Posynomial, point: dict[str, Fraction]) -> None:
+    assert (p + q).dominates(p)
+    assert at(p + q, point) >= at(p, point)
+    if q.terms and not p.dominates(p + q):
+        assert not p.dominates(p + q)
+
+
+@given(posynomials)
+def test_coefficients_stay_positive(p: Posynomial) -> None:
+    assert all(c > 0 for c in (p * p + p).terms.values())
+
+
+def test_symbols_and_kinds() -> None:
+    x, y = Posynomial.quantity("x"), Posynomial.quantity("y", -1)
+    assert (x * y).is_monomial
+    assert not (x + y).is_monomial
+    assert (x + y).symbols == {"x", "y"}
+    assert (x * Posynomial.quantity("x", -1)).symbols == frozenset()
+    assert not Posynomial.constant(0).terms
+
+
+def test_what_is_not_posynomial_is_refused() -> None:
+    with pytest.raises(NotPosynomialError, match="negative"):
+        Posynomial.constant(-1)
+    with pytest.raises(NotPosynomialError, match="division"):
+        (Posynomial.quantity("x") + Posynomial.constant(1)) ** -1

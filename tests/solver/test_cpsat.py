@@ -1,0 +1,381 @@
+"""The CP-SAT engine against the exact engine and brute force, and its own promises."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from ithaca.formulations.data_types import DATA_TYPES
+from ithaca.formulations.derivation import derive, designs
+from ithaca.formulations.design_space import axes, candidate_rows
+from ithaca.formulations.objectives import parse_objective
+from ithaca.formulations.problem import Limit, Problem, SpaceOptions
+from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
+from ithaca.formulations.tiling import Tiling
+from ithaca.solver.certificate import Status
+from ithaca.solver.cpsat import model as cpsat_model
+from ithaca.solver.cpsat import search as cpsat_search
+from ithaca.solver.cpsat.engine import solve_cpsat
+from ithaca.solver.cpsat.linear import NotExpressibleError
+from ithaca.solver.cpsat.model import build_integer_model
+from ithaca.solver.cpsat.tables import candidate_tables, dominating_row
+from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.progress import Progress
+from ithaca.workloads.library import workload
+from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.statement import parse_statement
+from tests.problems import MM_DATAFLOWS, mm_problem, mm_tiling
+from tests.solver.brute_force import brute_force
+from tests.solver.test_exact import random_problem
+
+OPTIMUM_1024 = Fraction(639876)
+
+ASIC = Technology(clock_mhz=Fraction(1000), cost_tables="maestro-28nm")
+
+
+def best_of_1024(problem: Problem) -> Tiling:
+    return mm_tiling(problem.array, (205, 172, 64), (41, 4), 8, A=16, B=16, C_drain=4)
+
+
+def conv1d(simd: str) -> LoopNest:
+    """A nest one of whose packs depends on two loops."""
+    output, inputs = parse_statement("C[i] += A[i+k] * B[k]")
+    return LoopNest("conv1d", (("i", 9), ("k", 4)), output, inputs, simd)
+
+
+def problem_of(nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition: Edition, **limits: int) -> Problem:
+    array = derive(nest, dataflow, permutation, edition)
+    bounds = tuple(Limit(name, Fraction(bound)) for name, bound in limits.items())
+    return Problem(nest, array, DATA_TYPES["fp32"], bounds, parse_objective("latency"))
+
+
+def varied_problem(seed: int) -> Problem:
+    """A small random problem of any objective and limit there is, on an FPGA or an ASIC."""
+    draw, problem = random.Random(seed), random_problem(seed)
+    technology = draw.choice([DEFAULT_TECHNOLOGY, ASIC])
+    objectives = ["latency", "comm", "-comp", "comm - comp", "energy", "edp", problem.objective.text]
+    limits = problem.limits
+    if technology is ASIC:
+        objectives += ["area", "power"]
+        limits += (Limit("area", Fraction(draw.randint(30_000, 9_000_000))),) if draw.random() < 0.5 else ()
+    if draw.random() < 0.4:
+        # on an FPGA, power divides by the latency
+        limits += (Limit("power", Fraction(draw.randint(1, 600), 2)),)
+    return replace(problem, technology=technology, objective=parse_objective(draw.choice(objectives)), limits=limits)
+
+
+def check_against_others(problem: Problem, *, exhaustively: bool) -> None:
+    expected, solution = solve_exact(problem), solve_cpsat(problem)
+    assert solution.certificate.status is expected.certificate.status
+    assert solution.certificate.status in (Status.OPTIMAL, Status.INFEASIBLE)
+    assert solution.value == expected.value == solution.certificate.lower_bound
+    if solution.tiling is not None:
+        assert not problem.exceeded(problem.costs(solution.tiling))
+    if exhaustively:
+        least = brute_force(problem)
+        assert (least is None) == (solution.value is None)
+        if least is not None and solution.value is not None:
+            assert float(solution.value) == pytest.approx(float(least), rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_optimum_equals_the_other_engines(seed: int) -> None:
+    check_against_others(varied_problem(seed), exhaustively=seed % 3 == 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(30, 260))
+def test_optimum_equals_the_other_engines_on_many_problems(seed: int) -> None:
+    check_against_others(varied_problem(seed), exhaustively=True)
+
+
+@pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
+def test_the_designs_of_size_64_are_proven(dataflow: tuple[str, ...]) -> None:
+    problem = mm_problem((64, 64, 64), dataflow)
+    expected = solve_exact(problem)
+    solution = solve_cpsat(problem, start=expected.tiling)
+    assert solution.certificate.status is Status.OPTIMAL
+    assert solution.value == solution.certificate.lower_bound == expected.value
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
+@pytest.mark.parametrize("edition", ["exact", "odyssey"])
+def test_the_designs_of_size_64_are_proven_from_nothing(dataflow: tuple[str, ...], edition: str) -> None:
+    check_against_others(mm_problem((64, 64, 64), dataflow, edition=edition), exhaustively=False)
+
+
+@pytest.mark.slow
+def test_published_size_is_proven_given_the_optimum() -> None:
+    problem = mm_problem((1024, 1024, 1024))
+    solution = solve_cpsat(problem, start=best_of_1024(problem))
+    assert solution.certificate.status is Status.OPTIMAL
+    assert solution.value == OPTIMUM_1024
+
+
+# -- designs and objectives beyond those of matrix multiplication ----------------------------
+
+
+@pytest.mark.parametrize("edition", list(Edition))
+@pytest.mark.parametrize(("dataflow", "permutation"), [(("o", "i"), "cout"), (("r",), "w"), (("r", "c"), "cin")])
+def test_a_convolution(dataflow: tuple[str, ...], permutation: str, edition: Edition) -> None:
+    nest = workload("conv2d", {"o": 4, "r": 5, "c": 5, "i": 4})
+    check_against_others(problem_of(nest, dataflow, permutation, edition, dsp=120, bram18k=60), exhaustively=False)
+
+
+@pytest.mark.parametrize("edition", list(Edition))
+@pytest.mark.parametrize("simd", ["i", "k"])
+def test_packs_that_depend_on_two_loops(simd: str, edition: Edition) -> None:
+    nest = conv1d(simd)
+    for number, array in enumerate(designs(nest, edition)):
+        if number % 4 == 0:
+            problem = problem_of(nest, array.dataflow, array.permutation, edition, dsp=60, bram18k=30)
+            assert any(axis.loop is None for axis in axes(array))
+            check_against_others(problem, exhaustively=True)
+            dividing = replace(problem, space=SpaceOptions(dividing_packs=True))
+            check_against_others(dividing, exhaustively=False)
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        "latency/3 + dsp/7",
+        "latency + bram18k/1000003",
+        "max(latency, 40*dsp) - off_chip_words/11",
+        "latency*dsp",
+        "latency/dsp",
+        "(latency - 3*off_chip_words)*dsp",
+        "-off_chip_words",
+    ],
+)
+def test_no_coefficient_of_an_objective_is_rounded(objective: str) -> None:
+    problem = mm_problem((8, 6, 10), ("i", "k"), "A", objective=objective, dsp="150", bram18k="60")
+    check_against_others(problem, exhaustively=True)
+
+
+@pytest.mark.parametrize("objective", ["-throughput", "power", "max(latency, 1/bram18k)"])
+def test_an_objective_that_divides_is_refused_in_one_line(objective: str) -> None:
+    with pytest.raises(NotExpressibleError, match=r"^CP-SAT: cannot express a division by .*$"):
+        solve_cpsat(mm_problem((8, 6, 10), objective=objective))
+
+
+def test_an_objective_beyond_64_bits_is_refused() -> None:
+    with pytest.raises(NotExpressibleError, match="its integers end at"):
+        solve_cpsat(mm_problem((1024, 1024, 1024), objective="latency*latency*off_chip_words"))
+
+
+# -- what is known beforehand ----------------------------------------------------------------
+
+
+def test_a_start_and_a_bound_meet() -> None:
+    problem = mm_problem((64, 64, 64))
+    optimum = solve_exact(problem)
+    assert optimum.value is not None
+    for bound in (optimum.value, optimum.value - Fraction(1, 100)):
+        # latencies lie on a grid, so a hundredth less is no different bound
+        certificate = solve_cpsat(problem, start=optimum.tiling, lower_bound=bound).certificate
+        assert (certificate.status, certificate.lower_bound) == (Status.OPTIMAL, optimum.value)
+        assert certificate.nodes < 1000
+
+
+def test_a_product_of_large_metrics_fits_below_a_start() -> None:
+    problem = mm_problem((256, 256, 256), ("i", "k"), objective="latency*latency*off_chip_words")
+    with pytest.raises(NotExpressibleError):
+        solve_cpsat(problem)
+    optimum = solve_exact(problem)
+    solution = solve_cpsat(problem, start=optimum.tiling)
+    assert (solution.value, solution.certificate.status) == (optimum.value, Status.OPTIMAL)
+
+
+def test_a_start_outside_the_space_or_the_limits_is_ignored() -> None:
+    problem = mm_problem((16, 16, 16), dsp="100", bram18k="100")
+    expected = solve_exact(problem).value
+    too_long = mm_tiling(problem.array, (64, 16, 16), (8, 8), 1, A=1, B=1, C_drain=1)
+    too_much = mm_tiling(problem.array, (16, 16, 16), (1, 8), 1, A=1, B=1, C_drain=1)
+    illegal_pack = mm_tiling(problem.array, (4, 4, 16), (4, 4), 1, A=1, B=1, C_drain=3)
+    for start in (too_long, too_much, illegal_pack):
+        assert solve_cpsat(problem, start=start).value == expected
+
+
+def test_a_start_is_never_lost() -> None:
+    problem = mm_problem((64, 64, 64))
+    start = mm_tiling(problem.array, (16, 16, 64), (4, 4), 1, A=4, B=4, C_drain=2)
+    value = problem.value(problem.costs(start))
+    solution = solve_cpsat(problem, SolveOptions(time_limit=0.0), start=start)
+    assert (solution.tiling, solution.value) == (start, value)
+    assert (solution.certificate.status, solution.certificate.lower_bound) == (Status.FEASIBLE, None)
+    improved = solve_cpsat(problem, start=start).value
+    assert improved is not None
+    assert improved < value
+
+
+def test_a_wrong_bound_is_noticed() -> None:
+    problem = mm_problem((64, 64, 64), ("i", "k"))
+    start = solve_exact(problem).tiling
+    with pytest.raises(RuntimeError, match="exceeds the value"):
+        solve_cpsat(problem, start=start, lower_bound=Fraction(10**6))
+
+
+def test_a_wrong_encoding_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = mm_problem((8, 8, 8))
+    monkeypatch.setattr(cpsat_search, "feasible_value", lambda problem, tiling: problem.value(problem.costs(tiling)) + 1)
+    with pytest.raises(RuntimeError, match="the encoding is wrong"):
+        solve_cpsat(problem)
+
+
+def test_every_candidate_is_dominated_by_a_row_that_is_kept() -> None:
+    for problem in (
+        mm_problem((12, 9, 16), ("i", "k"), "A"),
+        mm_problem((16, 16, 16), ("i", "j"), objective="2*latency - dsp"),
+    ):
+        for table in candidate_tables(problem, problem.symbolic()):
+            for rows in candidate_rows(problem, table.axis):
+                for values in zip(*rows.values(), strict=True):
+                    assert dominating_row(table, dict(zip(rows, map(int, values), strict=True))) is not None
+
+
+# -- ends of a search ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("time_limit", [0.05, 0.6, 2.0])
+def test_a_time_limit_leaves_a_valid_bound(time_limit: float) -> None:
+    problem = mm_problem((200, 160, 96))
+    optimum = solve_exact(problem).value
+    assert optimum is not None
+    solution = solve_cpsat(problem, SolveOptions(time_limit=time_limit))
+    bound = solution.certificate.lower_bound
+    assert bound is None or bound <= optimum
+    if solution.value is None:
+        assert solution.certificate.status is Status.UNKNOWN
+    else:
+        assert solution.value >= optimum
+        assert (solution.certificate.status is Status.OPTIMAL) == (solution.value == bound)
+    given = optimum - 100
+    bound = solve_cpsat(problem, SolveOptions(time_limit=time_limit), lower_bound=given).certificate.lower_bound
+    assert bound is not None
+    assert given <= bound <= optimum
+
+
+def test_stopping_at_once_claims_nothing() -> None:
+    solution = solve_cpsat(mm_problem((64, 64, 64)), SolveOptions(stop=lambda: True))
+    assert (solution.certificate.status, solution.certificate.lower_bound, solution.tiling) == (Status.UNKNOWN, None, None)
+
+
+def test_an_interruption_is_heard() -> None:
+    asked = 0
+
+    def stop() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 5
+
+    problem = mm_problem((1024, 1024, 1024))
+    solution = solve_cpsat(problem, SolveOptions(stop=stop), start=best_of_1024(problem))
+    assert solution.certificate.status is Status.FEASIBLE
+    assert solution.value == OPTIMUM_1024
+
+
+def test_an_exception_ends_the_search() -> None:
+    def report(progress: Progress) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        solve_cpsat(mm_problem((1024, 1024, 1024)), report=report)
+
+
+def test_a_gap_ends_early_and_holds() -> None:
+    problem = mm_problem((64, 64, 64))
+    optimum = solve_exact(problem).value
+    solution = solve_cpsat(problem, SolveOptions(gap=0.3))
+    certificate = solution.certificate
+    assert optimum is not None
+    assert solution.value is not None
+    assert certificate.lower_bound is not None
+    assert certificate.gap is not None
+    assert certificate.lower_bound <= optimum <= solution.value
+    assert certificate.gap <= 0.3
+
+
+def test_progress_never_takes_back_a_bound() -> None:
+    seen: list[Progress] = []
+    solution = solve_cpsat(mm_problem((64, 64, 64)), report=seen.append)
+    bounds = [p.lower_bound for p in seen if p.lower_bound is not None]
+    values = [p.value for p in seen if p.value is not None]
+    assert bounds == sorted(bounds)
+    assert values == sorted(values, reverse=True)
+    assert values[-1] == solution.value
+
+
+@pytest.mark.parametrize("objective", ["latency", "2*latency - off_chip_words/3 + dsp"])
+def test_answers_are_repeatable(objective: str) -> None:
+    problem = mm_problem((20, 24, 16), ("j", "k"), objective=objective)
+    one, two = (solve_cpsat(problem) for _ in range(2))
+    assert (one.tiling, one.certificate.nodes) == (two.tiling, two.certificate.nodes)
+    assert solve_cpsat(problem, threads=2).value == one.value
+
+
+@pytest.mark.parametrize("dataflow", [("i",), ("i", "j"), ("k",)])
+def test_infeasible_limits(dataflow: tuple[str, ...]) -> None:
+    solution = solve_cpsat(mm_problem((16, 16, 16), dataflow, dsp="3", bram18k="1000"))
+    assert (solution.certificate.status, solution.tiling, solution.certificate.lower_bound) == (Status.INFEASIBLE, None, None)
+
+
+def test_an_empty_design_space_is_infeasible() -> None:
+    problem = mm_problem((4, 4, 4), space=SpaceOptions(min_lanes=100))
+    assert solve_cpsat(problem).certificate.status is Status.INFEASIBLE
+
+
+# -- symmetry --------------------------------------------------------------------------------
+
+
+def test_a_convolution_exchanges_rows_and_columns_outside_space(monkeypatch: pytest.MonkeyPatch) -> None:
+    nest = workload("conv2d", {"o": 4, "r": 6, "c": 6, "i": 3})
+    problem = problem_of(nest, ("o", "i"), "cout", Edition.EXACT, dsp=60, bram18k=60)
+    model = build_integer_model(problem)
+    assert model is not None
+    assert [(e.first, e.second) for e in model.exchanges] == [("r", "c")]
+    optimum = solve_exact(problem)
+    assert optimum.tiling is not None
+    # both orders of the optimum are understood as a start
+    mirrored = replace(
+        optimum.tiling,
+        array_part={**optimum.tiling.array_part, "r": optimum.tiling.array_part["c"], "c": optimum.tiling.array_part["r"]},
+        latency_hiding={
+            **optimum.tiling.latency_hiding,
+            "r": optimum.tiling.latency_hiding["c"],
+            "c": optimum.tiling.latency_hiding["r"],
+        },
+    )
+    for start in (None, optimum.tiling, mirrored):
+        assert solve_cpsat(problem, start=start).value == optimum.value
+    monkeypatch.setattr(cpsat_model, "exchangeable", lambda symbolic, tables: ())
+    assert solve_cpsat(problem).value == optimum.value
+
+
+def test_loops_that_differ_in_anything_are_not_exchanged() -> None:
+    for sizes, dataflow in (({"r": 6, "c": 5}, ("o",)), ({"r": 6, "c": 6, "q": 2}, ("o",)), ({"r": 6, "c": 6}, ("r",))):
+        nest = workload("conv2d", {"o": 4, "i": 3, **sizes})
+        model = build_integer_model(problem_of(nest, dataflow, "cout", Edition.EXACT, dsp=60, bram18k=60))
+        assert model is not None
+        assert model.exchanges == ()
+
+
+def test_exchanges_keep_the_optimum_of_random_objectives() -> None:
+    draw = random.Random(1)
+    nest = workload("mm", {"i": 6, "j": 6, "k": 4})
+    array = derive(nest, ("i", "j"), "C")
+    for _ in range(3):
+        # without packs in play, both loops of the output are alike
+        objective = parse_objective(f"off_chip_words + {draw.randint(1, 90)}*dsp")
+        problem = Problem(nest, array, DATA_TYPES["fp32"], (Limit("dsp", Fraction(draw.randint(5, 200))),), objective)
+        model = build_integer_model(problem)
+        assert model is not None
+        assert [(e.first, e.second) for e in model.exchanges] == [("i", "j")]
+        assert np.array_equal(*(sorted(t.rows[f"t1.{t.axis.name}"]) for t in model.tables[:2]))
+        check_against_others(problem, exhaustively=True)

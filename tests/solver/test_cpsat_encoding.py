@@ -1,0 +1,198 @@
+"""Every expression, on every assignment: CP-SAT's variables mean what the expression says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from ortools.sat.python import cp_model
+
+from ithaca.formulations.expression import Expression, Symbol, ceiling_division, maximum, minimum, power
+from ithaca.formulations.number_systems import FRACTION
+from ithaca.solver.cpsat.encoding import Encoder
+from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError, common_step
+
+X, Y, Z, U, P = (Symbol(name) for name in ("x", "y", "z", "u", "p"))
+
+#: x and its companion u share rows; y, z and the pack p are chosen freely.
+TABLES: Mapping[str, Mapping[str, list[int]]] = {
+    "x": {"x": [1, 2, 3, 5, 8], "u": [7, 0, -4, 7, 1]},
+    "y": {"y": [1, 3, 4, 6]},
+    "z": {"z": [2, 5, 9]},
+    "p": {"p": [1, 2, 8]},
+}
+
+Values = dict[str, Fraction]
+
+
+class _Collector(cp_model.CpSolverSolutionCallback):
+    def __init__(self, read: Callable[[Callable[[Any], int]], None]) -> None:
+        super().__init__()
+        self.read = read
+
+    def on_solution_callback(self) -> None:
+        self.read(self.value)
+
+
+def solutions(state: Callable[[Encoder], LinearForm]) -> list[tuple[Values, Fraction]]:
+    """All solutions of a model: quantities, and value of the form that ``state`` returns."""
+    model = cp_model.CpModel()
+    encoder = Encoder(model, {axis: {s: np.array(v) for s, v in table.items()} for axis, table in TABLES.items()})
+    form = state(encoder)
+    symbols = {s: encoder.encode(Symbol(s)) for table in TABLES.values() for s in table}
+    encoder.finish()
+    found = []
+
+    def read(value_of: Callable[[Any], int]) -> None:
+        values = {i: value_of(model.get_int_var_from_proto_index(i)) for i in range(len(model.proto.variables))}
+        found.append(({s: f.value(values) for s, f in symbols.items()}, form.value(values)))
+        assert form.low <= form.value(values) <= form.high
+
+    solver = cp_model.CpSolver()
+    solver.parameters.enumerate_all_solutions = True
+    solver.parameters.num_workers = 1
+    assert solver.solve(model, _Collector(read)) in (cp_model.OPTIMAL, cp_model.INFEASIBLE)
+    return found
+
+
+def assignments() -> list[Values]:
+    """All choices of one row per axis."""
+    rows = [[dict(zip(t, r, strict=True)) for r in zip(*t.values(), strict=True)] for t in TABLES.values()]
+    return [{s: Fraction(v) for row in choice for s, v in row.items()} for choice in product(*rows)]
+
+
+def frozen(values: Values) -> tuple[tuple[str, Fraction], ...]:
+    return tuple(sorted(values.items()))
+
+
+EXPRESSIONS: dict[str, Expression] = {
+    "one axis": X * X + power(X, -1) * 3 - ceiling_division(X + 1, 3),
+    "negative column": X * U - 20,
+    "companions share the row": X * U * Y,
+    "rational coefficients": X * Y * Fraction(1, 3) + Z * Fraction(1, 7) - Fraction(2, 5),
+    "tiny coefficient": X * Y + Z * Fraction(1, 10**9 + 7),
+    "three axes": X * Y * Z,
+    "a square across axes": power(X + Y - 5, 2),
+    "powers": X * X * Y * Y * Y,
+    "pack divides": X * Y / minimum(P, 4) + Z / P,
+    "any divisor of one axis": X * Z / Y,
+    "maximum": maximum(X * Y, Z, 7),
+    "minimum of negatives": minimum(U * Y, Z - Y, Fraction(-1, 2)),
+    "maximum without effect": maximum(X * Y * Z, -3, U - 100) + 1,
+    "constant in a maximum": maximum(X - 10, Fraction(9, 2)),
+    "factor enters maximum": (maximum(X * Y / P, Z) + 1) * X * Z,
+    "factor of either sign": (maximum(X, Y) - Z) * U,
+    "product of maxima": maximum(X, Y) * maximum(Y, Z),
+    "ceiling by a number": ceiling_division(X * Y, 5),
+    "ceiling by an axis": ceiling_division(X * Y + Z, P * 3),
+    "ceiling of negatives": ceiling_division(U * Y - 30, Z),
+    "ceiling by several axes": ceiling_division(X * Y * Z, Y + Z),
+    "ceiling of fractions by several axes": ceiling_division(U * Fraction(1, 3), X * Fraction(1, 4) + Y * Fraction(1, 2)),
+    "ceiling times": ceiling_division(X * Y, 7) * ceiling_division(Z * Y, 4) * U,
+    "ceiling of a maximum": ceiling_division(maximum(X * Y, Z), 4),
+    "nothing to round": ceiling_division(X * Y * 6, 3),
+    "difference that vanishes": X * Y - Y * X + Z,
+    "constant": X * 0 + 4,
+}
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_an_assignment_is_allowed_exactly_once_and_with_the_right_value(name: str) -> None:
+    node = EXPRESSIONS[name]
+    found = solutions(lambda encoder: encoder.encode(node))
+    expected = {frozen(values): node.evaluate(values, FRACTION) for values in assignments()}
+    assert len(found) == len(expected)
+    assert {frozen(values): value for values, value in found} == expected
+
+
+CONSTRAINTS: dict[str, tuple[Expression, Fraction]] = {
+    "sum": (X * Y * Fraction(1, 3) + Z * Fraction(1, 7), Fraction(11, 5)),
+    "no effect": (X * Y, Fraction(1000)),
+    "nothing": (X * Y, Fraction(0)),
+    "bound on the grid": (X * Y, Fraction(12)),
+    "bound just below the grid": (X * Y, Fraction(12) - Fraction(1, 10**12)),
+    "quotient": (X * Z / (Y + Z), Fraction(7, 3)),
+    "sum of quotients": (X / (Y * Z + X) - U / power(X + Y, 2), Fraction(1, 4)),
+    "from below": (-maximum(X * Y, Z), Fraction(-9)),
+}
+
+
+@pytest.mark.parametrize("name", CONSTRAINTS)
+def test_a_limit_allows_exactly_what_meets_it(name: str) -> None:
+    node, bound = CONSTRAINTS[name]
+
+    def state(encoder: Encoder) -> LinearForm:
+        encoder.require_at_most(node, bound)
+        return encoder.encode(X)
+
+    found = [frozen(values) for values, _ in solutions(state)]
+    expected = [frozen(values) for values in assignments() if node.evaluate(values, FRACTION) <= bound]
+    assert sorted(found) == sorted(expected)
+
+
+@pytest.mark.parametrize("bound", [0, 20, 63, Fraction(905, 7), 10**6])
+@pytest.mark.parametrize(
+    "node",
+    [
+        (X * Y + Z) * (Z * Y + 1) * Fraction(1, 3),
+        maximum(X * Y, Z) * (Y + Z) * P,
+        (X * Y + Z) * U,
+        X * Y - Z,
+    ],
+)
+def test_a_cutoff_allows_exactly_what_is_not_worse(node: Expression, bound: Fraction | int) -> None:
+    found = solutions(lambda encoder: encoder.encode_at_most(node, Fraction(bound)))
+    values = {frozen(values): node.evaluate(values, FRACTION) for values in assignments()}
+    assert len(found) == len({frozen(values) for values, _ in found})
+    assert {frozen(values): value for values, value in found} == {v: x for v, x in values.items() if x <= bound}
+
+
+def test_a_cutoff_keeps_products_within_64_bits() -> None:
+    node = power(X * Y, 6) * power(X + Z, 6) * power(Y + Z, 6)
+    with pytest.raises(NotExpressibleError, match="its integers end"):
+        solutions(lambda encoder: encoder.encode(node))
+    found = solutions(lambda encoder: encoder.encode_at_most(node, Fraction(10**9)))
+    assert len(found) == sum(node.evaluate(values, FRACTION) <= 10**9 for values in assignments())
+
+
+def test_multiples() -> None:
+    def state(encoder: Encoder) -> LinearForm:
+        encoder.require_multiple(Y + Z, P)
+        return encoder.encode(X)
+
+    found = [frozen(values) for values, _ in solutions(state)]
+    assert sorted(found) == sorted(frozen(v) for v in assignments() if (v["y"] + v["z"]) % v["p"] == 0)
+
+
+@pytest.mark.parametrize(
+    ("node", "message"),
+    [
+        (X / (Y + Z), "division by 'y . z'"),
+        (maximum(X, Z / (X * Y + 1)), "spans several loops"),
+        (X / U, "can be 0"),
+        (ceiling_division(X, Y - Z), "not proven positive"),
+        (power(X * Y, 12), "its integers end"),
+        (X * Y * Fraction(1, 10**40) + Z, None),
+    ],
+)
+def test_what_cannot_be_stated_exactly_is_refused(node: Expression, message: str | None) -> None:
+    def state(encoder: Encoder) -> LinearForm:
+        # a form by itself is exact with any coefficient; only constraints need integers
+        form = encoder.encode(node)
+        encoder.require_form_at_most(form, form.low + 1)
+        return form
+
+    with pytest.raises(NotExpressibleError, match=message):
+        solutions(state)
+
+
+def test_the_common_step_loses_nothing() -> None:
+    numbers = [Fraction(2, 3), Fraction(-4, 7), Fraction(0), Fraction(10)]
+    step = common_step(numbers)
+    assert step == Fraction(2, 21)
+    assert all((n / step).denominator == 1 for n in numbers)
+    assert common_step([Fraction(0)]) == 0

@@ -1,0 +1,128 @@
+"""The best over all designs: the same as solving each design to its own proof."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from ithaca.formulations.membership import feasible_value, in_design_space
+from ithaca.solver.certificate import Status
+from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.portfolio import best_solution, solve_designs
+from ithaca.studies.best import solve_best
+from ithaca.studies.starts import best_start
+from tests.problems import MM_DATAFLOWS, mm_problem
+
+
+@pytest.mark.parametrize(
+    ("objective", "dtype"),
+    [
+        ("latency", "fp32"),
+        ("off_chip_words", "fp32"),
+        ("latency*dsp", "fp32"),
+        ("-dsp", "int16"),
+        ("bram18k", "int16"),
+        ("-throughput", "int8"),
+    ],
+)
+def test_the_best_of_all_designs_is_found_and_proven(objective: str, dtype: str) -> None:
+    problems = [mm_problem((9, 8, 12), d, objective=objective, dtype=dtype, dsp="200", bram18k="150") for d in MM_DATAFLOWS]
+    each = solve_designs(problems)
+    best = best_solution(each)
+    assert best is not None
+    order = list(range(len(problems)))
+    random.Random(7).shuffle(order)
+    for starts in (
+        [None] * len(problems),
+        [s.tiling for s in each],
+        [each[i].tiling if i in order[:2] else None for i in range(6)],
+    ):
+        answer = solve_best(problems, starts=starts)
+        assert answer.value == best.value
+        assert answer.certificate.status is Status.OPTIMAL
+        assert answer.certificate.lower_bound == answer.value
+        assert answer.solution is not None
+        # among equals the first design, whatever the order of solving
+        assert answer.solution.problem == best.problem
+        assert answer.solution.certificate == answer.certificate
+
+
+def test_threads_give_the_same_answer() -> None:
+    problems = [mm_problem((9, 8, 12), d) for d in MM_DATAFLOWS]
+    one, two = solve_best(problems), solve_best(problems, threads=2)
+    assert (one.value, one.certificate.status) == (two.value, two.certificate.status)
+    assert one.solution is not None
+    assert two.solution is not None
+    assert one.solution.problem == two.solution.problem
+
+
+def test_a_gap_is_kept_over_all_designs() -> None:
+    problems = [mm_problem((48, 40, 32), d) for d in MM_DATAFLOWS]
+    proven = solve_best(problems).value
+    answer = solve_best(problems, SolveOptions(gap=0.3))
+    assert proven is not None
+    assert answer.value is not None
+    assert answer.certificate.lower_bound is not None
+    assert answer.certificate.gap is not None
+    assert answer.certificate.lower_bound <= proven <= answer.value
+    assert answer.certificate.gap <= 0.3
+
+
+def test_infeasible_everywhere_says_why() -> None:
+    answer = solve_best([mm_problem((9, 8, 12), d, dsp="4") for d in MM_DATAFLOWS])
+    assert answer.solution is None
+    assert answer.certificate.status is Status.INFEASIBLE
+    assert "limit dsp = 4 cannot be met; the smallest that could be met is 5" in answer.explain()
+
+
+def test_some_infeasible_designs_do_not_matter() -> None:
+    problems = [mm_problem((9, 8, 12), ("i", "j"), dsp="4"), mm_problem((9, 8, 12), ("i",), dsp="50")]
+    answer = solve_best(problems)
+    assert answer.certificate.status is Status.OPTIMAL
+    assert answer.value == solve_exact(problems[1]).value
+
+
+def test_stopped_before_it_began_knows_nothing() -> None:
+    answer = solve_best([mm_problem((9, 8, 12), d) for d in MM_DATAFLOWS], SolveOptions(stop=lambda: True))
+    assert answer.certificate.status is Status.UNKNOWN
+    assert answer.certificate.lower_bound is None
+
+
+def test_time_limits_leave_a_true_bound() -> None:
+    problems = [mm_problem((200, 180, 160), d) for d in MM_DATAFLOWS]
+    answer = solve_best(problems, SolveOptions(time_limit=0.6))
+    proven = solve_best(problems).value
+    assert proven is not None
+    if answer.certificate.lower_bound is not None:
+        assert answer.certificate.lower_bound <= proven
+    if answer.value is not None:
+        assert answer.value >= proven
+
+
+def test_starts_from_elsewhere_are_checked_in_full() -> None:
+    problem = mm_problem((32, 24, 16), ("i", "k"))
+    foreign = solve_exact(mm_problem((32, 24, 16), ("i", "k"), dtype="int8")).tiling
+    own = solve_exact(problem).tiling
+    assert foreign is not None
+    assert own is not None
+    larger = replace(own, array_part={**own.array_part, "i": 128})
+    assert not in_design_space(problem, foreign)
+    assert not in_design_space(problem, larger)
+    assert best_start(problem, [foreign, own, larger]) == own
+    assert feasible_value(problem, own) == Fraction(164)
+    assert feasible_value(mm_problem((32, 24, 16), ("i", "k"), dsp="100"), own) is None
+    assert best_start(mm_problem((32, 24, 16), ("i", "j")), [own]) is None
+
+
+@pytest.mark.parametrize("edition", ["exact", "odyssey"])
+@pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
+@pytest.mark.parametrize("dtype", ["fp32", "int8"])
+def test_what_a_solver_finds_is_in_the_design_space(dataflow: tuple[str, ...], edition: str, dtype: str) -> None:
+    problem = mm_problem((24, 20, 16), dataflow, "C", edition, dtype=dtype)
+    solution = solve_exact(problem)
+    assert solution.tiling is not None
+    assert feasible_value(problem, solution.tiling) == solution.value

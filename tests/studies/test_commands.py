@@ -1,0 +1,215 @@
+"""``ithaca whatif`` and ``ithaca pareto`` as a user meets them."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import xarray as xr
+
+MM = ("mm", "-s", "i=32,j=24,k=16")
+TWO = ("--dataflow", "i,k")
+
+
+def ithaca(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    """Run the command as installed, in a process of its own."""
+    command = [sys.executable, "-m", "ithaca.cli", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)  # type: ignore[call-overload, no-any-return]
+
+
+def test_whatif_prints_a_table_and_writes_dataset_and_plot(tmp_path: Path) -> None:
+    data, plot, page = tmp_path / "study.nc", tmp_path / "study.png", tmp_path / "study.html"
+    arguments = ("whatif", "mm", "-s", "j=24,k=16", *TWO, "--vary", "i=16,32", "--vary", "dsp=4,155,400", "--marginal", "5")
+    done = ithaca(*arguments, "-o", str(data), "--plot", str(plot), "--results", str(tmp_path / "kept"))
+    assert done.returncode == 0, done.stderr
+    for piece in (
+        "dsp_limit",
+        "latency",
+        "best design",
+        "[i,k] C",
+        "infeasible: limit dsp = 4 cannot be met",
+        "bram18k +5 %: no change",
+    ):
+        assert piece in done.stdout
+    assert "dsp +5 %: latency −" in done.stdout
+    with xr.open_dataset(data) as study:
+        assert study["value"].sel(i=32, dsp_limit=155) == 547
+        assert study.attrs["platform"] == "u250"
+        assert "i" not in study.attrs["sizes"]
+    assert plot.stat().st_size > 10_000
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    again = ithaca(*arguments, "--plot", str(page), "--results", str(tmp_path / "kept"))
+    assert again.stdout == done.stdout
+    assert "plotly" in page.read_text().lower()
+    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
+
+
+def test_whatif_varies_everything_it_says() -> None:
+    vary = ("platform=u250,zcu102", "dtype=int16", "edition=exact,odyssey", "objective=latency,max(latency, dsp)")
+    vary += ("dataflow=i,j:i,k", "permutation=C", "size.i=8", "limit.latency*dsp=1e6")
+    done = ithaca("whatif", *(word for v in vary for word in ("--vary", v)), "mm", "-s", "j=8,k=8", "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert [a["name"] for a in document["axes"]][-2:] == ["i", "latency*dsp_limit"]
+    assert len(document["points"]) == 16
+    for point in document["points"]:
+        at, best = point["at"], point["best"]
+        assert point["certificate"]["status"] == "optimal"
+        assert ",".join(best["dataflow"]) == at["dataflow"]
+        assert point["objective"]["expression"] == at["objective"]
+        assert best["metrics"]["latency"] * best["metrics"]["dsp"] <= 1e6
+        if at["objective"] == "latency":
+            assert point["objective"]["value"] == best["metrics"]["latency"]
+
+
+def test_marginal_values_alone() -> None:
+    done = ithaca("whatif", *MM, *TWO, "--limit", "dsp=155", "--marginal", "5")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "dsp +5 %: latency −22.9 %; bram18k +5 %: no change"
+
+
+def test_an_infeasible_study_exits_1_and_says_why() -> None:
+    done = ithaca("whatif", *MM, *TWO, "--vary", "dsp=3,4", "--json")
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "limit dsp = 3 cannot be met" in done.stderr
+    points = json.loads(done.stdout)["points"]
+    assert [p["best"] for p in points] == [None, None]
+    assert all("is 5" in p["shortfall"] for p in points)
+
+
+def test_ctrl_c_ends_a_study_with_what_it_has_and_the_next_run_goes_on(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    arguments = ["whatif", "mm", "-s", "j=24,k=16", *TWO, "--vary", "i=" + ",".join(map(str, range(16, 46)))]
+    arguments += ["--json", "--results", str(kept)]
+    with subprocess.Popen(
+        [sys.executable, "-m", "ithaca.cli", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        deadline = time.monotonic() + 60
+        while len(list(kept.glob("*.json"))) < 3 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert errors == ""
+    part = json.loads(output)
+    assert part["complete"] is False
+    reached = [p for p in part["points"] if p["certificate"]["status"] == "optimal"]
+    assert 3 <= len(reached) < 30
+    names = {path.name: path.stat().st_mtime_ns for path in kept.iterdir()}
+    whole = json.loads(ithaca(*arguments).stdout)
+    assert whole["complete"] is True
+    assert [p for p in whole["points"] if p in reached] == reached
+    assert all((kept / name).stat().st_mtime_ns == changed for name, changed in names.items())
+
+
+def test_pareto_prints_a_proven_front(tmp_path: Path) -> None:
+    plot, data = tmp_path / "front.png", tmp_path / "front.nc"
+    arguments = ("pareto", "mm", "-s", "i=8,j=6,k=8", "--dataflow", "i,j", "--objectives", "latency,dsp")
+    done = ithaca(*arguments, "--plot", str(plot), "-o", str(data))
+    assert done.returncode == 0, done.stderr
+    assert "complete: " in done.stdout
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    document = json.loads(ithaca(*arguments, "--json").stdout)
+    assert document["complete"] is True
+    values = [p["values"] for p in document["points"]]
+    assert [v["latency"] for v in values] == sorted(v["latency"] for v in values)
+    with xr.open_dataset(data) as front:
+        assert front["objectives"].sel(objective="dsp").values.tolist() == [v["dsp"] for v in values]
+    for point in document["points"]:
+        assert [step["minimum"] for step in point["proof"]] == [point["values"][step["minimised"]] for step in point["proof"]]
+    part = ithaca(*arguments, "--max-points", "2")
+    assert part.returncode == 0
+    assert "partial (ended after 2 points, as asked): 2 points, each proven" in part.stdout
+
+
+def test_pareto_of_three_objectives_is_plotted_too(tmp_path: Path) -> None:
+    arguments = ("pareto", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i", "--divisors-only")
+    for name in ("front.svg", "front.html"):
+        done = ithaca(*arguments, "--objectives", "latency, max(dsp, 10), off_chip_words", "--plot", str(tmp_path / name))
+        assert done.returncode == 0, done.stderr
+        assert (tmp_path / name).stat().st_size > 10_000
+
+
+def test_an_infeasible_or_hasty_front_exits_1() -> None:
+    done = ithaca("pareto", *MM, *TWO, "--objectives", "latency,dsp", "--limit", "dsp=4")
+    assert done.returncode == 1
+    assert "limit dsp = 4 cannot be met" in done.stderr
+    done = ithaca("pareto", *MM, *TWO, "--objectives", "latency,dsp", "--time-limit", "1e-9")
+    assert done.returncode == 1
+    assert "nothing proven" in done.stderr
+
+
+WHATIF = ("whatif", *MM)
+ELEVEN = ",".join(map(str, range(1, 12)))
+PARETO = ("pareto", *MM, "--objectives")
+BAD_INPUT = {
+    "nothing to study": (WHATIF, "--vary NAME=VALUE"),
+    "vary no assignment": ((*WHATIF, "--vary", "dsp"), "'dsp'"),
+    "vary no value": ((*WHATIF, "--vary", "dsp="), "'dsp='"),
+    "vary an empty value": ((*WHATIF, "--vary", "dsp=1,,2"), "empty value"),
+    "vary an unknown name": ((*WHATIF, "--vary", "dps=1"), "loops i, j, k; limits latency"),
+    "vary an unknown loop": ((*WHATIF, "--vary", "size.x=1"), "loops i, j, k"),
+    "vary what is fixed": ((*WHATIF, "--vary", "i=1,2"), "fixed by another option"),
+    "vary a limit that is fixed": ((*WHATIF, "--vary", "dsp=1,2", "--limit", "dsp=3"), "fixed by another option"),
+    "vary the platform given": ((*WHATIF, "--platform", "u250", "--vary", "platform=u250"), "fixed by another option"),
+    "vary twice": ((*WHATIF, "--vary", "dsp=1,2", "--vary", "dsp=3"), "given twice"),
+    "vary twice by two names": ((*WHATIF, "--vary", "dsp=1,2", "--vary", "limit.dsp=3"), "given twice"),
+    "a value twice": ((*WHATIF, "--vary", "dsp=10,10.0"), "value 10 twice"),
+    "a grid too large": (
+        ("whatif", "mm", *(w for loop in "ijk" for w in ("--vary", f"{loop}=" + ",".join(map(str, range(1, 12)))))),
+        "1331 points",
+    ),
+    "a size that is none": (("whatif", "mm", "--vary", "i=4,x"), "'x'"),
+    "a size out of range": (("whatif", "mm", "--vary", "i=4,0"), "loop 'i' is 0"),
+    "a limit that is none": ((*WHATIF, "--vary", "dsp=4,nan"), "'nan'"),
+    "a negative limit": ((*WHATIF, "--vary", "dsp=-4"), "not negative"),
+    "an unknown metric in a limit": ((*WHATIF, "--vary", "limit.dps*2=4"), "dps"),
+    "an unknown platform": ((*WHATIF, "--vary", "platform=u250,u9"), "u9"),
+    "an unknown type": ((*WHATIF, "--vary", "dtype=fp32,fp3"), "fp3"),
+    "an unknown edition": ((*WHATIF, "--vary", "edition=new"), "exact, odyssey"),
+    "an unknown dataflow": ((*WHATIF, "--vary", "dataflow=i,j:i,x"), "i,j i,k j,k"),
+    "an unknown permutation": ((*WHATIF, "--vary", "permutation=C,Z"), "A, B, C"),
+    "a permutation that cannot be built": ((*WHATIF, "--vary", "permutation=C,A"), "--include-unbuildable"),
+    "an unknown metric": ((*WHATIF, "--vary", "objective=latency,speed"), "speed"),
+    "a metric the platform lacks": ((*WHATIF, "--vary", "objective=latency,area"), "area"),
+    "a percentage of 0": ((*WHATIF, "--marginal", "0"), "--marginal is '0'"),
+    "a percentage that is none": ((*WHATIF, "--marginal", "nan"), "--marginal is 'nan'"),
+    "a plot without an axis": ((*WHATIF, "--marginal", "5", "--plot", "p.png"), "one or two axes, not 0"),
+    "a plot of three axes": (
+        (*WHATIF, "--vary", "dsp=9", "--vary", "bram18k=9", "--vary", "dtype=fp32", "--plot", "p.png"),
+        "one or two axes, not 3",
+    ),
+    "a plot of an unknown kind": ((*WHATIF, "--vary", "dsp=9", "--plot", "p.gif"), ".png, .svg, .pdf, .html"),
+    "a plot in no folder": ((*WHATIF, "--vary", "dsp=9", "--plot", "/nowhere/p.png"), "/nowhere"),
+    "an output that is not NetCDF": ((*WHATIF, "--vary", "dsp=9", "-o", "s.csv"), ".nc"),
+    "results in no folder": ((*WHATIF, "--vary", "dsp=9", "--results", "/nowhere/kept"), "/nowhere/kept"),
+    "results in a file": ((*WHATIF, "--vary", "dsp=9", "--results", "/dev/null"), "/dev/null"),
+    "no objectives": (("pareto", *MM), "--objectives"),
+    "one objective": ((*PARETO, "latency"), "2 to 5"),
+    "an empty objective": ((*PARETO, "latency,,dsp"), "empty part"),
+    "an unknown objective": ((*PARETO, "latency,speed"), "speed"),
+    "an objective twice": ((*PARETO, "latency,latency"), "twice"),
+    "an objective the platform lacks": ((*PARETO, "latency,area"), "area"),
+    "no points": ((*PARETO, "latency,dsp", "--max-points", "0"), "--max-points is '0'"),
+    "no time": ((*PARETO, "latency,dsp", "--time-limit", "0"), "--time-limit is '0'"),
+    "a front of too many axes": ((*PARETO, "latency,dsp,bram18k,main", "--plot", "p.png"), "two or three objectives, not 4"),
+    "a front that is not NetCDF": ((*PARETO, "latency,dsp", "-o", "s.json"), ".nc"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_INPUT)
+def test_bad_input_ends_in_one_line_and_status_2(case: str, tmp_path: Path) -> None:
+    arguments, told = BAD_INPUT[case]
+    done = ithaca(*arguments, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert done.stderr.startswith("ithaca: ")
+    assert told in done.stderr
+    assert list(tmp_path.iterdir()) == []

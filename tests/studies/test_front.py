@@ -1,0 +1,143 @@
+"""Pareto fronts: equal to brute force, proven point by point, honest when partial."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+
+from ithaca.formulations.problem import Limit, SpaceOptions
+from ithaca.solver.options import SolveOptions
+from ithaca.studies.front import Front, pareto_front
+from ithaca.studies.region import admits
+from ithaca.workloads.errors import InputError
+from tests.problems import mm_problem
+from tests.studies.brute_front import brute_front
+
+DATAFLOWS = (("i", "j"), ("i", "k"), ("k",))
+
+#: Sizes, whether only divisors are tried, dataflows, permutation, edition, objectives.
+CASES = {
+    "two objectives": ((5, 4, 4), False, (("i", "j"), ("k",)), "C", "exact", ("latency", "dsp")),
+    "larger, without padding": ((12, 16, 16), True, DATAFLOWS, "C", "exact", ("latency", "bram18k")),
+    "one of them constant": ((12, 8, 16), True, (("i",),), "C", "exact", ("latency", "latency-latency+1")),
+    "traffic against memory": ((16, 32, 32), True, (("i", "j"), ("i", "k")), "C", "exact", ("off_chip_words", "bram18k")),
+    "a maximised objective": ((12, 8, 16), True, (("i", "j"), ("j",)), "C", "exact", ("latency", "-dsp")),
+    "expressions": ((12, 8, 16), True, (("i", "k"),), "C", "exact", ("latency+2*dsp", "max(bram18k, dsp)")),
+    "the published edition": ((6, 4, 8), False, DATAFLOWS, "C", "odyssey", ("latency", "bram18k")),
+    "partial sums carried": ((4, 6, 8), True, (("i", "j"), ("k",)), "A", "exact", ("latency", "bram18k")),
+    "three objectives": ((5, 4, 4), True, (("i", "j"), ("i", "k")), "C", "exact", ("latency", "dsp", "bram18k")),
+    "three, another order": ((8, 8, 6), True, (("j",), ("k",)), "C", "exact", ("off_chip_words", "latency", "dsp")),
+    "four": ((4, 4, 4), True, (("i", "j"), ("k",)), "C", "exact", ("off_chip_words", "bram18k", "latency", "dsp")),
+}
+
+
+#: Cases that take ten seconds each.
+SLOW = {"larger, without padding", "four"}
+
+
+@pytest.mark.parametrize("case", [pytest.param(c, marks=pytest.mark.slow) if c in SLOW else c for c in CASES])
+def test_the_front_is_what_brute_force_finds(case: str) -> None:
+    sizes, divisors, dataflows, permutation, edition, objectives = CASES[case]
+    space = SpaceOptions(divisors_only=divisors)
+    problems = [mm_problem(sizes, d, permutation, edition, dsp="80", bram18k="100", space=space) for d in dataflows]
+    front = pareto_front(problems, objectives)
+    assert front.complete
+    vectors = [tuple(float(v) for v in p.values) for p in front.points]
+    assert vectors == sorted(vectors)
+    assert len(set(vectors)) == len(vectors)
+    assert set(vectors) == brute_front(problems, objectives)
+    check_points(front)
+
+
+def check_points(front: Front) -> None:
+    """Values are the reference's, limits are met, and the proof says what it must."""
+    for point in front.points:
+        costs = point.problem.costs(point.tiling)
+        assert point.values == tuple(o.value(costs) for o in front.objectives)
+        assert not point.problem.exceeded(costs)
+        assert {step.objective for step in point.proof} == set(range(len(front.objectives)))
+        for step in point.proof:
+            assert step.value == point.values[step.objective]
+            assert admits(step.region, point.values)
+            # each minimum is under the minima of the steps before
+        for before, after in pairwise(point.proof):
+            bound = after.region[before.objective]
+            assert bound is not None
+            assert (bound.value, bound.strict) == (before.value, False)
+
+
+def test_quotients_have_fronts_too() -> None:
+    space = SpaceOptions(divisors_only=True)
+    problems = [mm_problem((5, 4, 4), d, dsp="40", bram18k="60", space=space) for d in DATAFLOWS]
+    by_latency = pareto_front(problems, ("latency", "dsp"))
+    by_throughput = pareto_front(problems, ("-throughput", "dsp"))
+    assert by_throughput.complete
+    operations = Fraction(2 * 5 * 4 * 4 * 300, 1000)
+    assert [p.values for p in by_throughput.points] == [(-operations / p.values[0], p.values[1]) for p in by_latency.points]
+
+
+def test_a_front_of_five_points_at_most_is_labelled_partial_and_holds_the_extremes() -> None:
+    problems = [mm_problem((8, 6, 4), d, dsp="60") for d in DATAFLOWS]
+    whole = pareto_front(problems, ("latency", "dsp"))
+    part = pareto_front(problems, ("latency", "dsp"), max_points=5)
+    assert whole.complete
+    assert len(part.points) == 5 < len(whole.points)
+    assert not part.complete
+    assert "5 points" in str(part.unfinished)
+    vectors = [p.values for p in whole.points]
+    assert {p.values for p in part.points} <= set(vectors)
+    assert part.points[0].values == vectors[0]
+    assert part.points[-1].values == vectors[-1]
+    check_points(part)
+    assert pareto_front(problems, ("latency", "dsp"), max_points=len(vectors)).complete
+
+
+def test_no_time_gives_no_points_and_says_so() -> None:
+    front = pareto_front([mm_problem((16, 12, 8))], ("latency", "dsp"), SolveOptions(time_limit=1e-9))
+    assert (front.points, front.unfinished) == ((), "time was up")
+
+
+def test_interruption_keeps_the_points_found() -> None:
+    problems = [mm_problem((8, 6, 4), d, dsp="60") for d in DATAFLOWS]
+    found = 0
+
+    def report(points: int, design: str, progress: object) -> None:
+        nonlocal found
+        found = points
+
+    front = pareto_front(problems, ("latency", "dsp"), SolveOptions(stop=lambda: found >= 3), report=report)
+    assert front.unfinished == "interrupted"
+    assert len(front.points) >= 3
+    check_points(front)
+
+
+def test_an_infeasible_front_is_complete_and_names_the_limit() -> None:
+    front = pareto_front([mm_problem((6, 5, 4), d, dsp="4") for d in DATAFLOWS], ("latency", "dsp"))
+    assert front.complete
+    assert not front.points
+    assert {s.metric for _, s in front.shortfalls} == {"dsp"}
+
+
+def test_limits_on_an_objective_hold() -> None:
+    problem = mm_problem((6, 5, 4), more_limits=(Limit("latency", Fraction(200)),), space=SpaceOptions(divisors_only=True))
+    front = pareto_front([problem], ("latency", "dsp"))
+    assert front.complete
+    assert max(p.values[0] for p in front.points) <= 200
+    assert {tuple(map(float, p.values)) for p in front.points} == brute_front([problem], ("latency", "dsp"))
+
+
+@pytest.mark.parametrize(
+    ("objectives", "told"),
+    [
+        (("latency",), "2 to 5"),
+        (("latency", "latency"), "twice"),
+        (("latency", " latency + 0"), "twice"),
+        (("latency", "speed"), "speed"),
+        (("latency", "area"), "area"),
+    ],
+)
+def test_bad_objectives_are_refused(objectives: tuple[str, ...], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        pareto_front([mm_problem((6, 5, 4))], objectives)

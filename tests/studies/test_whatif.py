@@ -1,0 +1,279 @@
+"""What-if studies: points equal separate solves, resume exactly, and become labelled data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.solver.certificate import Status
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.portfolio import best_solution, solve_designs
+from ithaca.studies.datasets import front_dataset, study_dataset
+from ithaca.studies.files import save_netcdf
+from ithaca.studies.fingerprint import fingerprint
+from ithaca.studies.front import pareto_front
+from ithaca.studies.grid import MAX_POINTS, Axis
+from ithaca.studies.marginal import marginal_values
+from ithaca.studies.store import Store
+from ithaca.studies.whatif import Study, run_study
+from ithaca.workloads.errors import InputError
+from tests.problems import mm_problem
+
+DATAFLOWS = (("i", "j"), ("i", "k"))
+AXES = (Axis("i", (32, 16)), Axis("dsp_limit", (Fraction(4), Fraction(400), Fraction(100)), (4, 400, 100)))
+
+
+def build(values: Mapping[str, Any]) -> Sequence[Problem]:
+    return [mm_problem((values["i"], 24, 16), d, dsp=str(values["dsp_limit"])) for d in DATAFLOWS]
+
+
+def timeless(dataset: xr.Dataset) -> xr.Dataset:
+    return dataset.drop_vars("seconds")
+
+
+@pytest.fixture(scope="module")
+def study() -> Study:
+    return run_study(AXES, build, percent=Fraction(5))
+
+
+def test_every_point_is_what_a_separate_solve_finds(study: Study) -> None:
+    assert study.complete
+    assert list(study.points) == [(a, b) for a in range(2) for b in range(3)]
+    for index, point in study.points.items():
+        labels = study.labels(index)
+        solutions = solve_designs(list(build(labels)))
+        best = best_solution(solutions)
+        if best is None:
+            assert labels["dsp_limit"] == 4
+            assert point.answer.certificate.status is Status.INFEASIBLE
+            assert "smallest that could be met is 5" in point.answer.explain()
+            assert point.marginals == ()
+        else:
+            assert point.answer.value == best.value
+            assert point.answer.certificate.status is Status.OPTIMAL
+            assert point.answer.solution is not None
+            assert point.answer.solution.problem.array == best.problem.array
+
+
+def test_neighbours_warm_start_each_other() -> None:
+    alone = [run_study((Axis("i", (i,)),), lambda v: build({**v, "dsp_limit": 400})).points[0,] for i in (16, 32, 48)]
+    chain = run_study((Axis("i", (16, 32, 48)),), lambda v: build({**v, "dsp_limit": 400})).points.values()
+    looked = [p.answer.certificate.nodes for p in chain]
+    assert [p.answer.value for p in chain] == [p.answer.value for p in alone]
+    assert looked != [p.answer.certificate.nodes for p in alone]
+
+
+def test_marginal_values_are_proven_by_solving_again(study: Study) -> None:
+    point = study.points[0, 2]  # i = 32, 100 DSPs
+    by_limit = {m.limit.metric: m for m in point.marginals}
+    assert list(by_limit) == ["dsp", "bram18k"]
+    for metric, marginal in by_limit.items():
+        assert marginal.proven
+        assert marginal.raised.bound == marginal.limit.bound * Fraction(105, 100)
+        raised = [
+            replace(
+                p, limits=tuple(Limit(x.metric, x.bound * Fraction(105, 100)) if x.metric == metric else x for x in p.limits)
+            )
+            for p in point.problems
+        ]
+        best = best_solution(solve_designs(raised))
+        assert best is not None
+        assert marginal.after.value == best.value
+    assert by_limit["dsp"].change is not None
+    assert by_limit["dsp"].change < 0
+    assert by_limit["bram18k"].change == 0
+
+
+def _raised(limit: Limit, metric: str) -> Limit:
+    return Limit(metric, limit.bound * Fraction(105, 100)) if limit.metric == metric else limit
+
+
+def test_marginal_values_of_repeated_limits_raise_the_tightest() -> None:
+    problems = [mm_problem((32, 24, 16), d, dsp="100", more_limits=(Limit("dsp", Fraction(102)),)) for d in DATAFLOWS]
+    (dsp, _) = marginal_values(problems, percent=5)
+    assert (dsp.limit.bound, dsp.raised.bound) == (100, 105)
+    assert dsp.after.value == marginal_values([mm_problem((32, 24, 16), d, dsp="100") for d in DATAFLOWS])[0].after.value
+
+
+def test_the_dataset_is_labelled_and_complete(study: Study) -> None:
+    data = study_dataset(study)
+    assert data.sizes == {"i": 2, "dsp_limit": 3, "loop": 3, "limit": 2}
+    point = data.sel(i=32, dsp_limit=100)
+    answer = study.points[0, 2].answer
+    assert answer.solution is not None
+    assert float(point["value"]) == answer.value == float(point["latency"])
+    assert float(point["lower_bound"]) == answer.value
+    assert float(point["gap"]) == 0
+    assert str(point["status"].item()) == "optimal"
+    assert int(point["boxes"]) == answer.certificate.nodes
+    assert float(point["dsp"]) == answer.solution.metrics["dsp"]
+    assert data["dsp"].attrs["units"] == "blocks"
+    tiling = answer.solution.tiling
+    assert tiling is not None
+    assert point["t1"].to_series().to_dict() == dict(tiling.array_part)
+    assert float(point["t2"].sel(loop="k")) == tiling.simd
+    assert json.loads(str(point["pack"].item())) == tiling.module_packs(answer.solution.problem.array)
+    assert float(point["marginal_change"].sel(limit="dsp")) < 0
+    infeasible = data.sel(i=32, dsp_limit=4)
+    assert str(infeasible["status"].item()) == "infeasible"
+    assert np.isnan(float(infeasible["value"]))
+    assert "5" in str(infeasible["shortfall"].item())
+    assert data.attrs["complete"] == 1
+
+
+def test_netcdf_keeps_everything(study: Study, tmp_path: Path) -> None:
+    front = pareto_front([mm_problem((6, 5, 4), d) for d in DATAFLOWS], ("latency", "dsp"), max_points=3)
+    point = run_study((), lambda _: build({"i": 16, "dsp_limit": 100}))
+    for number, data in enumerate((study_dataset(study), front_dataset(front, {"workload": "mm"}), study_dataset(point))):
+        path = tmp_path / f"{number}.nc"
+        save_netcdf(data, path)
+        with xr.open_dataset(path) as back:
+            xr.testing.assert_identical(back.load(), data)
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_an_empty_front_is_a_dataset_too(tmp_path: Path) -> None:
+    front = pareto_front([mm_problem((6, 5, 4), dsp="4")], ("latency", "dsp"))
+    save_netcdf(front_dataset(front), tmp_path / "empty.nc")
+    with xr.open_dataset(tmp_path / "empty.nc") as back:
+        assert back.sizes["point"] == 0
+
+
+class Stop:
+    """Says stop once so many answers are in a folder."""
+
+    def __init__(self, folder: Path, count: int) -> None:
+        self.folder = folder
+        self.count = count
+
+    def __call__(self) -> bool:
+        return len(list(self.folder.glob("*.json"))) >= self.count
+
+
+@pytest.mark.parametrize("count", [1, 6])
+def test_an_interrupted_study_resumes_to_the_same_dataset(study: Study, tmp_path: Path, count: int) -> None:
+    store = Store(tmp_path / "results")
+    part = run_study(AXES, build, SolveOptions(stop=Stop(store.folder, count)), store=store, percent=Fraction(5))
+    assert not part.complete
+    statuses = {p.answer.certificate.status for p in part.points.values()}
+    assert Status.UNKNOWN in statuses
+    kept = {path.name: path.stat().st_mtime_ns for path in store.folder.iterdir()}
+    assert len(kept) == count
+    whole = run_study(AXES, build, store=store, percent=Fraction(5))
+    assert whole.complete
+    xr.testing.assert_identical(timeless(study_dataset(whole)), timeless(study_dataset(study)))
+    # nothing was solved twice
+    assert all((store.folder / name).stat().st_mtime_ns == changed for name, changed in kept.items())
+    again = run_study(AXES, build, SolveOptions(time_limit=1e-9), store=store, percent=Fraction(5))
+    xr.testing.assert_identical(study_dataset(again), study_dataset(whole))
+
+
+def one_point(store: Store, options: SolveOptions | None = None, dsp: int = 400) -> Study:
+    return run_study((Axis("i", (32,)),), lambda v: build({**v, "dsp_limit": dsp}), options, store=store)
+
+
+CORRUPT = {
+    "cut off": lambda text: text[: len(text) // 2],
+    "empty": lambda text: "",
+    "another shape": lambda text: '{"schema": "ithaca/1"}',
+    "hostile": lambda text: "[" * 100_000,
+    "another value": lambda text: text.replace('"value": "230"', '"value": "229"').replace(
+        '"lower_bound": "230"', '"lower_bound": "229"'
+    ),
+    "not proven": lambda text: text.replace('"lower_bound": "230"', '"lower_bound": "229"'),
+    "another tiling": lambda text: text.replace('"simd": 8', '"simd": 3').replace('"simd": 4', '"simd": 3'),
+    "no rational": lambda text: text.replace('"value": "230"', '"value": "1/0"'),
+    "another problem": lambda text: text.replace('"fingerprint": "', '"fingerprint": "0'),
+    "no such design": lambda text: text.replace('"design": 1', '"design": 99'),
+}
+
+
+@pytest.mark.parametrize("case", CORRUPT)
+def test_corrupt_files_are_solved_again_with_a_note(case: str, tmp_path: Path) -> None:
+    notes: list[str] = []
+    store = Store(tmp_path / "results", notes.append)
+    first = one_point(store)
+    (path,) = store.folder.iterdir()
+    text = path.read_text()
+    spoilt = CORRUPT[case](text)
+    assert spoilt != text
+    path.write_text(spoilt)
+    second = one_point(store)
+    assert len(notes) == 1
+    assert path.name in notes[0]
+    assert "\n" not in notes[0]
+    assert [p.answer.value for p in second.points.values()] == [p.answer.value for p in first.points.values()] == [230]
+    assert json.loads(path.read_text())["value"] == "230"
+    one_point(store)
+    assert len(notes) == 1
+
+
+def test_unproven_answers_are_improved_on_but_not_repeated(tmp_path: Path) -> None:
+    store = Store(tmp_path / "results")
+    hasty = SolveOptions(gap=0.9)
+    first = one_point(store, hasty).points[0,].answer
+    assert first.certificate.status is Status.FEASIBLE
+    (path,) = store.folder.iterdir()
+    before = path.read_text()
+    assert one_point(store, hasty).points[0,].answer == first
+    assert path.read_text() == before
+    proven = one_point(store).points[0,].answer
+    assert proven.certificate.status is Status.OPTIMAL
+    assert path.read_text() != before
+    assert one_point(store, hasty).points[0,].answer == proven
+
+
+def test_fingerprints_tell_problems_apart() -> None:
+    base = mm_problem((32, 24, 16))
+    others = [
+        mm_problem((32, 24, 17)),
+        mm_problem((32, 24, 16), dsp="100"),
+        mm_problem((32, 24, 16), objective="dsp"),
+        mm_problem((32, 24, 16), dtype="int16"),
+        mm_problem((32, 24, 16), edition="odyssey"),
+        mm_problem((32, 24, 16), ("i", "k")),
+        mm_problem((32, 24, 16), permutation="A"),
+        replace(base, space=replace(base.space, min_lanes=2)),
+        replace(base, technology=replace(base.technology, clock_mhz=Fraction(200))),
+    ]
+    prints = [fingerprint([p]) for p in (base, *others)] + [fingerprint([base, others[0]]), fingerprint([])]
+    assert len(set(prints)) == len(prints)
+    assert fingerprint([base]) == fingerprint([mm_problem((32, 24, 16))])
+
+
+@pytest.mark.parametrize(
+    ("axes", "told"),
+    [
+        ((Axis("i", (1,)), Axis("i", (2,))), "given twice"),
+        (tuple(Axis(name, tuple(range(40))) for name in "ij"), f"1600 points; allowed: at most {MAX_POINTS}"),
+    ],
+)
+def test_bad_grids_are_refused(axes: tuple[Axis, ...], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        run_study(axes, build)
+
+
+def test_bad_axes_are_refused() -> None:
+    with pytest.raises(InputError, match="twice"):
+        Axis("i", (1, 2, 1))
+    with pytest.raises(InputError, match="no values"):
+        Axis("i", ())
+    study = run_study((Axis("latency", (1,)),), lambda _: build({"i": 16, "dsp_limit": 100}))
+    with pytest.raises(InputError, match="latency_limit"):
+        study_dataset(study)
+
+
+def test_a_results_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for folder in (tmp_path / "file", tmp_path / "no" / "such", Path("a\0b")):
+        with pytest.raises(InputError, match="results folder"):
+            Store(folder)
