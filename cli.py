@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ithaca.workloads.errors import InputError
+from ithaca.workloads.errors import DisagreementError, InputError
 
 BAD_INPUT = 2
 NOTHING_FOUND = 1
@@ -52,6 +52,9 @@ def solve(
     descriptor: Annotated[Path | None, typer.Option(help="Published design description (JSON) to solve.")] = None,
     objective: Annotated[str, typer.Option(help="What to minimise: an expression over metrics.")] = "latency",
     method: Annotated[str, typer.Option(help="auto, exact, cpsat or gp.")] = "auto",
+    prove_with: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Two engines to prove with, e.g. exact,cpsat; they must agree.")
+    ] = None,
     time_limit: Annotated[str | None, typer.Option(metavar="S", help="Seconds for all designs together.")] = None,
     gap: Annotated[
         str, typer.Option(metavar="G", help="Relative gap at which a design counts as done; 0 asks for a proof.")
@@ -80,7 +83,9 @@ def solve(
     from ithaca.solver.result import result_document
     from ithaca.workloads.library import workload as find_workload
 
-    engine = parse.parse_method(method)
+    engine, second = parse.parse_method(method), None
+    if prove_with is not None:
+        engine, second = parse.parse_provers(prove_with)
     seconds = None if time_limit is None else parse.parse_number("--time-limit", time_limit, positive=True)
     options = SolveOptions(seconds, parse.parse_number("--gap", gap))
     workers = parse.parse_integer("--threads", threads, least=1)
@@ -107,7 +112,7 @@ def solve(
         from ithaca.commands.warm_start import known_tilings
 
         known = known_tilings(start, request.nest)
-    result = run(request, options, workers, known, engine)
+    result = run(request, options, workers, known, engine, second)
     if as_json:
         _print_json(result_document(result))
     else:
@@ -488,6 +493,8 @@ def main() -> None:
     except OSError as error:
         where = f" '{error.filename}'" if error.filename else ""
         status = _refuse(f"{error.strerror or error}{where}", broken_output=error.filename is None)
+    except DisagreementError as error:
+        status = _refuse(f"DISAGREEMENT: {error}")
     except MemoryError:
         status = _refuse("out of memory; smaller extents need less")
     except Exception as error:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from ithaca.formulations.systolic_array import Edition
-from ithaca.solver.engines import Method
+from ithaca.solver.engines import PROVERS, Method
 from ithaca.workloads.errors import InputError
 
 
@@ -73,6 +73,15 @@ def parse_method(name: str) -> Method:
     except ValueError:
         allowed = ", ".join(m.value for m in Method)
         raise InputError(f"--method is '{_short(name)}'; allowed: {allowed}") from None
+
+
+def parse_provers(text: str) -> tuple[Method, Method]:
+    """Two engines that prove optimality, such as ``exact,cpsat``."""
+    names = [part.strip() for part in text.split(",")]
+    allowed = [m.value for m in PROVERS]
+    if len(names) != 2 or len(set(names)) != 2 or not set(names) <= set(allowed):
+        raise InputError(f"--prove-with is '{_short(text)}'; allowed: two different ones of {', '.join(allowed)}")
+    return Method(names[0]), Method(names[1])
 
 
 def parse_number(option: str, text: str, *, positive: bool = False) -> float:

@@ -18,6 +18,7 @@ from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Limit, Objective, Problem, SpaceOptions
 from ithaca.formulations.systolic_array import Edition, SystolicArray
 from ithaca.formulations.tiling import Tiling
+from ithaca.solver.agreement import prove_again
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import best_solution, solve_designs
@@ -120,6 +121,7 @@ def run(
     threads: int,
     start: Mapping[tuple[str, ...], Tiling],
     method: Method = Method.AUTO,
+    prove_again_with: Method | None = None,
 ) -> Result:
     """Solve every requested design; Ctrl-C ends with what is known.
 
@@ -135,6 +137,13 @@ def run(
         Known tilings by dataflow and permutation, ``(*dataflow, permutation)``.
     method : Method
         The engine.
+    prove_again_with : Method or None
+        A second engine that is asked for the same proofs.
+
+    Raises
+    ------
+    DisagreementError
+        If the two engines contradict each other.
     """
     asked = problems(request)
     starts = [start.get((*p.array.dataflow, p.array.permutation)) for p in asked]
@@ -143,6 +152,8 @@ def run(
         solutions = solve_designs(
             asked, bounded, method=method, threads=threads, starts=starts, report=line.report, finished=line.finished
         )
+        if prove_again_with is not None:
+            solutions = tuple(prove_again(s, prove_again_with, bounded) for s in solutions)
     return Result(
         nest=request.nest,
         data=request.data,

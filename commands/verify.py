@@ -8,7 +8,7 @@ from pathlib import Path
 from ithaca.commands.display import number
 from ithaca.commands.interrupt import Interrupt
 from ithaca.formulations.problem import Problem
-from ithaca.solver.agreement import DisagreementError, check_agreement
+from ithaca.solver.agreement import check_agreement
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import SolveOptions
@@ -63,6 +63,3 @@ def _verify(result: LoadedResult, recorded: LoadedSolution, options: SolveOption
 
 def _value(solution: Solution) -> str:
     return "no value" if solution.value is None else f"value {number(solution.value)} re-evaluated"
-
-
-__all__ = ["DisagreementError", "verify_result"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ithaca.solver.certificate import Status
+from ithaca.solver.engines import Method, engine
+from ithaca.solver.options import SolveOptions
 from ithaca.solver.solution import Solution
-
-
-class DisagreementError(RuntimeError):
-    """Two engines contradict each other: at least one of them is wrong."""
+from ithaca.workloads.errors import DisagreementError
 
 
 def check_agreement(one: Solution, other: Solution) -> bool:
@@ -35,6 +36,32 @@ def check_agreement(one: Solution, other: Solution) -> bool:
             raise DisagreementError(_line(one, other, text))
     proven = {Status.OPTIMAL, Status.INFEASIBLE}
     return one.certificate.status in proven and other.certificate.status in proven
+
+
+def prove_again(solution: Solution, method: Method, options: SolveOptions) -> Solution:
+    """Ask a second engine for the proof of a solution.
+
+    Returns
+    -------
+    Solution
+        The solution; if both engines prove it, with both in its certificate.
+
+    Raises
+    ------
+    DisagreementError
+        If the engines contradict each other.
+    """
+    again = engine(method)(solution.problem, options, start=solution.tiling)
+    if not check_agreement(solution, again):
+        return solution
+    one, other = solution.certificate, again.certificate
+    both = replace(
+        one,
+        method=f"{one.method}+{other.method}",
+        nodes=one.nodes + other.nodes,
+        seconds=one.seconds + other.seconds,
+    )
+    return replace(solution, certificate=both)
 
 
 def _line(one: Solution, other: Solution, what: str) -> str:

@@ -117,6 +117,21 @@ def test_lists() -> None:
     assert sum(d["buildable"] for d in document["designs"]) == 6
 
 
+def test_two_engines_prove_and_verify_confirms(tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    small = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,k", "--limit", "dsp=80,bram18k=60")
+    done = ithaca("solve", *small, "--prove-with", "exact,cpsat", "-o", str(path), "--json")
+    assert json.loads(done.stdout)["best"]["certificate"]["method"] == "exact+cpsat"
+    done = ithaca("verify", str(path))
+    assert done.returncode == 0, done.stderr
+    assert "confirmed by exact" in done.stdout
+    document = json.loads(path.read_text())
+    for solution in (document["best"], *document["designs"]):
+        solution["certificate"]["method"] = "exact"
+    path.write_text(json.dumps(document))
+    assert "confirmed by cpsat" in ithaca("verify", str(path)).stdout
+
+
 def test_infeasible_exits_1_and_names_the_limit_and_what_would_do() -> None:
     done = ithaca("solve", *MM, "--limit", "dsp=4", "--json")
     assert done.returncode == 1
@@ -157,6 +172,8 @@ BAD_INPUT = {
     "objective that may divide by 0": (("solve", *MM, "--objective", "1/(dsp-5)"), "may be 0 or negative"),
     "area of an FPGA": (("solve", *MM, "--objective", "area"), "asic-28nm"),
     "unknown method": (("solve", "mm", "--method", "magic"), "auto, exact"),
+    "one engine to prove with": (("solve", "mm", "--prove-with", "exact,exact"), "two different ones"),
+    "missing result to verify": (("verify", "/nowhere.json"), "/nowhere.json"),
     "NaN time limit": (("solve", "mm", "--time-limit", "nan"), "--time-limit is 'nan'"),
     "negative gap": (("solve", "mm", "--gap", "-1"), "--gap is '-1'"),
     "no threads": (("solve", "mm", "--threads", "0"), "--threads is '0'"),

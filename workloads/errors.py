@@ -1,6 +1,6 @@
-"""The error every layer raises for bad input.
+"""Errors that the command line reports in one line.
 
-It lives in the lowest layer because all others may import it.
+They live in the lowest layer because all others may import them.
 """
 
 from __future__ import annotations
@@ -11,3 +11,7 @@ class InputError(ValueError):
 
     The command line prints the message as it stands and exits with status 2.
     """
+
+
+class DisagreementError(RuntimeError):
+    """Two engines contradict each other: at least one of them is wrong."""
