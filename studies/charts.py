@@ -142,7 +142,7 @@ def front_chart(front: Front, title: str = "Pareto front") -> Chart:
     notes = tuple(f"{p.problem.array.name}: " + ", ".join(_text(v) for v in p.values) for p in points)
     third = len(front.objectives) == 3
     if not front.complete:
-        title += f" (partial: {front.unfinished})"
+        title += f"\npartial: {front.unfinished}"
     return Chart(
         title=title,
         x_label=_metric_label(front.objectives[0].text),

@@ -11,8 +11,8 @@ that is the usual sweep, "minimise f1, then f2 among the best, then ask for a sm
 one proof of emptiness at its end.
 
 "Smaller" is exact: bounds lie one grid step of the objective below a value
-(`ithaca.studies.strict`), never an arbitrary ε. The first m points minimise one objective each,
-so that a partial front at least shows the extremes.
+(`ithaca.studies.strict`), never an arbitrary ε. The first points minimise one objective each over
+all of objective space, so that a partial front at least shows the extremes.
 """
 
 from __future__ import annotations
@@ -182,20 +182,11 @@ class _Search:
         self.prover = Prover(problems, objectives, options, tell)
 
     def run(self) -> Front:
-        uppers: list[UpperBounds] = [(None,) * len(self.objectives)]
         unfinished = None
         try:
-            while uppers:
-                if len(self.points) == self.max_points:
-                    uppers = [u for u in uppers if not self.prover.empty(below(u))]
-                    unfinished = f"ended after {self.max_points} points, as asked" if uppers else None
-                    break
-                point = self._lexicographic(below(uppers[0]))
-                if point is None:
-                    del uppers[0]
-                else:
-                    self.points.append(point)
-                    uppers = split(uppers, point.values)
+            left = self._search()
+            if left:
+                unfinished = f"ended after {self.max_points} points, as asked"
         except UnfinishedError:
             stopped = self.options.stop is not None and self.options.stop()
             unfinished = "interrupted" if stopped else "time was up"
@@ -204,10 +195,31 @@ class _Search:
         found = self._shortfalls() if not points and unfinished is None else ()
         return Front(self.objectives, self.problems, points, unfinished, tuple(self.proofs), self.prover.nodes, seconds, found)
 
-    def _lexicographic(self, region: Region) -> FrontPoint | None:
+    def _search(self) -> list[UpperBounds]:
+        """Find points until every box is empty, or there are enough; return the boxes left."""
+        everything: UpperBounds = (None,) * len(self.objectives)
+        uppers = [everything]
+        for first in range(len(self.objectives)):
+            if not uppers or len(self.points) == self.max_points:
+                break
+            point = self._lexicographic(below(everything), first)
+            if point is None:
+                return []
+            if point.values not in [p.values for p in self.points]:
+                self.points.append(point)
+                uppers = split(uppers, point.values)
+        while uppers and len(self.points) != self.max_points:
+            point = self._lexicographic(below(uppers[0]))
+            if point is None:
+                del uppers[0]
+            else:
+                self.points.append(point)
+                uppers = split(uppers, point.values)
+        return [u for u in uppers if not self.prover.empty(below(u))]
+
+    def _lexicographic(self, region: Region, first: int = 0) -> FrontPoint | None:
         """The point of a region that minimises one objective after the other; None if it is empty."""
         count = len(self.objectives)
-        first = len(self.points) if len(self.points) < count else 0
         proof: list[ProofStep] = []
         found: Found | None = None
         for offset in range(count):

@@ -130,7 +130,7 @@ def _page(chart: Chart, path: Path) -> None:
         place = log10(x_value) if chart.log_x and isinstance(x_value, float) else x_value
         figure.add_annotation(x=place, y=0, yref="paper", text="×", hovertext=reason, showarrow=False, font={"color": "red"})
     figure.update_layout(
-        title=chart.title,
+        title=chart.title.replace("\n", "<br>"),
         xaxis_title=chart.x_label,
         yaxis_title=chart.y_label,
         template="plotly_white",

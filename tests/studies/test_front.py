@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
 import pytest
 
+from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.problem import Limit, SpaceOptions
 from ithaca.solver.options import SolveOptions
+from ithaca.studies.best import solve_best
 from ithaca.studies.front import Front, pareto_front
 from ithaca.studies.region import admits
 from ithaca.workloads.errors import InputError
@@ -92,6 +95,15 @@ def test_a_front_of_five_points_at_most_is_labelled_partial_and_holds_the_extrem
     assert part.points[-1].values == vectors[-1]
     check_points(part)
     assert pareto_front(problems, ("latency", "dsp"), max_points=len(vectors)).complete
+
+
+def test_a_partial_front_begins_with_the_minimum_of_every_objective() -> None:
+    problems = [mm_problem((6, 5, 4), d, dsp="60", space=SpaceOptions(divisors_only=True)) for d in DATAFLOWS]
+    objectives = ("latency", "off_chip_words", "dsp")
+    front = pareto_front(problems, objectives, max_points=3)
+    for number, text in enumerate(objectives):
+        least = solve_best([replace(p, objective=parse_objective(text)) for p in problems]).value
+        assert min(p.values[number] for p in front.points) == least
 
 
 def test_no_time_gives_no_points_and_says_so() -> None:
