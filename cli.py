@@ -113,18 +113,18 @@ def solve(
 
         known = known_tilings(start, request.nest)
     result = run(request, options, workers, known, engine, second)
+    if output is not None:  # before anything is printed: a closed pipe must not cost the result
+        from ithaca.exports.files import write_text_atomically
+        from ithaca.formulations.json_numbers import document_text
+
+        write_text_atomically(output, document_text(result_document(result)))
+        print(f"wrote {output}", file=sys.stderr)
     if as_json:
         _print_json(result_document(result))
     else:
         from ithaca.commands.display import print_result
 
         print_result(result)
-    if output is not None:
-        from ithaca.exports.files import write_text_atomically
-        from ithaca.formulations.json_numbers import document_text
-
-        write_text_atomically(output, document_text(result_document(result)))
-        print(f"wrote {output}", file=sys.stderr)
     if result.best is None:
         _explain_failure(result)
         raise typer.Exit(NOTHING_FOUND)
@@ -481,6 +481,11 @@ def _print_json(document: dict[str, Any]) -> None:
 
 def main() -> None:
     """Entry point: exit status 0 answer found, 1 nothing found, 2 bad input (one line on stderr)."""
+    if sys.stdout is None:
+        print("ithaca: standard output is closed", file=sys.stderr)
+        sys.exit(BAD_INPUT)
+    if sys.argv[1:] in ([], ["list"]):
+        sys.argv.append("--help")
     try:
         status = app(standalone_mode=False)
         sys.stdout.flush()

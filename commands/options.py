@@ -33,7 +33,7 @@ def parse_limits(texts: Sequence[str]) -> dict[str, Fraction]:
         if not equals or not name or not value:
             raise InputError(f"--limit is '{_short(part)}'; allowed: METRIC=VALUE,… such as dsp=8601,bram18k=3763")
         plain = name.isidentifier()
-        if not re.fullmatch(("" if plain else "-?") + r"[0-9]{1,15}(\.[0-9]{1,15})?(e[0-9]{1,2})?", value):
+        if not re.fullmatch(("" if plain else "-?") + r"([0-9]{1,15}(\.[0-9]{0,15})?|\.[0-9]{1,15})(e\+?[0-9]{1,2})?", value):
             sign = " that is not negative" if plain else ""
             raise InputError(f"--limit: {_short(name)} is '{_short(value)}'; allowed: a number{sign}")
         if name in limits:

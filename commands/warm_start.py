@@ -23,7 +23,7 @@ def known_tilings(path: Path, nest: LoopNest) -> dict[tuple[str, ...], Tiling]:
     result = load_result(path)
     if result.nest.name != nest.name:
         raise InputError(f"--start {path} is a result of workload '{result.nest.name}'; allowed: one of '{nest.name}'")
-    found = {(*s.array.dataflow, s.array.permutation): s.tiling for s in result.designs if s.tiling is not None}
+    found = {(*s.array.dataflow, s.array.permutation): s.tiling for s in reversed(result.solutions) if s.tiling is not None}
     if not found:
         raise InputError(f"--start {path} holds no configuration")
     return found

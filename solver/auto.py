@@ -15,10 +15,10 @@ from dataclasses import replace
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.certificate import Certificate, Status, relative_gap
-from ithaca.solver.exact.engine import certificate_of, solve_exact
+from ithaca.solver.exact.engine import certificate_of
 from ithaca.solver.exact.model import build_model
-from ithaca.solver.exact.search import Search
-from ithaca.solver.options import SolveOptions
+from ithaca.solver.exact.search import Search, unsearched
+from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution, make_solution
 from ithaca.workloads.errors import InputError
@@ -48,10 +48,16 @@ def solve_auto(
     """
     began = time.perf_counter()
     options = options or SolveOptions()
-    if options.stop is not None and options.stop():
-        return solve_exact(problem, options, report, start)
-    limit = options.time_limit
-    search = Search(build_model(problem), options, report)
+    checkpoint = options.checkpoint()
+    try:
+        checkpoint()
+        model = build_model(problem, checkpoint)
+    except StoppedError:
+        state = unsearched(problem, start)
+        return make_solution(problem, state.incumbent, certificate_of(state, METHOD, time.perf_counter() - began))
+    prepared = time.perf_counter() - began
+    limit = None if options.time_limit is None else max(options.time_limit - prepared, 0.0)
+    search = Search(model, options, report)
 
     def advance(until: float | None) -> bool:
         """Go on with exact search until some second; whether it is finished."""
@@ -71,9 +77,9 @@ def solve_auto(
     certificate = certificate_of(search.state, "+".join(methods), seconds)
     solution = make_solution(problem, search.state.incumbent, certificate)
     finished = _is_final(solution, options) or (options.stop is not None and options.stop())
-    if finished or limit is None or seconds >= limit:
+    if finished or options.time_limit is None or seconds >= options.time_limit:
         return solution
-    return _finish(solution, replace(options, time_limit=limit - seconds), report, seconds)
+    return _finish(solution, replace(options, time_limit=options.time_limit - seconds), report, seconds)
 
 
 def _is_final(solution: Solution, options: SolveOptions) -> bool:

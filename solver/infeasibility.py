@@ -12,32 +12,31 @@ from ithaca.solver.solution import Shortfall
 
 
 def shortfalls(problem: Problem, options: SolveOptions) -> tuple[Shortfall, ...]:
-    """The limits of an infeasible problem that cannot be met.
+    """The limits of an infeasible problem, and what each would have to be.
 
-    First every limit by itself: its metric is minimised without any limit. If each can be met
-    by itself, the limits contradict each other: then each metric is minimised under the others.
+    Each metric is minimised under the other limits: raising that limit alone to the minimum makes the problem
+    feasible. If no single limit can help, each metric is minimised without any limit, and those that
+    even then exceed their limit are reported.
 
     Parameters
     ----------
     problem : Problem
         A problem proven infeasible.
     options : SolveOptions
-        Limits of each minimisation.
+        Limits of all minimisations together.
 
     Returns
     -------
     tuple of Shortfall
-        Empty if the design space is empty even without limits.
+        Empty if the design space is empty, or several limits must be raised together.
     """
+    if options.time_limit is not None:
+        options = replace(options, time_limit=options.time_limit / max(2 * len(problem.limits), 1))
+    found = [_smallest(problem, limit, tuple(o for o in problem.limits if o is not limit), options) for limit in problem.limits]
+    if any(found):
+        return tuple(s for s in found if s is not None)
     alone = [_smallest(problem, limit, (), options) for limit in problem.limits]
-    at_fault = tuple(s for s in alone if s is not None and s.smallest > s.bound)
-    if at_fault:
-        return at_fault
-    found = (
-        _smallest(problem, limit, tuple(other for other in problem.limits if other is not limit), options)
-        for limit in problem.limits
-    )
-    return tuple(s for s in found if s is not None)
+    return tuple(s for s in alone if s is not None and s.smallest > s.bound)
 
 
 def _smallest(problem: Problem, limit: Limit, others: tuple[Limit, ...], options: SolveOptions) -> Shortfall | None:
@@ -46,4 +45,7 @@ def _smallest(problem: Problem, limit: Limit, others: tuple[Limit, ...], options
     solution = solve_exact(replace(problem, limits=others, objective=objective), options)
     proven = solution.certificate.status is Status.OPTIMAL
     smallest = solution.certificate.lower_bound
-    return None if smallest is None else Shortfall(limit.metric, limit.bound, smallest, bool(others), proven)
+    if smallest is None or (solution.value is None and others):
+        return None
+    kept = bool(others) or len(problem.limits) == 1
+    return Shortfall(limit.metric, limit.bound, smallest, kept, proven)

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+
+
+class StoppedError(Exception):
+    """A solve was stopped, or ran out of time, before its search began."""
+
+
+def never() -> None:
+    """A checkpoint that lets everything pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +33,20 @@ class SolveOptions:
     time_limit: float | None = None
     gap: float = 0.0
     stop: Callable[[], bool] | None = None
+
+    def checkpoint(self) -> Callable[[], None]:
+        """A function for long preparations to call now and then.
+
+        It raises `StoppedError` once the time limit, counted from now, is over or a stop is asked for.
+        """
+        began = time.perf_counter()
+
+        def check() -> None:
+            late = self.time_limit is not None and time.perf_counter() - began >= self.time_limit
+            if late or (self.stop is not None and self.stop()):
+                raise StoppedError
+
+        return check
 
     def gap_is_met(self, value: Fraction | None, lower_bound: Fraction | None) -> bool:
         """Whether a search may end here: with the gap asked for, or with none left."""

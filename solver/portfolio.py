@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from multiprocessing.queues import Queue
 from multiprocessing.synchronize import Event
@@ -91,7 +92,10 @@ def solve_design(
     solution = engine(method)(problem, options, report, start)
     if solution.certificate.status is not Status.INFEASIBLE:
         return solution
-    return replace(solution, shortfalls=shortfalls(problem, replace(options, gap=0.0)))
+    left = options.time_limit
+    if left is not None:
+        left = max(left - solution.certificate.seconds, 0.0)
+    return replace(solution, shortfalls=shortfalls(problem, replace(options, gap=0.0, time_limit=left)))
 
 
 def best_solution(solutions: Sequence[Solution]) -> Solution | None:
@@ -150,25 +154,37 @@ def _side_by_side(
             done, _ = wait(waiting, timeout=POLL)
             if options.stop is not None and options.stop():
                 stop.set()
-            while report is not None:
-                try:
-                    report(*messages.get_nowait())
-                except queue.Empty:
-                    break
+            _drain(messages, report)
             for future in done:
                 index = waiting.pop(future)
-                solutions[index] = future.result()
+                try:
+                    solutions[index] = future.result()
+                except BrokenProcessPool:  # the system killed a worker
+                    raise MemoryError from None
                 if finished is not None:
                     finished(index, solutions[index])
     return tuple(solutions[index] for index in range(len(problems)))
 
 
+def _drain(messages: Queue[tuple[int, Progress]], report: Report | None) -> None:
+    """Pass on what workers have sent; a queue that nobody empties would block them."""
+    while True:
+        try:
+            message = messages.get_nowait()
+        except queue.Empty:
+            return
+        if report is not None:
+            report(*message)
+
+
+#: What a worker process was started with.
 _worker: dict[str, Any] = {}
 
 
 def _start_worker(stop: Event, messages: Queue[tuple[int, Progress]]) -> None:
-    # Ctrl-C reaches the whole process group; the parent decides and tells the workers
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # signals reach the whole process group; the parent decides and tells the workers
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     _worker.update(stop=stop, messages=messages)
 
 

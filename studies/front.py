@@ -143,7 +143,7 @@ def pareto_front(
     --------
     >>> front = pareto_front(problems, ["latency", "dsp"])  # doctest: +SKIP
     >>> [(int(p.values[0]), int(p.values[1])) for p in front.points]
-    [(164, 1280), (229, 640), ...]
+    [(164, 1280), (170, 640), ...]
     """
     asked = check_objectives(objectives)
     options = options or SolveOptions()

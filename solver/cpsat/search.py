@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYetError
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil
+from math import ceil, isfinite
 
 from ortools.sat.python import cp_model
 
@@ -77,6 +77,7 @@ class Search:
             return
         if state.lower_bound is not None:
             state.lower_bound = model.on_grid(state.lower_bound)
+        self._raise_bound(model.on_grid(model.objective.low))
         if state.incumbent is not None:
             model.hint(state.incumbent)
         solver = cp_model.CpSolver()
@@ -153,8 +154,9 @@ class Search:
         if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             tiling, claimed = model.solution(solver.value)
             self._take(tiling, claimed)
-            # CP-SAT's own integer; the bound it shows is a float
-            self._raise_bound(model.value(solver.response_proto.inner_objective_lower_bound))
+            if status == cp_model.OPTIMAL:
+                # the integer behind the float that CP-SAT shows; only a finished search is sure to have set it
+                self._raise_bound(model.value(solver.response_proto.inner_objective_lower_bound))
         elif status == cp_model.INFEASIBLE:
             self._conclude_infeasible()
         elif status == cp_model.MODEL_INVALID:
@@ -202,6 +204,8 @@ class _Watcher(cp_model.CpSolverSolutionCallback):
     def on_bound(self, bound: float) -> None:
         if abs(bound) < EXACT_FLOATS:
             self.bound = ceil(bound - BOUND_SLACK)
+        elif isfinite(bound):
+            self.bound = int(bound) - ceil(abs(bound) / EXACT_FLOATS)
 
 
 def _check_order(lower_bound: Fraction | None, value: Fraction | None) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.solver.exact.model import build_model
-from ithaca.solver.exact.search import Search, SearchState
-from ithaca.solver.options import SolveOptions
+from ithaca.solver.exact.search import Search, SearchState, unsearched
+from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution, make_solution
 
@@ -43,10 +44,15 @@ def solve_exact(
     """
     began = time.perf_counter()
     options = options or SolveOptions()
-    if options.stop is not None and options.stop():
-        state = SearchState()
+    checkpoint = options.checkpoint()
+    try:
+        checkpoint()
+        model = build_model(problem, checkpoint)
+    except StoppedError:
+        state = unsearched(problem, start)
     else:
-        state = Search(build_model(problem), options, report).run(start)
+        left = None if options.time_limit is None else max(options.time_limit - (time.perf_counter() - began), 0.0)
+        state = Search(model, replace(options, time_limit=left), report).run(start)
     return make_solution(problem, state.incumbent, certificate_of(state, METHOD, time.perf_counter() - began))
 
 

@@ -31,7 +31,7 @@ def granularity(node: Expression, data: DataType) -> Fraction:
     if isinstance(node, Symbol | CeilingDivision):
         return Fraction(1)
     if isinstance(node, Sum | Maximum | Minimum):
-        return _common([granularity(c, data) for c in node.children])
+        return _common([granularity(c, data) for c in node.children if not (isinstance(c, Constant) and not c.value)])
     if isinstance(node, Product):
         step = abs(node.coefficient)
         for base, exponent in node.factors:
@@ -57,7 +57,7 @@ def _is_power_of_two(node: Expression) -> bool:
 
 
 def _common(steps: list[Fraction]) -> Fraction:
-    """Greatest common divisor of rationals; 0 if any step is unknown (or the constant 0)."""
+    """Greatest common divisor of rationals; 0 if any step is unknown."""
     known = [s for s in steps if s]
     if len(known) < len(steps):
         return Fraction(0)

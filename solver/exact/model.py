@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
@@ -20,6 +20,7 @@ from ithaca.solver.exact.relaxation import Relaxation, statistic
 from ithaca.solver.exact.rounding import ROUNDING, magnitude, subtracts
 from ithaca.solver.exact.tables import Column, build_table, evaluate_column
 from ithaca.solver.exact.tree import Tree, build_tree
+from ithaca.solver.options import never
 
 Nodes = NDArray[np.int32]
 
@@ -113,8 +114,16 @@ class BoundModel:
         return tiling_of(self.problem.array, values)
 
 
-def build_model(problem: Problem) -> BoundModel:
-    """Relax a problem, build its tables and trees, and compile its bounds."""
+def build_model(problem: Problem, checkpoint: Callable[[], None] = never) -> BoundModel:
+    """Relax a problem, build its tables and trees, and compile its bounds.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    checkpoint : callable
+        Called now and then; what it raises ends the preparation.
+    """
     symbolic = problem.symbolic()
     parts = axes(problem.array)
     relaxation = relax(problem, parts)
@@ -126,7 +135,8 @@ def build_model(problem: Problem) -> BoundModel:
     columns = used_columns(relaxation, frozenset(program.symbols))
     # a pack of its own ties rows together in ways that columns do not show
     prune = all(axis.loop is not None for axis in parts)
-    trees = tuple(build_tree(build_table(problem, axis, columns.get(axis.name, ()), prune=prune)) for axis in parts)
+    tables = (build_table(problem, axis, columns.get(axis.name, ()), checkpoint, prune=prune) for axis in parts)
+    trees = tuple(build_tree(table, checkpoint) for table in tables)
     sources = {}
     for number, tree in enumerate(trees):
         lows, highs = iter(tree.low), iter(tree.high)

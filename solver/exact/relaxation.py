@@ -128,8 +128,12 @@ class Relaxation:
         if isinstance(node, Minimum):
             return minimum(*(self._either(a, upper) for a in node.arguments))
         if isinstance(node, CeilingDivision):
-            ratio = self._either(multiply(node.numerator, power(node.denominator, -1)), upper)
-            return ceiling_division(ratio * (1 / CEILING_SLACK if upper else CEILING_SLACK), 1)
+            ratio = multiply(node.numerator, power(node.denominator, -1))
+            bound = self._either(ratio, upper)
+            inwards, outwards = bound * CEILING_SLACK, bound * (1 / CEILING_SLACK)
+            if not self.nonnegative(ratio):  # away from zero is down for negative numbers
+                return ceiling_division((maximum if upper else minimum)(inwards, outwards), 1)
+            return ceiling_division(outwards if upper else inwards, 1)
         if isinstance(node, Product):
             return self._product(node, upper)
         raise TypeError(f"cannot bound {node}")

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.membership import feasible_value
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.exact.incumbent import descend
 from ithaca.solver.exact.model import BoundModel, Nodes
@@ -46,6 +47,12 @@ class SearchState:
     complete: bool = False
     seconds: float = 0.0
     incumbents: list[tuple[float, Fraction]] = field(default_factory=list)
+
+
+def unsearched(problem: Problem, start: Tiling | None) -> SearchState:
+    """The state of a search that was stopped before it began: the start, if it is any good."""
+    value = None if start is None else feasible_value(problem, start)
+    return SearchState(None if value is None else start, value)
 
 
 class Search:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,7 @@ from ithaca.formulations.expression import Expression
 from ithaca.formulations.number_systems import NUMPY
 from ithaca.formulations.problem import Problem
 from ithaca.solver.exact import dominance
+from ithaca.solver.options import never
 
 Rows = dict[str, NDArray[np.int64]]
 
@@ -70,7 +71,14 @@ class Table:
         return {name: int(values[index]) for name, values in self.rows.items()}
 
 
-def build_table(problem: Problem, axis: Axis, columns: Sequence[Column], *, prune: bool = True) -> Table:
+def build_table(
+    problem: Problem,
+    axis: Axis,
+    columns: Sequence[Column],
+    checkpoint: Callable[[], None] = never,
+    *,
+    prune: bool = True,
+) -> Table:
     """Enumerate the rows of an axis, evaluate the columns, and drop dominated rows.
 
     Parameters
@@ -81,10 +89,15 @@ def build_table(problem: Problem, axis: Axis, columns: Sequence[Column], *, prun
         Which axis.
     columns : sequence of Column
         What to evaluate.
+    checkpoint : callable
+        Called now and then; what it raises ends the preparation.
     prune : bool
         Whether to drop dominated rows.
     """
-    parts = [_evaluate(columns, rows, axis, prune) for rows in candidate_rows(problem, axis)]
+    parts = []
+    for chunk in candidate_rows(problem, axis):
+        checkpoint()
+        parts.append(_evaluate(columns, chunk, axis, prune))
     rows = {name: np.concatenate([part[0][name] for part in parts]) for name in parts[0][0]}
     values = np.concatenate([part[1] for part in parts], axis=1)
     if prune and values.shape[1]:
@@ -93,8 +106,9 @@ def build_table(problem: Problem, axis: Axis, columns: Sequence[Column], *, prun
 
 
 def evaluate_column(expression: Expression, rows: Mapping[str, NDArray[np.int64]], count: int) -> NDArray[np.float64]:
-    """Values of a single-axis expression on every row."""
-    return np.broadcast_to(np.asarray(expression.evaluate(rows, NUMPY), dtype=np.float64), (count,))
+    """Values of a single-axis expression on every row, in floats: exact below 2**53, and never wrapping around."""
+    needed = {name: rows[name].astype(np.float64) for name in expression.symbols}
+    return np.broadcast_to(np.asarray(expression.evaluate(needed, NUMPY), dtype=np.float64), (count,))
 
 
 def _evaluate(columns: Sequence[Column], rows: Rows, axis: Axis, prune: bool) -> tuple[Rows, NDArray[np.float64]]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.solver.exact.tables import Table
+from ithaca.solver.options import never
 
 #: Keeps logarithms of column values finite; columns are of the order of 1 and above.
 LOG_OFFSET = 1e-3
@@ -41,7 +43,7 @@ class Tree:
     spread: NDArray[np.float32]
 
 
-def build_tree(table: Table) -> Tree:
+def build_tree(table: Table, checkpoint: Callable[[], None] = never) -> Tree:
     """Split the rows top-down, level by level, at the column that varies most.
 
     Each node is cut at the geometric middle of the range of its most varied column.
@@ -51,13 +53,14 @@ def build_tree(table: Table) -> Tree:
         nothing = np.zeros((len(table.columns), 1))
         return Tree(table, nothing, nothing, np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(1, np.float32))
     use_low, use_high = np.array([(c.low, c.high) for c in table.columns], bool).reshape(-1, 2).T
-    logs = np.log(np.abs(values) + LOG_OFFSET)
+    logs = np.log(np.abs(values) + LOG_OFFSET) if len(values) else np.zeros((1, table.count))
     order = np.arange(table.count)
     starts = np.zeros(1, np.int64)
     sizes = np.array([table.count])
     lows, highs, lefts, rows, spreads = [], [], [], [], []
     next_node = 1
     while sizes.size:
+        checkpoint()
         # this level's nodes: their rows lie consecutively in `order`
         log_low = np.minimum.reduceat(logs[:, order], starts, axis=1)
         log_high = np.maximum.reduceat(logs[:, order], starts, axis=1)
@@ -83,7 +86,8 @@ def build_tree(table: Table) -> Tree:
         key = logs[chosen[segment], order]
         order = order[np.lexsort((key, segment))]
         first = np.add.reduceat(key <= middle[segment], np.cumsum(sizes) - sizes, dtype=np.int64)
-        first = np.clip(first, 1, sizes - 1)
+        # rows that agree in every column are halved: nothing tells where to cut
+        first = np.where(ranges[:, inner].max(axis=0) > 0, np.clip(first, 1, sizes - 1), sizes // 2)
         sizes = np.stack([first, sizes - first], axis=1).ravel()
         starts = np.cumsum(sizes) - sizes
     return Tree(

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from ithaca.formulations.derivation import designs
+from ithaca.formulations.derivation import derive, designs
 from ithaca.formulations.problem import Limit, Problem, SpaceOptions
 from ithaca.formulations.systolic_array import Edition
 from ithaca.solver.certificate import Status
@@ -17,6 +17,8 @@ from ithaca.solver.exact.model import build_model
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import best_solution, solve_design, solve_designs
 from ithaca.workloads.library import workload
+from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.statement import parse_statement
 from tests.problems import mm_problem, mm_tiling
 from tests.solver.brute_force import brute_force
 
@@ -120,6 +122,13 @@ def test_a_time_limit_leaves_incumbent_and_bound() -> None:
 def test_stopping_at_once_claims_nothing() -> None:
     solution = solve_exact(mm_problem((64, 64, 64)), SolveOptions(stop=lambda: True))
     assert (solution.certificate.status, solution.certificate.lower_bound, solution.tiling) == (Status.UNKNOWN, None, None)
+
+
+def test_stopping_at_once_keeps_the_start() -> None:
+    problem = mm_problem((1024, 1024, 1024))
+    good = mm_tiling(problem.array, (205, 172, 64), (41, 4), 8, A=16, B=16, C_drain=4)
+    solution = solve_exact(problem, SolveOptions(stop=lambda: True), start=good)
+    assert (solution.value, solution.certificate.status) == (639876, Status.FEASIBLE)
 
 
 def test_a_gap_ends_early_and_holds() -> None:
@@ -232,3 +241,46 @@ def test_a_start_outside_the_design_space_is_never_the_answer(
     solution = solve_exact(problem, start=outside)
     assert solution.tiling != outside
     assert solution.value == expected.value
+
+
+@pytest.mark.parametrize(
+    ("objective", "limits"),
+    [
+        ("ceil(latency/8-40)", {"off_chip_words": "264"}),
+        ("-ceil(off_chip_words/7 - 30)", {"latency": "90"}),
+        ("max(0, latency-70)", {"dsp": "50"}),
+        ("0", {}),
+        ("latency/dsp", {"bram18k": "30", "prologue": "9"}),
+    ],
+)
+@pytest.mark.parametrize(("dataflow", "permutation"), [(("i", "k"), "C"), (("j",), "B")])
+def test_unusual_objectives_equal_brute_force(
+    objective: str, limits: dict[str, str], dataflow: tuple[str, ...], permutation: str
+) -> None:
+    problem = mm_problem((4, 5, 3), dataflow, permutation, objective=objective)
+    check_against_brute_force(replace(problem, limits=tuple(Limit(m, Fraction(b)) for m, b in limits.items())))
+
+
+@pytest.mark.parametrize("edition", list(Edition))
+@pytest.mark.parametrize("dataflow", [("i",), ("i", "j"), ("j", "k")])
+@pytest.mark.parametrize("objective", ["latency", "dsp"])
+def test_packs_whose_legality_spans_loops(edition: Edition, dataflow: tuple[str, ...], objective: str) -> None:
+    # A and B are laid out with k outermost: their packs depend on the SIMD factor and on another loop
+    output, inputs = parse_statement("C[i][j] += A[k][i] * B[k][j]")
+    nest = LoopNest("transposed", (("i", 5), ("j", 4), ("k", 3)), output, inputs, "k")
+    template = mm_problem((1, 1, 1), objective=objective, dsp="60", bram18k="60")
+    check_against_brute_force(replace(template, nest=nest, array=derive(nest, dataflow, "C", edition)))
+
+
+def test_explanations_of_infeasibility_hold_over_all_designs() -> None:
+    limits = (Limit("dsp", Fraction(100)), Limit("latency", Fraction(60)))
+    template = replace(mm_problem((16, 16, 16)), limits=limits)
+    problems = [replace(template, array=a) for a in designs(workload("mm")) if a.buildable]
+    told = {s.metric: s.smallest for p in problems for s in solve_design(p).shortfalls if s.others_kept}
+    assert told
+    for metric in told:
+        least = min(s.smallest for p in problems for s in solve_design(p).shortfalls if s.metric == metric and s.others_kept)
+        raised = tuple(Limit(metric, least) if limit.metric == metric else limit for limit in limits)
+        assert best_solution([solve_exact(replace(p, limits=raised)) for p in problems]) is not None
+        below = tuple(Limit(metric, least - Fraction(1, 16)) if limit.metric == metric else limit for limit in limits)
+        assert best_solution([solve_exact(replace(p, limits=below)) for p in problems]) is None
