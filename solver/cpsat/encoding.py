@@ -201,17 +201,17 @@ class Encoder:
 
     # -- variables ---------------------------------------------------------------------
 
-    def _register(self, variable: cp_model.IntVar, reach: int) -> LinearForm:
+    def _register(self, variable: cp_model.IntVar, reach: int) -> None:
         self._variables[variable.index] = variable
         self._reach[variable.index] = reach
-        return LinearForm({variable.index: Fraction(1)}, Fraction(0), Fraction(-reach), Fraction(reach))
 
     def _new_form(self, low: int, high: int, name: str) -> LinearForm:
         """A new variable between two bounds."""
         reach = max(abs(low), abs(high))
         _check_magnitude(reach, f"a {name}")
         variable = self.model.new_int_var(low, high, f"{name}.{len(self._variables)}")
-        return LinearForm(self._register(variable, reach).terms, Fraction(0), Fraction(low), Fraction(high))
+        self._register(variable, reach)
+        return LinearForm({variable.index: Fraction(1)}, Fraction(0), Fraction(low), Fraction(high))
 
     def _column_variable(self, axis: str, whole: tuple[int, ...], name: str) -> cp_model.IntVar:
         known = self.columns[axis]
