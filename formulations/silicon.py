@@ -8,6 +8,7 @@ whole 64-byte and 32-KiB blocks; outside of that, and for other technologies, th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -81,31 +82,36 @@ def silicon(costs: Costs) -> Silicon:
 
 def area(costs: Costs) -> Any:
     """Area (µm²) by the MAESTRO regressions."""
-    s, numbers = silicon(costs), costs.point.numbers
-
-    def c(decimal: str) -> Any:
-        return numbers.number(Fraction(decimal))
-
-    arbiter = c("1.2886") * s.pes * s.pes + c("5.5814") * s.pes - c("23.711")
+    s, c = silicon(costs), _decimals(costs)
     return (
         s.pes * (c("4470.9") * s.lanes + c("4505.19") * s.l1)
         + c("4161.536") * s.l2
-        + c("101.7938") * s.bandwidth * (c("14.662") * s.pes + c("28.895"))
-        + c("395.473") * numbers.maximum(c("1"), arbiter)
+        + c("101.7938") * _bus(s, c)
+        + c("395.473") * costs.point.numbers.maximum(c("1"), _arbiter(s, c))
     )
 
 
 def power(costs: Costs) -> Any:
     """Power (mW) by the MAESTRO regressions."""
-    s, numbers = silicon(costs), costs.point.numbers
-
-    def c(decimal: str) -> Any:
-        return numbers.number(Fraction(decimal))
-
-    arbiter = c("1.2886") * s.pes * s.pes + c("5.5814") * s.pes - c("23.711")
+    s, c = silicon(costs), _decimals(costs)
     return (
         s.pes * (c("1.2223") * s.lanes + c("0.2208") * s.l1)
         + c("4") * s.l2
-        + c("0.0008") * s.bandwidth * (c("14.662") * s.pes + c("28.895"))
-        + numbers.maximum(c("0.34"), c("0.00034") * arbiter)
+        + c("0.0008") * _bus(s, c)
+        + costs.point.numbers.maximum(c("0.34"), c("0.00034") * _arbiter(s, c))
     )
+
+
+def _bus(s: Silicon, c: Callable[[str], Any]) -> Any:
+    """Size of the bus, which grows with bandwidth and PEs."""
+    return s.bandwidth * (c("14.662") * s.pes + c("28.895"))
+
+
+def _arbiter(s: Silicon, c: Callable[[str], Any]) -> Any:
+    """Size of the arbiter, which grows with the square of the PEs."""
+    return c("1.2886") * s.pes * s.pes + c("5.5814") * s.pes - c("23.711")
+
+
+def _decimals(costs: Costs) -> Callable[[str], Any]:
+    """Exact decimals in the number system of the costs."""
+    return lambda decimal: costs.point.numbers.number(Fraction(decimal))
