@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from fractions import Fraction
 
 from rich.console import Console
@@ -11,11 +10,9 @@ from rich.table import Table
 
 from ithaca.formulations.metrics import METRICS
 from ithaca.solver.certificate import Certificate, Status
+from ithaca.solver.explanation import CONTRADICTION, explain
 from ithaca.solver.result import Result
-from ithaca.solver.solution import Shortfall, Solution
-
-#: Why nothing is feasible although no limit by itself is at fault.
-CONTRADICTION = "the limits contradict each other, and raising a single one is not enough"
+from ithaca.solver.solution import Solution
 
 #: Width of tables where the terminal does not say.
 WIDTH = 140
@@ -149,28 +146,11 @@ def _print_nothing_found(out: Console, result: Result) -> None:
 
 def explain_infeasibility(designs: tuple[Solution, ...]) -> list[str]:
     """One line per limit that would help, with the smallest value over all designs that would do."""
-    found = [(shortfall, solution) for solution in designs for shortfall in solution.shortfalls]
+    found = [(solution.problem.array.name, shortfall) for solution in designs for shortfall in solution.shortfalls]
     if not found:
         space = all(not s.problem.limits for s in designs)
         return ["the design space itself is empty: relax --min-lanes or --divisors-only"] if space else [CONTRADICTION]
-    helpful = [entry for entry in found if entry[0].others_kept]
-    if not helpful:
-        # a limit is at fault by itself only if no design meets it
-        counts = Counter(shortfall.metric for shortfall, _ in found)
-        helpful = [entry for entry in found if counts[entry[0].metric] == len(designs)]
-    least: dict[str, tuple[Shortfall, Solution]] = {}
-    for shortfall, solution in sorted(helpful, key=lambda entry: entry[0].smallest):
-        least.setdefault(shortfall.metric, (shortfall, solution))
-    lines = []
-    for metric, (shortfall, solution) in least.items():
-        alone = len(solution.problem.limits) == 1 or not shortfall.others_kept
-        kept = "" if alone else " with the other limits as they are"
-        verb = "the smallest that could be met" if shortfall.proven else "no value below could be met; proven so far:"
-        lines.append(
-            f"limit {metric} = {number(shortfall.bound)} cannot be met; {verb}{kept} is {number(shortfall.smallest)} "
-            f"(design {solution.problem.array.name})"
-        )
-    return lines or [CONTRADICTION]
+    return explain(found, len(designs))
 
 
 def _design_table(result: Result) -> Table:

@@ -19,7 +19,7 @@ from ithaca.formulations.metrics import METRICS
 from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.problem import Objective
 from ithaca.solver.options import SolveOptions
-from ithaca.studies.answer import explain
+from ithaca.studies.answer import explained
 from ithaca.studies.charts import check_front_plottable
 from ithaca.studies.files import check_netcdf
 from ithaca.studies.front import Front, check_objectives, pareto_front
@@ -112,7 +112,7 @@ def print_front(front: Front, request: Request) -> None:
 def explain_failure(front: Front) -> str:
     """One line: why there is no point."""
     if front.complete:
-        return f"infeasible: {explain(front.shortfalls) or 'the design space itself is empty'}"
+        return f"infeasible: {explained(front.shortfalls) or 'the design space itself is empty'}"
     return "nothing proven before the search ended; allow more time with --time-limit"
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ithaca.solver.certificate import Certificate, Status
+from ithaca.solver.explanation import explain
 from ithaca.solver.solution import Shortfall, Solution
 
 
@@ -40,31 +41,14 @@ class Answer:
 
     def explain(self) -> str:
         """Why there is no configuration: per limit at fault the smallest value over all designs that could be met."""
-        return explain(self.shortfalls)
+        return explained(self.shortfalls)
+
+
+def explained(shortfalls: Sequence[tuple[str, Shortfall]]) -> str:
+    """Why no design is feasible, in one line; empty if no limit is at fault."""
+    designs = {design for design, _ in shortfalls}
+    return "; ".join(explain(shortfalls, len(designs))) if shortfalls else ""
 
 
 #: What a point is before anything was tried.
 NOT_SOLVED = Answer(None, Certificate(Status.UNKNOWN, None, None, "none", 0, 0.0))
-
-
-def explain(shortfalls: Sequence[tuple[str, Shortfall]]) -> str:
-    """Per limit at fault the smallest value over all designs that could be met; empty if none is at fault."""
-    least: dict[str, tuple[str, Shortfall]] = {}
-    for design, shortfall in shortfalls:
-        known = least.get(shortfall.metric)
-        if known is None or shortfall.smallest < known[1].smallest:
-            least[shortfall.metric] = design, shortfall
-    return "; ".join(_sentence(design, shortfall) for design, shortfall in least.values())
-
-
-def _sentence(design: str, shortfall: Shortfall) -> str:
-    verb = "the smallest that could be met" if shortfall.proven else "no value below could be met; proven so far:"
-    kept = " with the other limits as they are" if shortfall.others_kept else ""
-    return (
-        f"limit {shortfall.metric} = {_shown(shortfall.bound)} cannot be met; "
-        f"{verb}{kept} is {_shown(shortfall.smallest)} (design {design})"
-    )
-
-
-def _shown(value: Fraction) -> str:
-    return f"{float(value):,.4f}".rstrip("0").rstrip(".")
