@@ -88,10 +88,11 @@ class BoundModel:
             False where no configuration in the box meets all constraints.
         """
         values, violations = self.evaluate(nodes)
-        values = np.broadcast_to(values, nodes.shape[1:])
+        # what overflows to no number proves nothing: such boxes stay open, and the reference decides
+        values = np.broadcast_to(np.where(np.isnan(values), -inf, values), nodes.shape[1:])
         feasible = np.ones(nodes.shape[1], bool)
         for violation in violations:
-            feasible &= violation <= 0
+            feasible &= ~(violation > 0)
         return values, feasible
 
     def evaluate(self, nodes: Nodes) -> tuple[NDArray[np.float64], list[NDArray[np.float64]]]:

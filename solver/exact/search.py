@@ -27,6 +27,7 @@ from ithaca.solver.exact.model import BoundModel, Nodes
 from ithaca.solver.exact.rounding import ROUNDING
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
+from ithaca.workloads.errors import DisagreementError
 
 #: Boxes split at once. Enough to amortise a call into NumPy, few enough for the cache.
 BATCH = 8192
@@ -111,6 +112,16 @@ class Search:
     def raise_floor(self, lower_bound: Fraction) -> None:
         """Take over a bound proven elsewhere: no configuration has a smaller objective."""
         self._floor = lower_bound if self._floor is None else max(self._floor, lower_bound)
+        self._check_floor()
+
+    def _check_floor(self) -> None:
+        """A bound from elsewhere above a configuration's value would pass for a proof: refuse it loudly."""
+        value = self.state.value
+        if self._floor is not None and value is not None and self._floor > value:
+            raise DisagreementError(
+                f"a lower bound of {float(self._floor):,.10g} was proven for design {self.model.problem.array.name}, "
+                f"yet there is {float(value):,.10g}; please report this with the command"
+            )
 
     # -- stopping ----------------------------------------------------------------------
 
@@ -202,3 +213,4 @@ class Search:
         if value is not None and (state.value is None or value < state.value):
             state.incumbent, state.value = tiling, value
             state.incumbents.append((time.perf_counter() - self._began, value))
+            self._check_floor()

@@ -14,8 +14,10 @@ from ithaca.formulations.systolic_array import Edition
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.exact.model import build_model
+from ithaca.solver.exact.search import Search
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import best_solution, solve_design, solve_designs
+from ithaca.workloads.errors import DisagreementError
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
@@ -129,6 +131,13 @@ def test_stopping_at_once_keeps_the_start() -> None:
     good = mm_tiling(problem.array, (205, 172, 64), (41, 4), 8, A=16, B=16, C_drain=4)
     solution = solve_exact(problem, SolveOptions(stop=lambda: True), start=good)
     assert (solution.value, solution.certificate.status) == (639876, Status.FEASIBLE)
+
+
+def test_a_wrong_bound_from_elsewhere_is_never_taken_for_a_proof() -> None:
+    search = Search(build_model(mm_problem((24, 20, 16), dsp="200", bram18k="200")), SolveOptions())
+    search.raise_floor(Fraction(10**9))
+    with pytest.raises(DisagreementError, match="yet there is"):
+        search.run()
 
 
 def test_a_gap_ends_early_and_holds() -> None:
