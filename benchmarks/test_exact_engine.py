@@ -22,7 +22,7 @@ from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic_array import Edition
-from ithaca.solver.exact.model import build_model
+from ithaca.solver.exact.frame import build_model
 from ithaca.solver.exact.search import Search, SearchState
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.library import workload

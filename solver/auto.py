@@ -1,9 +1,10 @@
 """The default engine: one time budget, several provers.
 
-Exact search proves most problems before any other engine has been imported, so it goes first. If it has not
-finished after a moment, geometric programs bound the problem globally and their rounded optima
-seed the search, which then goes on where it was. When a time limit leaves the problem open, CP-SAT
-spends the last part of it on the same problem, from the incumbent and the bound found so far.
+Exact search proves most problems before any other engine has been imported, so it goes first. If it
+has not finished after a moment, geometric programs bound the problem globally, their rounded
+optima seed the search, and coarse boxes that they prove empty of improvements are dropped; then it
+goes on where it was. When a time limit leaves the problem open, CP-SAT spends the last part of it
+on the same problem, from the incumbent and the bound found so far.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.solver.exact.engine import certificate_of
-from ithaca.solver.exact.model import build_model
+from ithaca.solver.exact.frame import build_model
 from ithaca.solver.exact.search import Search, unsearched
 from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
@@ -27,9 +28,6 @@ METHOD = "auto"
 
 #: Seconds of exact search before other engines are asked.
 ALONE = 2.0
-
-#: Geometric programs solved for a bound, and configurations rounded from them.
-PROGRAMS, SEEDS = 40, 8
 
 #: Share of a time limit that is kept for CP-SAT.
 CPSAT_SHARE = 0.25
@@ -70,9 +68,11 @@ def solve_auto(
         search.offer(start)
     methods = ["exact"]
     if not advance(ALONE if limit is None else min(ALONE, limit)) and (limit is None or limit > ALONE):
-        if _bound_and_seed(problem, search, options):
+        until = None if limit is None else max(limit * (1 - CPSAT_SHARE), ALONE)
+        left = None if limit is None else max(limit - (time.perf_counter() - began - prepared), 0.0)
+        if _combine(problem, search, replace(options, time_limit=left)):
             methods.append("gp")
-        advance(None if limit is None else max(limit * (1 - CPSAT_SHARE), ALONE))
+        advance(until)
     seconds = time.perf_counter() - began
     certificate = certificate_of(search.state, "+".join(methods), seconds)
     solution = make_solution(problem, search.state.incumbent, certificate)
@@ -88,18 +88,15 @@ def _is_final(solution: Solution, options: SolveOptions) -> bool:
     return certificate.status is Status.INFEASIBLE or options.gap_is_met(solution.value, certificate.lower_bound)
 
 
-def _bound_and_seed(problem: Problem, search: Search, options: SolveOptions) -> bool:
-    """Bound and seed a search by geometric programs; whether the problem is posynomial."""
-    from ithaca.solver.gp.engine import gp_bound, gp_seeds
+def _combine(problem: Problem, search: Search, options: SolveOptions) -> bool:
+    """Let geometric programs bound, seed and thin out a search; whether the problem is posynomial."""
+    from ithaca.solver.combination import bound_and_seed, close_coarse_boxes
 
     try:
-        bound = gp_bound(problem, max_programs=PROGRAMS, options=options, value=search.state.value)
+        bound_and_seed(problem, search, options)
+        close_coarse_boxes(problem, search, options)
     except InputError:  # the objective has no geometric program
         return False
-    if bound.lower_bound is not None:
-        search.raise_floor(bound.lower_bound)
-    for tiling in gp_seeds(problem, bound, SEEDS, search.model):
-        search.offer(tiling)
     return True
 
 

@@ -29,8 +29,8 @@ from ithaca.formulations.number_systems import NUMPY
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.exact.frame import build_model
 from ithaca.solver.exact.incumbent import descend
-from ithaca.solver.exact.model import build_model
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import InputError
 
@@ -149,8 +149,7 @@ def _add_local_optima(pool: _Pool, optimum: _Key, count: int, seed: int, stopped
             continue
         fruitless = 0
         for _ in range(tries):
-            nodes = np.array([draw.integers(tree.row.size) for tree in model.trees], np.int32)
-            rows = descend(model, nodes)
+            rows = descend(model, [int(draw.integers(tree.table.count)) for tree in model.trees])
             known = len(pool.tilings)
             if rows is not None:
                 pool.offer(model.tiling(rows))

@@ -16,8 +16,8 @@ from ithaca.formulations.expression import Symbol
 from ithaca.formulations.number_systems import NUMPY
 from ithaca.formulations.problem import Problem, SymbolicProblem
 from ithaca.solver.cpsat.linear import NotExpressibleError
+from ithaca.solver.exact.frame import relax, used_columns
 from ithaca.solver.exact.granularity import granularity
-from ithaca.solver.exact.model import relax, used_columns
 from ithaca.solver.exact.tables import Column, Table, build_table
 
 #: More rows than this make a model of gigabytes.

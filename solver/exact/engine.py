@@ -9,7 +9,7 @@ from dataclasses import replace
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.certificate import Certificate, Status, relative_gap
-from ithaca.solver.exact.model import build_model
+from ithaca.solver.exact.frame import build_model
 from ithaca.solver.exact.search import Search, SearchState, unsearched
 from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress

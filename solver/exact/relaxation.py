@@ -83,26 +83,27 @@ class Relaxation:
         for product in walk(node):
             if isinstance(product, Product):
                 for base, exponent in product.factors:
-                    if exponent < 0 and not self._positive(base):
+                    if exponent < 0 and not self.positive(base):
                         shown = str(base)
                         raise InputError(
                             f"objective or limit divides by '{shown if len(shown) < 60 else shown[:57] + '…'}', which may "
                             "be 0 or negative; allowed: divisors that are positive for every configuration"
                         )
 
-    def _positive(self, node: Expression) -> bool:
+    def positive(self, node: Expression) -> bool:
+        """Whether the expression is proven to be > 0 for all candidate rows."""
         if isinstance(node, Symbol):
             return True
         if isinstance(node, Constant):
             return node.value > 0
         if isinstance(node, Maximum):
-            return any(self._positive(c) for c in node.children)
+            return any(self.positive(c) for c in node.children)
         axes = self.axes(node)
         if len(axes) == 1:
             return self._least(next(iter(axes)), node) > 0
         if isinstance(node, Product) and node.coefficient < 0:
             return False
-        return all(self._positive(c) for c in node.children)
+        return all(self.positive(c) for c in node.children)
 
     def axes(self, node: Expression) -> frozenset[str]:
         """The axes an expression depends on."""
@@ -175,10 +176,23 @@ class Relaxation:
                 outer = multiply(rest, *(power(b, e) for i, (b, e) in enumerate(compound) if i != index))
                 return self._either(add(*(multiply(outer, t) for t in base.terms)), upper)
         factors = [self._bound_power(b, e, upper) for b, e in compound]
-        bound = multiply(node.coefficient, *(self._either(power(b, e), upper) for b, e in simple), *factors)
+        bounds = [multiply(node.coefficient, *(self._either(power(b, e), upper) for b, e in simple), *factors)]
+        bounds += self._inverted(node, compound, upper)
         if not upper:
-            bound = maximum(bound, *self._without_ceilings(node, compound))
-        return bound
+            bounds += self._without_ceilings(node, compound)
+        return (minimum if upper else maximum)(*bounds)
+
+    def _inverted(self, node: Product, compound: list[tuple[Expression, int]], upper: bool) -> list[Expression]:
+        """Bound a quotient by its reciprocal.
+
+        t / (a + b) is 1 / (a/t + b/t), and likewise for a maximum: in the reciprocal every quotient regroups by axis.
+        """
+        if not any(e == -1 and isinstance(b, Sum | Maximum | Minimum) for b, e in compound):
+            return []
+        if not all(self.positive(b) for b, _ in node.factors):
+            return []
+        reciprocal = self._either(power(node, -1), not upper)
+        return [power(reciprocal, -1)]
 
     def _without_ceilings(self, node: Product, compound: list[tuple[Expression, int]]) -> list[Expression]:
         """Bounds with a ceiling dropped: looser by itself, but its factors regroup by axis."""

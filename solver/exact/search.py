@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, inf
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from ithaca.formulations.membership import feasible_value
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.tiling import Tiling
+from ithaca.solver.exact.cells import Cells, most_crowded
 from ithaca.solver.exact.incumbent import descend
 from ithaca.solver.exact.model import BoundModel, Nodes
 from ithaca.solver.exact.rounding import ROUNDING
@@ -123,6 +124,26 @@ class Search:
                 f"yet there is {float(value):,.10g}; please report this with the command"
             )
 
+    @property
+    def open_boxes(self) -> int:
+        """Number of boxes not yet split."""
+        return sum(bounds.size for *_, bounds in self._heap)
+
+    def crowded_cells(self, cells: Cells, count: int) -> list[int]:
+        """The cells that hold most open boxes, the most crowded first."""
+        return most_crowded([cells.codes(nodes) for _, _, nodes, _ in self._heap], count) if self._heap else []
+
+    def close(self, cells: Cells, closed: Sequence[int]) -> int:
+        """Drop the boxes of cells that hold no improvement, as proven elsewhere; returns how many."""
+        before, kept = self.open_boxes, []
+        for _, sequence, nodes, bounds in self._heap:
+            open_ = ~np.isin(cells.codes(nodes), closed)
+            if open_.any():
+                kept.append((float(bounds[open_][0]), sequence, nodes[:, open_], bounds[open_]))
+        self._heap = kept
+        heapq.heapify(self._heap)
+        return before - self.open_boxes
+
     # -- stopping ----------------------------------------------------------------------
 
     def _should_stop(self) -> bool:
@@ -202,7 +223,7 @@ class Search:
 
     def _dive(self, nodes: Nodes) -> None:
         for column in range(nodes.shape[1]):
-            rows = descend(self.model, nodes[:, column])
+            rows = descend(self.model, [int(t.row[n]) for t, n in zip(self.model.trees, nodes[:, column], strict=True)])
             if rows is not None:
                 self.offer(self.model.tiling(rows))
 

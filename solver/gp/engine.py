@@ -10,7 +10,8 @@ from fractions import Fraction
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.certificate import Certificate, Status, relative_gap
-from ithaca.solver.exact.model import BoundModel, build_model
+from ithaca.solver.exact.frame import build_model
+from ithaca.solver.exact.model import BoundModel
 from ithaca.solver.gp.search import GpSearch, deadline
 from ithaca.solver.gp.seeds import round_points
 from ithaca.solver.options import SolveOptions

@@ -33,6 +33,7 @@ from ithaca.formulations.expression import (
     multiply,
     power,
     split_coefficient,
+    summands,
 )
 from ithaca.formulations.posynomial import NotPosynomialError, Posynomial
 
@@ -110,7 +111,7 @@ class Lowering:
         """
         kept: list[Expression] = []
         moved: list[Expression] = []
-        for term in _terms(node):
+        for term in summands(node):
             (moved if split_coefficient(term)[0] < 0 else kept).append(term)
         if bound:
             (moved if bound > 0 else kept).append(Constant(-bound))
@@ -169,7 +170,7 @@ class Lowering:
         return tuple(found)
 
     def _sum(self, node: Sum) -> Pieces:
-        terms = _terms(node)
+        terms = summands(node)
         if any(split_coefficient(t)[0] < 0 for t in terms):
             return self._difference(add(*terms), terms)
         return self._add([self.lower(t) for t in terms])
@@ -285,15 +286,6 @@ def _is_product_of_symbols(node: Expression) -> bool:
     if isinstance(node, Product):
         return node.coefficient > 0 and all(isinstance(base, Symbol) for base, _ in node.factors)
     return isinstance(node, Symbol)
-
-
-def _terms(node: Expression) -> list[Expression]:
-    """Terms of a sum, a constant times a sum multiplied out."""
-    if isinstance(node, Product) and len(node.factors) == 1 and isinstance(node.factors[0][0], Sum) and node.factors[0][1] == 1:
-        return [multiply(node.coefficient, t) for t in node.factors[0][0].terms]
-    if isinstance(node, Sum):
-        return [t for term in node.terms for t in (_terms(term) if isinstance(term, Product) else [term])]
-    return [node]
 
 
 def _undominated(pieces: Pieces) -> Pieces:

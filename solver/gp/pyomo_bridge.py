@@ -7,7 +7,7 @@ and to check the other.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 from ithaca.solver.gp.blocks import Indices, Vector
 from ithaca.solver.gp.ipopt import OPTIONS
 from ithaca.solver.gp.program import GeometricProgram
+from ithaca.solver.gp.tape import Tape
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,30 @@ class PyomoCallbacks:
                 for column, second in self._gradient(derivative).items():
                     if column <= row:
                         self._hessian.setdefault((row, column), []).append((number, second))
-        self._sign = -1.0 if self._goal.sense == pyo.maximize else 1.0
+        self.sign = -1.0 if self._goal.sense == pyo.maximize else 1.0
+        # every second derivative with the entry it adds to and the function it is of
+        seconds = [(entry, *term) for entry, terms in enumerate(self._hessian.values()) for term in terms]
+        self._entries = np.array([entry for entry, _, _ in seconds], dtype=np.int64)
+        self._functions = np.array([number for _, number, _ in seconds], dtype=np.int64)
+        self._goal_tape = self._tape([self._goal.expr])
+        self._goal_gradient_tape = self._tape(list(self._goal_gradient.values()))
+        self._body_tape = self._tape([c.body for c in self._bodies])
+        self._jacobian_tape = self._tape([derivative for _, _, derivative in self._jacobian])
+        self._hessian_tape = self._tape([derivative for _, _, derivative in seconds])
+
+    def _tape(self, expressions: Sequence[Any]) -> Callable[[Vector], Vector]:
+        """A function that evaluates expressions, and tells Ipopt where that is impossible."""
+        import cyipopt
+
+        tape = Tape(expressions, self.variables)
+
+        def evaluate(y: Vector) -> Vector:
+            try:
+                return np.array(tape.evaluate(y), dtype=np.float64)
+            except (ArithmeticError, ValueError) as error:  # Ipopt takes a shorter step
+                raise cyipopt.CyIpoptEvaluationError(str(error)) from None
+
+        return evaluate
 
     def _gradient(self, expression: Any) -> dict[int, Any]:
         from pyomo.core.expr.calculus.derivatives import Modes, differentiate
@@ -73,12 +97,15 @@ class PyomoCallbacks:
         derivatives = differentiate(expression, wrt_list=variables, mode=Modes.reverse_symbolic) if variables else []
         return {self._position[id(v)]: d for v, d in zip(variables, derivatives, strict=True)}
 
-    def _move(self, y: Vector) -> None:
+    @property
+    def point(self) -> Vector:
+        """Values of the variables."""
+        return np.array([v.value for v in self.variables], dtype=np.float64)
+
+    def move(self, y: Vector) -> None:
+        """Give the variables values."""
         for variable, value in zip(self.variables, y, strict=True):
             variable.set_value(float(value), skip_validation=True)
-
-    def _values(self, expressions: Sequence[Any]) -> Vector:
-        return np.array([self._value(e) for e in expressions], dtype=np.float64)
 
     def bounds(self) -> tuple[Vector, Vector, Vector, Vector]:
         """Bounds of variables, then of constraint bodies."""
@@ -94,31 +121,25 @@ class PyomoCallbacks:
         )
 
     def objective(self, y: Vector) -> float:
-        self._move(y)
-        return self._sign * float(self._value(self._goal.expr))
+        return self.sign * float(self._goal_tape(y)[0])
 
     def gradient(self, y: Vector) -> Vector:
-        self._move(y)
         gradient = np.zeros(len(self.variables))
-        gradient[list(self._goal_gradient)] = self._sign * self._values(list(self._goal_gradient.values()))
+        gradient[list(self._goal_gradient)] = self.sign * self._goal_gradient_tape(y)
         return gradient
 
     def constraints(self, y: Vector) -> Vector:
-        self._move(y)
-        return self._values([c.body for c in self._bodies])
+        return self._body_tape(y)
 
     def jacobian(self, y: Vector) -> Vector:
-        self._move(y)
-        return self._values([d for _, _, d in self._jacobian])
+        return self._jacobian_tape(y)
 
     def jacobianstructure(self) -> tuple[Indices, Indices]:
         return _pairs([(r, c) for r, c, _ in self._jacobian])
 
     def hessian(self, y: Vector, multipliers: Vector, factor: float) -> Vector:
-        self._move(y)
-        weights = [self._sign * factor, *multipliers]
-        entries = self._hessian.values()
-        return np.array([sum(weights[n] * self._value(d) for n, d in terms) for terms in entries], dtype=np.float64)
+        weights = np.array([self.sign * factor, *multipliers])
+        return np.bincount(self._entries, weights[self._functions] * self._hessian_tape(y), len(self._hessian))
 
     def hessianstructure(self) -> tuple[Indices, Indices]:
         return _pairs(list(self._hessian))
@@ -139,16 +160,22 @@ def solve_pyomo(model: Any, **options: Any) -> PyomoOptimum:
     **options
         Ipopt options beside the defaults.
     """
+    return solve_callbacks(PyomoCallbacks(model), **options)
+
+
+def solve_callbacks(callbacks: PyomoCallbacks, **options: Any) -> PyomoOptimum:
+    """The same for a model whose derivatives are known: to solve it from several points."""
     import cyipopt
 
-    callbacks = PyomoCallbacks(model)
     low, high, least, most = callbacks.bounds()
     problem = cyipopt.Problem(n=low.size, m=least.size, problem_obj=callbacks, lb=low, ub=high, cl=least, cu=most)
     for name, value in {**OPTIONS, **options}.items():
         problem.add_option(name, value)
-    point, info = problem.solve(np.array([v.value for v in callbacks.variables], dtype=np.float64))
-    objective = callbacks._sign * callbacks.objective(np.asarray(point))
-    return PyomoOptimum(objective, np.asarray(info["mult_g"], dtype=np.float64), info["status"] in (0, 1))
+    point, info = problem.solve(callbacks.point)
+    callbacks.move(np.asarray(point))
+    return PyomoOptimum(
+        float(callbacks.sign * info["obj_val"]), np.asarray(info["mult_g"], dtype=np.float64), info["status"] in (0, 1)
+    )
 
 
 def program_model(program: GeometricProgram) -> Any:

@@ -90,6 +90,8 @@ class Propagator:
             high[loop.tiles] = np.log(loop.extent)
             # tiles ≤ extent/t1 + 1
             high[[loop.tiles_t2, loop.tiles_lanes]] = np.log(loop.extent + top)
+            if loop.loop in problem.array.sequential:
+                high[loop.t2] = 0.0
             if loop.loop in problem.array.dataflow:
                 low[loop.lanes] = np.log(problem.space.min_lanes)
         high[model.simd] = min(high[model.simd], np.log(model.simd_options[-1]))

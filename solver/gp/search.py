@@ -68,6 +68,10 @@ class GpSearch:
         What to bound.
     value : Fraction, optional
         Objective of a known configuration; regions that hold no better one are dropped.
+    model : GeometricModel, optional
+        The problem's model, if it has been built.
+    within : mapping of str to (int, int), optional
+        Smallest and largest value of quantities: search this region only.
 
     Raises
     ------
@@ -75,9 +79,16 @@ class GpSearch:
         If the objective is not posynomial.
     """
 
-    def __init__(self, problem: Problem, value: Fraction | None = None) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        value: Fraction | None = None,
+        *,
+        model: GeometricModel | None = None,
+        within: Mapping[str, tuple[int, int]] | None = None,
+    ) -> None:
         self.problem = problem
-        self.model: GeometricModel = build_geometric_model(problem)
+        self.model: GeometricModel = model or build_geometric_model(problem)
         self.step: Fraction = granularity(self.model.symbolic.objective, problem.data)
         self.programs = 0
         self.value = value
@@ -86,6 +97,8 @@ class GpSearch:
         self._heap: list[tuple[float, int, Node]] = []
         self._sequence = 0
         root = self._propagator.root()
+        for name, (low, high) in (within or {}).items():
+            root = root.restricted(self.model.names.index(name), low=low, high=high)
         self._pending = [root.restricted(self.model.simd, low=s, high=s) for s in map(int, self.model.simd_options)]
 
     # -- results -----------------------------------------------------------------------

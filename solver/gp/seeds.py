@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from ithaca.formulations.membership import feasible_value
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.tiling import Tiling
+from ithaca.solver.exact.configurations import Rows
+from ithaca.solver.exact.frame import build_model
 from ithaca.solver.exact.incumbent import descend
-from ithaca.solver.exact.model import BoundModel, build_model
-from ithaca.solver.exact.tree import Tree
+from ithaca.solver.exact.model import BoundModel
+from ithaca.solver.exact.tables import Table
 
 #: Most combinations of rows evaluated per fractional optimum.
 COMBINATIONS = 3000
@@ -31,8 +33,6 @@ PACK_WEIGHT = 0.3
 
 #: Factors by which the lanes of one space loop are multiplied, and those of the other divided.
 RESHAPES = (0.25, 0.5, 2.0, 4.0)
-
-Nodes = NDArray[np.int32]
 
 
 def round_points(
@@ -85,32 +85,24 @@ def _reshaped(problem: Problem, point: Mapping[str, float]) -> Iterator[Mapping[
             yield changed
 
 
-def _starts(model: BoundModel, point: Mapping[str, float]) -> list[Nodes]:
+def _starts(model: BoundModel, point: Mapping[str, float]) -> list[list[int]]:
     """Combinations of near rows, the best first: those within the limits by objective, then by excess."""
     width = max(2, int(COMBINATIONS ** (1 / len(model.trees))))
-    near = [_nearest(tree, point, width) for tree in model.trees]
-    nodes: Nodes = np.stack([grid.ravel() for grid in np.meshgrid(*near, indexing="ij")]).astype(np.int32)
-    values, violations = model.evaluate(nodes)
-    excess = np.zeros(nodes.shape[1])
-    for violation, limit in zip(violations, model.limits, strict=True):
-        excess += np.maximum(violation, 0) / max(abs(float(limit)), 1.0)
-    order = np.lexsort((np.broadcast_to(values, excess.shape), excess))
-    return [nodes[:, index] for index in order[:STARTS]]
+    near = [_nearest(tree.table, point, width) for tree in model.trees]
+    rows: Rows = np.stack([grid.ravel() for grid in np.meshgrid(*near, indexing="ij")]).astype(np.int32)
+    values, excess = model.configurations.rows(rows)
+    order = np.lexsort((values, excess))
+    return [rows[:, index].tolist() for index in order[:STARTS]]
 
 
-def _nearest(tree: Tree, point: Mapping[str, float], width: int) -> Nodes:
-    """Leaves of the rows nearest to a point."""
-    rows = tree.table.rows
-    distance = np.zeros(tree.table.count)
-    for name, column in rows.items():
+def _nearest(table: Table, point: Mapping[str, float], width: int) -> NDArray[np.int64]:
+    """The rows nearest to a point."""
+    distance = np.zeros(table.count)
+    for name, column in table.rows.items():
         target = _value(point, name)
         weight = PACK_WEIGHT if name.startswith("pack.") else 1.0
         distance += weight * np.log(column / target) ** 2
-    chosen = np.argsort(distance, kind="stable")[:width]
-    leaves = np.flatnonzero(tree.left == 0)
-    leaf_of = np.empty(tree.table.count, np.int32)
-    leaf_of[tree.row[leaves]] = leaves
-    return leaf_of[chosen]
+    return np.argsort(distance, kind="stable")[:width]
 
 
 def _value(point: Mapping[str, float], name: str) -> float:

@@ -28,7 +28,6 @@ def test_every_prover_finds_the_same(method: Method, seed: int) -> None:
 
 def test_auto_asks_geometric_programs_and_cpsat_when_search_alone_is_not_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(auto, "ALONE", 0.01)
-    monkeypatch.setattr(auto, "PROGRAMS", 1)
     problem = mm_problem((1024, 1024, 1024))
     solution = auto.solve_auto(problem)
     assert solution.certificate.method == "exact+gp"

@@ -13,7 +13,7 @@ from ithaca.formulations.problem import Limit, Problem, SpaceOptions
 from ithaca.formulations.systolic_array import Edition
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.solver.exact.model import build_model
+from ithaca.solver.exact.frame import build_model
 from ithaca.solver.exact.search import Search
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import best_solution, solve_design, solve_designs

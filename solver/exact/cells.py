@@ -1,0 +1,100 @@
+"""A coarse grid over the boxes of a search: cells that another prover may close at a blow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.solver.exact.model import BoundModel, Nodes
+from ithaca.solver.exact.tree import Tree
+
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells made of every axis' nodes down to some depth.
+
+    Attributes
+    ----------
+    trees : tuple of Tree
+        The trees of the axes.
+    parents : tuple of array, shape (nodes,)
+        For each node of each tree the one above it; 0 for the root.
+    ancestors : tuple of array, shape (nodes,)
+        For each node of each tree the cell's node above it (or itself).
+    strides : tuple of int
+        A cell's code is the sum of its nodes times these.
+    """
+
+    trees: tuple[Tree, ...]
+    parents: tuple[NDArray[np.int64], ...]
+    ancestors: tuple[NDArray[np.int64], ...]
+    strides: tuple[int, ...]
+
+    def codes(self, nodes: Nodes) -> Codes:
+        """The cell of every box."""
+        parts = (a.take(n) * stride for a, n, stride in zip(self.ancestors, nodes, self.strides, strict=True))
+        found: Codes = np.sum(np.stack(list(parts)), axis=0)
+        return found
+
+    def ranges(self, code: int) -> dict[str, tuple[int, int]]:
+        """Smallest and largest value of every quantity in a cell."""
+        found = {}
+        for tree, parent, stride in reversed(list(zip(self.trees, self.parents, self.strides, strict=True))):
+            node, code = divmod(code, stride)
+            rows = _rows_under(tree, parent, node)
+            for name, values in tree.table.rows.items():
+                found[name] = int(values[rows].min()), int(values[rows].max())
+        return found
+
+
+def coarse_cells(model: BoundModel, depth: int) -> Cells:
+    """The cells of a model's trees cut at a depth (0: one cell, everything)."""
+    parents = tuple(_parents(tree) for tree in model.trees)
+    ancestors = tuple(_ancestors(tree, parent, depth) for tree, parent in zip(model.trees, parents, strict=True))
+    sizes = [tree.row.size for tree in model.trees]
+    strides = tuple(int(np.prod(sizes[:axis], dtype=np.int64)) for axis in range(len(sizes)))
+    return Cells(model.trees, parents, ancestors, strides)
+
+
+def most_crowded(parts: Sequence[Codes], count: int) -> list[int]:
+    """The cells that hold most boxes, the most crowded first."""
+    codes, boxes = np.unique(np.concatenate(list(parts)), return_counts=True)
+    return [int(code) for code in codes[np.argsort(-boxes, kind="stable")[:count]]]
+
+
+def _parents(tree: Tree) -> NDArray[np.int64]:
+    parents = np.zeros(tree.left.size, np.int64)
+    inner = np.flatnonzero(tree.left)
+    parents[tree.left[inner]] = inner
+    parents[tree.left[inner] + 1] = inner
+    return parents
+
+
+def _rows_under(tree: Tree, parents: NDArray[np.int64], node: int) -> NDArray[np.int32]:
+    """The rows of a node."""
+    leaves = np.flatnonzero(tree.left == 0)
+    above = leaves
+    while (above > node).any():  # nodes are numbered level by level: no node above it has a larger number
+        above = np.where(above > node, parents[above], above)
+    found: NDArray[np.int32] = tree.row[leaves[above == node]]
+    return found
+
+
+def _ancestors(tree: Tree, parents: NDArray[np.int64], depth: int) -> NDArray[np.int64]:
+    level = np.zeros(1, np.int64)
+    kept = [level]
+    for _ in range(depth):
+        level = tree.left[level[tree.left[level] > 0]].astype(np.int64)
+        level = np.concatenate([level, level + 1])
+        kept.append(level)
+    keep = np.zeros(tree.left.size, bool)
+    keep[np.concatenate(kept)] = True
+    found = np.arange(tree.left.size)
+    while not keep[found].all():
+        found = np.where(keep[found], found, parents[found])
+    return found

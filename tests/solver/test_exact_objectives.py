@@ -1,0 +1,80 @@
+"""The exact engine on objectives that divide and subtract, against brute force."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import pytest
+
+from ithaca.formulations.derivation import designs
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.systolic_array import Edition
+from ithaca.solver.certificate import Status
+from ithaca.solver.exact.engine import solve_exact
+from ithaca.workloads.library import workload
+from tests.problems import mm_problem
+from tests.solver.brute_force import brute_force
+
+OBJECTIVES = (
+    "-throughput",
+    "power",
+    "edp/latency",
+    "comm/comp",
+    "latency/bram18k",
+    "-comp",
+    "comm - comp",
+    "-comp/latency",
+    "energy/latency - dsp",
+    "-(dsp + bram18k)",
+    "latency/(dsp + 1)",
+)
+
+
+def random_problem(seed: int) -> Problem:
+    """A small problem with an objective that divides or subtracts, sometimes with such a limit."""
+    draw = random.Random(seed)
+    array = draw.choice(designs(workload("mm"), draw.choice(list(Edition))))
+    limits = (Limit("power", Fraction(draw.randint(5, 400), 10)),) if draw.random() < 0.3 else ()
+    return mm_problem(
+        (draw.randint(2, 10), draw.randint(2, 10), draw.randint(2, 9)),
+        array.dataflow,
+        array.permutation,
+        array.edition.value,
+        dsp=str(draw.randint(10, 400) / 2),
+        bram18k=str(draw.randint(2, 100)),
+        objective=OBJECTIVES[seed % len(OBJECTIVES)],
+        more_limits=limits,
+    )
+
+
+def check(problem: Problem) -> None:
+    expected = brute_force(problem)
+    solution = solve_exact(problem)
+    if expected is None:
+        assert solution.certificate.status is Status.INFEASIBLE
+        return
+    assert solution.certificate.status is Status.OPTIMAL
+    assert solution.value is not None
+    assert solution.value == solution.certificate.lower_bound
+    assert float(solution.value) == pytest.approx(float(expected), rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(22))
+def test_optimum_equals_brute_force(seed: int) -> None:
+    check(random_problem(seed))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(22, 220))
+def test_optimum_equals_brute_force_on_many_problems(seed: int) -> None:
+    check(random_problem(seed))
+
+
+@pytest.mark.parametrize(("objective", "value"), [("power", "6.19"), ("-comp", "-1720")])
+def test_whole_arrays_are_proven(objective: str, value: str) -> None:
+    """Objectives whose bound, quantity by quantity, stays open: at 1024³, dataflow (i,j)."""
+    solution = solve_exact(mm_problem((1024, 1024, 1024), objective=objective))
+    assert solution.certificate.status is Status.OPTIMAL
+    assert solution.value is not None
+    assert float(solution.value) == pytest.approx(float(value), rel=1e-4)
