@@ -8,8 +8,8 @@ Counted per word, from what the cost model already states of each module:
 - **Hop**: towards its buffer a word passes half of the chain on average, (lanes + 1)/2 modules, and one more module
   on each level between buffer and DRAM; on the PE side it takes one step, and from PE to PE along the whole array where
   the group is exterior.
-- **Register**: each multiply-accumulate accesses one register per array.
-- **MAC**: all iterations, padding included.
+- **Register**: each iteration accesses one register per array.
+- **MAC**: all iterations, padding included; where more than two arrays are multiplied, one for each of the multiplications.
 """
 
 from __future__ import annotations
@@ -68,4 +68,4 @@ def activity(costs: Costs) -> Activity:
             steps = moved * value((module.chain + 1) / 2) + used * along
             buffer = moved + used if buffer is None else buffer + moved + used
         hop = steps if hop is None else hop + steps
-    return Activity(costs.off_chip_words, buffer, hop, macs * len(arrays), macs)
+    return Activity(costs.off_chip_words, buffer, hop, macs * len(arrays), macs * (point.array.factors - 1))

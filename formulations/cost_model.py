@@ -17,6 +17,7 @@ from typing import Any
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.expression import Expression
 from ithaca.formulations.number_systems import SYMBOLIC, NumberSystem
+from ithaca.formulations.physical_array import ACCUMULATORS
 from ithaca.formulations.quantities import t2
 from ithaca.formulations.systolic_array import Epilogue, IOGroup, Module, SystolicArray
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
@@ -91,8 +92,8 @@ class Costs:
     words : mapping of str to number
         Off-chip words per array.
     accumulation : number
-        Slack of the accumulator condition, Π t2 − factor·SIMD; a design that accumulates in
-        place needs it ≥ 0. For others it is informative only.
+        Slack of the accumulator condition, Π t2 − factor · products summed per accumulator and
+        cycle; a design that accumulates in place needs it ≥ 0. For others it is informative only.
     point : Point
         Where they were evaluated.
     """
@@ -131,6 +132,7 @@ def evaluate(
     data: DataType,
     numbers: NumberSystem,
     technology: Technology = DEFAULT_TECHNOLOGY,
+    buffers: Mapping[str, int] | None = None,
 ) -> Costs:
     """Evaluate every metric of a design.
 
@@ -146,7 +148,10 @@ def evaluate(
         The system the values belong to.
     technology : Technology
         Clock and energies, for the metrics that need them.
+    buffers : mapping of str to int, optional
+        Words that the buffers of an I/O group (or those of a PE, `ACCUMULATORS`) hold at least.
     """
+    given = buffers or {}
 
     def value(expression: Expression) -> Any:
         return expression.evaluate(values, numbers)
@@ -195,12 +200,16 @@ def evaluate(
         if module.epilogue is not Epilogue.NONE
     ]
 
+    def held(name: str, words: Expression) -> Any:
+        """Words that a buffer holds: a tile, or what is given."""
+        return numbers.maximum(value(words), constant(given[name])) if name in given else value(words)
+
     bram18k = constant(0)
     for group in array.packed_groups:
         copies = len(group.buffers) * (2 if group.double_buffered else 1)
-        bram18k = bram18k + copies * value(group.count) * brams(value(group.size), value(group.pack))
+        bram18k = bram18k + copies * value(group.count) * brams(held(group.name, group.size), value(group.pack))
     if array.pe.accumulators is not None:
-        bram18k = bram18k + value(array.pe.count) * brams(value(array.pe.accumulators), one)
+        bram18k = bram18k + value(array.pe.count) * brams(held(ACCUMULATORS, array.pe.accumulators), value(array.pe.outputs))
 
     words: dict[str, Any] = {}
     for group, module in array.modules:
@@ -219,17 +228,22 @@ def evaluate(
         pe=pe,
         modules=modules,
         comp=macs,
-        dsp=macs * constant(data.dsp_per_mac),
+        dsp=macs * constant(data.dsp(array.factors)),
         bram18k=bram18k,
         words=words,
-        accumulation=hidden - data.accumulator_factor * value(array.pe.simd),
+        accumulation=hidden - data.accumulator_factor * value(array.pe.simd / array.pe.outputs),
         point=Point(array, values, data, numbers, technology),
     )
 
 
-def symbolic_costs(array: SystolicArray, data: DataType, technology: Technology = DEFAULT_TECHNOLOGY) -> Costs:
+def symbolic_costs(
+    array: SystolicArray,
+    data: DataType,
+    technology: Technology = DEFAULT_TECHNOLOGY,
+    buffers: Mapping[str, int] | None = None,
+) -> Costs:
     """Every metric as an expression over the design's quantities."""
-    return evaluate(array, _Identity(), data, SYMBOLIC, technology)
+    return evaluate(array, _Identity(), data, SYMBOLIC, technology, buffers)
 
 
 class _Identity(dict[str, Expression]):

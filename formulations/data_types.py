@@ -27,6 +27,8 @@ class DataType:
         Bytes per word.
     dsp_per_mac : Fraction
         DSP blocks per multiply-accumulate unit.
+    dsp_per_factor : Fraction
+        DSP blocks to multiply a product of two words by one more.
     accumulator_factor : int
         A PE that accumulates in place needs Π t2 ≥ factor · SIMD (the adder's latency); 0 where
         additions take one cycle and need no hiding.
@@ -36,7 +38,12 @@ class DataType:
     c_type: str
     bytes: int
     dsp_per_mac: Fraction
+    dsp_per_factor: Fraction
     accumulator_factor: int
+
+    def dsp(self, factors: int) -> Fraction:
+        """DSP blocks that multiply so many words and accumulate the product, once per cycle."""
+        return self.dsp_per_mac + (factors - 2) * self.dsp_per_factor
 
     @property
     def bits(self) -> int:
@@ -55,12 +62,17 @@ class DataType:
 
 
 #: The published condition is one of fp32 only: integer additions take one cycle.
+#:
+#: An fp32 multiplier takes 3 DSP blocks and an adder 2. So a product of three arrays takes 8, as measured: AutoSA's
+#: TTMc and MTTKRP on a U250 have 1,024 lanes and 8,192 DSP blocks (docs/examples/ttmc_large, mttkrp_large).
+#: Integer products keep all their bits: a 32-bit product of two int16 words times a third needs two blocks with their
+#: 27 × 18 bit multipliers, a 16-bit one of two int8 words needs one, and shares it with no other.
 DATA_TYPES: Mapping[str, DataType] = {
     t.name: t
     for t in (
-        DataType("fp32", "float", 4, Fraction(5), 8),
-        DataType("int16", "short", 2, Fraction(1), 0),
-        DataType("int8", "signed char", 1, Fraction(1, 2), 0),
+        DataType("fp32", "float", 4, Fraction(5), Fraction(3), 8),
+        DataType("int16", "short", 2, Fraction(1), Fraction(2), 0),
+        DataType("int8", "signed char", 1, Fraction(1, 2), Fraction(1), 0),
     )
 }
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from ithaca.workloads.dependences import DependenceKind, dependences
+from ithaca.workloads.dependences import far_dependences
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted
 from ithaca.workloads.nest import LoopNest
 
 
@@ -15,15 +16,19 @@ def space_loops(nest: LoopNest) -> tuple[str, ...]:
     A loop qualifies if the distance of every read and flow dependence along it is at most 1
     (Wang, Guo & Cong, AutoSA, FPGA 2021, §4.1: neighbour-to-neighbour communication).
     """
-    vectors = [d.distance for d in dependences(nest) if d.kind is not DependenceKind.OUTPUT]
-    position = {loop: index for index, loop in enumerate(nest.loops)}
-    return tuple(loop for loop in nest.band if all(abs(v[position[loop]]) <= 1 for v in vectors))
+    far = far_dependences(nest)
+    return tuple(loop for loop in nest.band if loop not in far)
 
 
 def dataflows(nest: LoopNest) -> tuple[tuple[str, ...], ...]:
-    """All dataflows: every space loop singly, then every pair, in band order."""
+    """All dataflows: every space loop singly, then every pair, in band order.
+
+    Pairs of two reduction loops are left out: partial sums of such an array would have to be
+    handed on along both dimensions.
+    """
     loops = space_loops(nest)
-    return (*((loop,) for loop in loops), *combinations(loops, 2))
+    pairs = (pair for pair in combinations(loops, 2) if not set(pair) <= set(nest.reduction_loops))
+    return (*((loop,) for loop in loops), *pairs)
 
 
 def find_dataflow(nest: LoopNest, loops: tuple[str, ...]) -> tuple[str, ...]:
@@ -38,4 +43,17 @@ def find_dataflow(nest: LoopNest, loops: tuple[str, ...]) -> tuple[str, ...]:
         if sorted(dataflow) == sorted(loops):
             return dataflow
     allowed = " ".join(",".join(d) for d in dataflows(nest))
-    raise InputError(f"unknown dataflow '{','.join(loops)}' of {nest.name}; allowed: {allowed}")
+    raise InputError(f"unknown dataflow {quoted(','.join(loops))} of {nest.name}{_reason(nest, loops)}; allowed: {allowed}")
+
+
+def _reason(nest: LoopNest, loops: tuple[str, ...]) -> str:
+    """Why the loops of a nest make no dataflow, where more can be said than that they do not."""
+    far = far_dependences(nest)
+    for loop in loops:
+        if loop in nest.untiled:
+            return f" ({loop} is not tiled: it runs inside the PE)"
+        if loop in far:
+            return f" ({far[loop].array} is reused along {loop} at distance {far[loop].distance} of {', '.join(nest.loops)})"
+    if len(loops) == 2 and set(loops) <= set(nest.reduction_loops):
+        return " (two reduction loops in space are not supported)"
+    return ""

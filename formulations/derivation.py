@@ -1,6 +1,16 @@
 """Derive the array of a dataflow and permutation: DESIGN.md §5, rule by rule.
 
 Nothing here knows the names of a nest's loops or arrays, and no design is tabulated.
+
+Where those rules speak of the one tiled reduction loop of their two canonical nests, nests here may have
+none or several:
+
+- Partial sums leave the array only between tiles of a reduction loop that lies outside of a parallel one
+  (*carried*). Tiles of the innermost reductions follow each other and are summed up where the first one was.
+- A reduction in time, tiled or not, is summed up in the PE before a chain of PEs takes it on.
+- A reduction loop that is not vectorised hides no latency: its t2 is 1.
+- A parallel SIMD loop (a depthwise layer's channels) gives each lane an accumulator of its own. Their buffer is SIMD
+  words wide, moves as many per cycle, and each accumulator sums up one product per cycle.
 """
 
 from __future__ import annotations
@@ -75,6 +85,7 @@ def derive(nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition:
         simd_loop=nest.simd,
         groups=tuple(groups),
         pe=context.processing_element(groups),
+        sequential=nest.sequential_loops,
     )
 
 
@@ -96,16 +107,31 @@ class _Context:
         return len(self.dataflow) + 1
 
     @property
-    def reduction_is_innermost(self) -> bool:
-        return self.order[-1] in self.nest.reduction_loops
+    def innermost_reductions(self) -> tuple[str, ...]:
+        """Reduction loops inside of all others: their tiles follow each other on one output tile."""
+        kept = len(self.order)
+        while kept and self.order[kept - 1] in self.nest.reduction_loops:
+            kept -= 1
+        return self.order[kept:]
 
     @property
-    def reduction_tiles(self) -> Expression:
-        return _product(tiles(loop) for loop in self.order if loop in self.nest.reduction_loops)
+    def carried_reductions(self) -> tuple[str, ...]:
+        """Reduction loops outside of a parallel one: between their tiles, partial sums leave the array."""
+        return tuple(x for x in self.order if x in self.nest.reduction_loops and x not in self.innermost_reductions)
+
+    @property
+    def visits(self) -> Expression:
+        """How often partial sums of an output tile are left and come back to, the last time included."""
+        return _product(tiles(loop) for loop in self.carried_reductions)
 
     @property
     def output_tiles(self) -> Expression:
         return _product(tiles(loop) for loop in self.order if loop not in self.nest.reduction_loops)
+
+    @property
+    def outputs(self) -> Expression:
+        """Words of the output that a PE computes at a time."""
+        return t2(self.nest.simd) if self.nest.output.indexed_by(self.nest.simd) else ONE
 
     @property
     def spatial_reduction(self) -> str | None:
@@ -126,7 +152,9 @@ class _Context:
         return tuple(self._dimension(subscript) for subscript in access)
 
     def _dimension(self, subscript: Affine) -> Expression:
-        return add(*(abs(c) * (self._inner_extent(loop) - 1) for loop, c in subscript.terms), 1)
+        # Σ |coefficient|·(ext − 1) + 1, with the constants gathered
+        reach = {loop: abs(c) for loop, c in subscript.terms}
+        return add(*(c * self._inner_extent(loop) for loop, c in reach.items()), 1 - sum(reach.values()))
 
     def _inner_extent(self, loop: str) -> Expression:
         if loop in self.dataflow:
@@ -180,7 +208,8 @@ class _Context:
         if spatial is None:
             groups.append(self._flow_group(output.array, None))
         else:
-            interior_too = any(not output.indexed_by(loop) for loop in self.nest.untiled)
+            # reductions that run in time are summed up before a PE hands its sums on
+            interior_too = any(loop not in self.dataflow for loop in self.nest.reduction_loops)
             if interior_too:
                 groups.append(self._group(output.array, output, Role.FLOW, None, ()))
             groups.append(self._flow_group(f"{output.array}_1" if interior_too else output.array, spatial))
@@ -190,33 +219,36 @@ class _Context:
 
     def _flow_group(self, name: str, direction: str | None) -> IOGroup:
         output = self.nest.output
-        local = direction is not None and self.reduction_is_innermost
+        local = direction is not None and bool(self.innermost_reductions)
+        visits = ONE if self.odyssey else self.visits
+        cycles = _product(self.tile_dimensions(output)) / self.outputs
         modules: tuple[Module, ...] = ()
-        size = _product(self.tile_dimensions(output))
-        if local:
-            modules = self._modules(
-                name,
-                Role.FLOW,
-                Direction.OUT,
-                direction,
-                count=self.output_tiles,
-                intra=size * self.reduction_tiles,
-                prologue=False,
-                epilogue=Epilogue.TRANSFER,
-            )
-        elif not self.reduction_is_innermost:
-            passes = ONE if self.odyssey else self.reduction_tiles - 1
-            for way in Direction:
+        if self.carried_reductions:
+            passes = ONE if self.odyssey else visits - 1
+            ways = (Direction.IN,) if local else tuple(Direction)
+            for way in ways:
                 modules += self._modules(
                     name,
                     Role.FLOW,
                     way,
                     direction,
                     count=self.output_tiles * passes,
-                    intra=size,
+                    intra=cycles,
                     prologue=self.odyssey and way is Direction.IN,
                     epilogue=Epilogue.TRANSFER if self.odyssey and way is Direction.OUT else Epilogue.NONE,
                 )
+        if local:
+            modules += self._modules(
+                name,
+                Role.FLOW,
+                Direction.OUT,
+                direction,
+                count=self.output_tiles * visits,
+                intra=cycles * _product(tiles(loop) for loop in self.innermost_reductions),
+                prologue=False,
+                epilogue=Epilogue.TRANSFER,
+                locally_reducing=True,
+            )
         return self._group(name, output, Role.FLOW, direction, modules, local)
 
     def _drain_group(self, name: str) -> IOGroup:
@@ -227,7 +259,7 @@ class _Context:
             Direction.OUT,
             None,
             count=self.output_tiles,
-            intra=_product(self.tile_dimensions(output)),
+            intra=_product(self.tile_dimensions(output)) / self.outputs,
             prologue=False,
             epilogue=Epilogue.TRANSFER,
         )
@@ -244,6 +276,7 @@ class _Context:
         intra: Expression,
         prologue: bool,
         epilogue: Epilogue,
+        locally_reducing: bool = False,
     ) -> tuple[Module, ...]:
         along = direction or self.dataflow[0]
         buffer_level = 1 if direction is None else 2
@@ -265,7 +298,7 @@ class _Context:
                 epilogue=epilogue,
             )
             if self.odyssey and buffer:
-                if role is Role.FLOW and self.reduction_is_innermost:
+                if locally_reducing:
                     module = replace(module, epilogue=Epilogue.ONE_CYCLE)
                 if dram:
                     module = replace(module, extra_words=intra + 1)
@@ -308,7 +341,8 @@ class _Context:
         all_tiles = _product(tiles(loop) for loop in self.order)
         moves: Expression = ZERO
         if interior is not None and interior.modules:
-            moves = 2 * all_tiles if self.odyssey else 2 * interior.size * self.output_tiles * (self.reduction_tiles - 1)
+            cycles = 2 * interior.size / self.outputs
+            moves = 2 * all_tiles if self.odyssey else cycles * self.output_tiles * (self.visits - 1)
         return ProcessingElement(
             count=_product(lanes(loop) for loop in self.dataflow),
             simd=t2(self.nest.simd),
@@ -316,6 +350,7 @@ class _Context:
             tiles=all_tiles,
             moves=moves,
             accumulators=None if interior is None else interior.size,
+            outputs=self.outputs,
         )
 
 

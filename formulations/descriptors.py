@@ -77,6 +77,9 @@ def descriptor_array(document: object, nest: LoopNest, name: str) -> SystolicArr
     InputError
         If it is malformed or describes a design of another nest.
     """
+    for access in nest.accesses:
+        if any(c != 1 for subscript in access for _, c in subscript.terms):
+            raise InputError(f"{name}: published descriptions have no strides or dilations; allowed: those of {access} at 1")
     return _Translation(root := Field(document, name), nest, read_parameters(root["params"], nest)).array()
 
 

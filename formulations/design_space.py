@@ -74,16 +74,23 @@ def candidate_rows(problem: Problem, axis: Axis) -> Iterator[dict[str, Rows]]:
 
     Every row is legal by itself: t2 divides t1, SIMD and packs are legal.
     """
+    given = problem.physical.given(problem.array)
     if axis.loop is None:
         group = axis.packs[0]
-        yield {quantities.pack(group.name).name: pack_options(group.packing, problem.data)}
+        yield _matching({quantities.pack(group.name).name: pack_options(group.packing, problem.data)}, given)
         return
     constants = {f"extent.{loop}": n for loop, n in problem.nest.sizes.items()}
     for base in _loop_rows(problem, axis.loop):
-        rows = base
+        rows = _matching(base, given)
         for group in axis.packs:
-            rows = _with_pack(problem, group, rows, constants)
+            rows = _matching(_with_pack(problem, group, rows, constants), given)
         yield rows
+
+
+def _matching(rows: dict[str, Rows], given: Mapping[str, int]) -> dict[str, Rows]:
+    """The rows whose quantities are as given."""
+    keep = [rows[name] == value for name, value in given.items() if name in rows]
+    return {name: values[np.logical_and.reduce(keep)] for name, values in rows.items()} if keep else rows
 
 
 def tiling_of(array: SystolicArray, values: Mapping[str, int]) -> Tiling:
@@ -112,9 +119,15 @@ _LOOP_QUANTITIES = (quantities.tiles, quantities.t1, quantities.t2, quantities.l
 def _loop_rows(problem: Problem, loop: str) -> Iterator[dict[str, Rows]]:
     extent, space = problem.nest.sizes[loop], problem.space
     top = largest_t1(extent)
-    inner = simd_options(problem.data) if loop == problem.array.simd_loop else np.arange(1, top + 1, dtype=np.int64)
+    if loop == problem.array.simd_loop:
+        inner = simd_options(problem.data)
+    else:
+        inner = np.arange(1, 2 if loop in problem.array.sequential else top + 1, dtype=np.int64)
     inner = inner[inner <= top]
     lane_counts = top // inner
+    if loop in problem.array.dataflow and problem.physical.idle_lanes:
+        idle = inner == 1 if loop != problem.array.simd_loop else np.ones(inner.size, bool)
+        lane_counts[idle] = np.maximum(lane_counts[idle], problem.physical.idle_lanes)
     # chunk boundaries by cumulated row count, so that a chunk holds whole runs of one t2
     chunk_of = np.cumsum(lane_counts) // CHUNK_ROWS
     for chunk in range(int(chunk_of[-1]) + 1):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 if TYPE_CHECKING:
     from ithaca.formulations.number_systems import NumberSystem
@@ -23,7 +23,19 @@ Operand: TypeAlias = "Expression | int | Fraction"
 class Expression:
     """Base of all expression nodes; supports ordinary arithmetic."""
 
-    __slots__ = ()
+    #: Trees are hashed again and again as keys; a node's hash is computed once. It is no field, so pickling leaves it out.
+    __slots__ = ("_hash",)
+
+    _hash: int
+    __match_args__: ClassVar[tuple[str, ...]] = ()
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            found = hash((type(self).__name__, *(getattr(self, name) for name in self.__match_args__)))
+            object.__setattr__(self, "_hash", found)
+            return found
 
     def __add__(self, other: Operand) -> Expression:
         return add(self, other)
@@ -103,6 +115,8 @@ class Constant(Expression):
 
     value: Fraction
 
+    __hash__ = Expression.__hash__
+
     def _value(self, value: Callable[[Expression], Any], values: Mapping[str, Any], numbers: NumberSystem) -> Any:
         return numbers.number(self.value)
 
@@ -116,6 +130,8 @@ class Symbol(Expression):
 
     name: str
 
+    __hash__ = Expression.__hash__
+
     def _value(self, value: Callable[[Expression], Any], values: Mapping[str, Any], numbers: NumberSystem) -> Any:
         return values[self.name]
 
@@ -128,6 +144,8 @@ class Sum(Expression):
     """A flat sum of two or more terms."""
 
     terms: tuple[Expression, ...]
+
+    __hash__ = Expression.__hash__
 
     @property
     def children(self) -> tuple[Expression, ...]:
@@ -149,6 +167,8 @@ class Product(Expression):
 
     coefficient: Fraction
     factors: tuple[tuple[Expression, int], ...]
+
+    __hash__ = Expression.__hash__
 
     @property
     def children(self) -> tuple[Expression, ...]:
@@ -187,6 +207,8 @@ class CeilingDivision(Expression):
     numerator: Expression
     denominator: Expression
 
+    __hash__ = Expression.__hash__
+
     @property
     def children(self) -> tuple[Expression, ...]:
         return (self.numerator, self.denominator)
@@ -204,6 +226,8 @@ class Maximum(Expression):
 
     arguments: tuple[Expression, ...]
 
+    __hash__ = Expression.__hash__
+
     @property
     def children(self) -> tuple[Expression, ...]:
         return self.arguments
@@ -220,6 +244,8 @@ class Minimum(Expression):
     """The smallest of its arguments."""
 
     arguments: tuple[Expression, ...]
+
+    __hash__ = Expression.__hash__
 
     @property
     def children(self) -> tuple[Expression, ...]:
@@ -337,6 +363,15 @@ def split_coefficient(node: Expression) -> tuple[Fraction, Expression]:
     if isinstance(node, Product) and node.coefficient != 1:
         return node.coefficient, multiply(*(Product(Fraction(1), (f,)) for f in node.factors))
     return Fraction(1), node
+
+
+def summands(node: Expression) -> list[Expression]:
+    """Terms of a sum, a constant times a sum multiplied out; of anything else itself."""
+    if isinstance(node, Product) and len(node.factors) == 1 and isinstance(node.factors[0][0], Sum) and node.factors[0][1] == 1:
+        return [multiply(node.coefficient, t) for t in node.factors[0][0].terms]
+    if isinstance(node, Sum):
+        return [t for term in node.terms for t in (summands(term) if isinstance(term, Product) else [term])]
+    return [node]
 
 
 def walk(node: Expression) -> Iterable[Expression]:

@@ -1,34 +1,28 @@
 """Numbers and documents as they cross the border: read strictly, written exactly.
 
-Inside, all numbers are exact rationals; in a file they are JSON numbers. What comes from a file
-is read under limits (size, nesting, digits) and refused with one line, because anyone can have
-written it. Nothing here imports pydantic or yaml, so that every module may use it.
+Inside, all numbers are exact rationals; in a file they are JSON numbers. How files are read and
+refused stands in `ithaca.workloads.reading`, whose functions can be had from here, too.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any
 
-from ithaca.formulations.parsing import escaped, quoted
 from ithaca.workloads.errors import InputError
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel, ValidationError
+from ithaca.workloads.messages import MAX_LINE as MAX_LINE
+from ithaca.workloads.messages import refuse as refuse
+from ithaca.workloads.reading import MAX_DIGITS as MAX_DIGITS
+from ithaca.workloads.reading import location as location
+from ithaca.workloads.reading import parse_json as parse_json
+from ithaca.workloads.reading import read_text as read_text
+from ithaca.workloads.reading import refuse_invalid as refuse_invalid
 
 #: Version of all documents Ithaca reads and writes.
 SCHEMA = "ithaca/1"
-
-#: Longest integer in a document: every number fits a double, and none takes long to print.
-MAX_DIGITS = 300
-
-#: Longest error line; the middle of a longer one is left out.
-MAX_LINE = 600
 
 
 def json_number(value: Fraction) -> int | float:
@@ -60,131 +54,3 @@ def fraction(number: int | float) -> Fraction:
 def document_text(document: Mapping[str, Any]) -> str:
     """A document as JSON text, ready to print or write; never contains NaN or Infinity."""
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
-
-
-def read_text(path: Path, max_bytes: int) -> str:
-    """Read a UTF-8 file that somebody else wrote.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, is larger than ``max_bytes``, is not UTF-8 or holds NUL characters.
-    """
-    try:
-        with path.open("rb") as file:
-            raw = file.read(max_bytes + 1)
-    except FileNotFoundError:
-        raise refuse(path, "no such file; allowed: a file that exists") from None
-    except IsADirectoryError:
-        raise refuse(path, "is a directory; allowed: a file") from None
-    except OSError as error:
-        raise refuse(path, f"cannot be read: {error.strerror}") from None
-    except ValueError:  # a NUL character in the path itself
-        raise refuse(path, "is no path; allowed: the path of a file") from None
-    if len(raw) > max_bytes:
-        raise refuse(path, f"is too large; allowed: at most {max_bytes} bytes")
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise refuse(path, f"byte {error.start} is 0x{raw[error.start]:02x}; allowed: UTF-8 text") from None
-    if "\0" in text:
-        raise refuse(path, f"character {text.index(chr(0))} is NUL; allowed: text")
-    return text
-
-
-def parse_json(text: str, where: object) -> Any:
-    """Parse JSON strictly: no repeated keys, no NaN or Infinity, no endless numbers or nesting.
-
-    Parameters
-    ----------
-    text : str
-        The document.
-    where : object
-        What the error line starts with (a path, a row and column).
-
-    Raises
-    ------
-    InputError
-        If the text is no such document.
-    """
-
-    def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            repeated = Counter(key for key, _ in pairs).most_common(1)[0][0]
-            raise refuse(where, f"field {quoted(repeated)} occurs twice; allowed: every field once")
-        return found
-
-    def integer(digits: str) -> int:
-        if len(digits) > MAX_DIGITS:
-            raise refuse(where, f"number {quoted(digits)} is too long; allowed: at most {MAX_DIGITS} digits")
-        return int(digits)
-
-    def decimal(digits: str) -> float:
-        if not math.isfinite(number := float(digits)):
-            raise refuse(where, f"number {quoted(digits)} is too large; allowed: a finite number")
-        return number
-
-    def constant(name: str) -> None:
-        raise refuse(where, f"number is {name}; allowed: a finite number")
-
-    try:
-        return json.loads(text, object_pairs_hook=mapping, parse_int=integer, parse_float=decimal, parse_constant=constant)
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise refuse(where, f"not JSON at {place}: {error.msg}; allowed: a complete JSON document") from None
-    except (RecursionError, MemoryError):
-        raise refuse(where, "nested too deeply; allowed: a JSON document as Ithaca writes it") from None
-
-
-def refuse(where: object, complaint: object) -> InputError:
-    """The error ``where: complaint``, kept to one printable line of bounded length."""
-    line = escaped(f"{where}: {complaint}")
-    return InputError(line if len(line) <= MAX_LINE else f"{line[: MAX_LINE // 2]} … {line[-MAX_LINE // 2 :]}")
-
-
-def refuse_invalid(where: object, error: ValidationError, model: type[BaseModel]) -> InputError:
-    """The first complaint of pydantic about a document, as one line of ours.
-
-    Parameters
-    ----------
-    where : object
-        What the line starts with.
-    error : ValidationError
-        Pydantic's error.
-    model : type of BaseModel
-        The model that was validated, asked for its fields where one is unknown.
-    """
-    first = error.errors(include_url=False)[0]
-    at = location(first["loc"])
-    if first["type"] == "missing":
-        return refuse(where, f"{at} is missing; allowed: {', '.join(_fields(model, first['loc']))}")
-    if first["type"] == "extra_forbidden":
-        return refuse(where, f"{at} is unknown; allowed: {', '.join(_fields(model, first['loc']))}")
-    if first["type"] in ("model_type", "model_attributes_type", "dict_type"):
-        return refuse(where, f"{at} is {quoted(first['input'])}; allowed: a mapping of names to values")
-    allowed = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    return refuse(where, f"{at} is {quoted(first['input'])}; allowed: {allowed}")
-
-
-def location(parts: Sequence[str | int]) -> str:
-    """A path inside a document, such as ``designs[2].tiling.simd``."""
-    text = ""
-    for part in parts:
-        if isinstance(part, int):
-            text += f"[{part}]"
-        else:
-            text += f".{part if part.isidentifier() and len(part) <= 40 else quoted(part)}"
-    return text.removeprefix(".") or "the document"
-
-
-def _fields(model: type[BaseModel], parts: Sequence[str | int]) -> list[str]:
-    """Names of the fields that are allowed where ``parts`` points."""
-    for part in parts[:-1]:
-        if isinstance(part, int):
-            continue
-        kind: Any = model.model_fields[part].annotation
-        while not hasattr(kind, "model_fields"):  # unwrap `X | None` and `list[X]`
-            kind = get_args(kind)[0]
-        model = kind
-    return [field.alias or name for name, field in model.model_fields.items()]

@@ -31,11 +31,15 @@ def in_design_space(problem: Problem, tiling: Tiling) -> bool:
         return False
     for loop in array.band:
         outer, inner = tiling.array_part[loop], tiling.t2(array, loop)
-        if outer > largest_t1(sizes[loop]) or (space.divisors_only and sizes[loop] % outer):
+        idle = loop in array.dataflow and (inner == 1 or loop == array.simd_loop)
+        idle = idle and outer // inner <= problem.physical.idle_lanes
+        if (outer > largest_t1(sizes[loop]) and not idle) or (space.divisors_only and sizes[loop] % outer):
             return False
         if loop in array.dataflow and outer // inner < space.min_lanes:
             return False
     if tiling.simd not in simd_options(problem.data):
+        return False
+    if any(values[name] != value for name, value in problem.physical.given(array).items()):
         return False
     return all(_pack_is_legal(problem, group, tiling, values) for group in array.packed_groups)
 

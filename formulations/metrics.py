@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from operator import attrgetter
 from typing import Any
 
@@ -74,9 +73,9 @@ def area(costs: Costs) -> Any:
 
 
 def throughput(costs: Costs) -> Any:
-    """Operations per second (Gop/s): two per iteration of the unpadded nest."""
+    """Operations per second (Gop/s): multiplications and one addition per iteration of the unpadded nest."""
     point = costs.point
-    operations: Any = point.numbers.number(Fraction(2) * point.technology.clock_mhz / 1000)
+    operations: Any = point.numbers.number(point.array.factors * point.technology.clock_mhz / 1000)
     for loop in (*point.array.band, *point.array.untiled):
         operations = operations * point.values[quantities.extent(loop).name]
     return operations / costs.latency
@@ -94,7 +93,7 @@ METRICS: Mapping[str, Metric] = {
         Metric("off_chip_words", "words", "words moved between the array and DRAM", attrgetter("off_chip_words")),
         Metric("comm", "words", "off-chip words, as the published objectives call them", attrgetter("off_chip_words")),
         Metric("comp", "MAC units", "multiply-accumulate units of all PEs", attrgetter("comp")),
-        Metric("throughput", "Gop/s", "two operations per iteration, over the latency", throughput),
+        Metric("throughput", "Gop/s", "multiplications and an addition per iteration, over the latency", throughput),
         Metric("energy", "pJ", "activity counts times energies of the platform", energy),
         Metric("edp", "pJ·cycles", "energy times latency", lambda costs: energy(costs) * costs.latency),
         Metric("power", "mW", "energy over time, or the platform's regression", power),

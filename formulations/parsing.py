@@ -28,15 +28,15 @@ from ithaca.formulations.expression import (
     walk,
 )
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import SHOWN as SHOWN
+from ithaca.workloads.messages import escaped as escaped
+from ithaca.workloads.messages import quoted as quoted
 
 #: The functions an expression may call.
 FUNCTIONS = ("ceil", "max", "min")
 
 #: Bounds that no honest expression meets (characters; levels; digits; bits).
 MAX_TEXT, MAX_DEPTH, MAX_DIGITS, MAX_BITS = 10_000, 100, 40, 512
-
-#: How much of a bad value an error message repeats (characters).
-SHOWN = 60
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?)|(?P<name>[^\W\d]\w*)|(?P<sign>[-+*/(),])|(?P<bad>\S))"
@@ -85,29 +85,6 @@ def parse_expression(
         if max(number.numerator.bit_length(), number.denominator.bit_length()) > MAX_BITS:
             parser.refuse("computes a constant that is too large or too small")
     return expression
-
-
-def quoted(value: object) -> str:
-    """A value as error messages show it: one line, shortened, control characters escaped."""
-    match value:
-        case str():
-            return f"'{escaped(value if len(value) <= SHOWN else value[: SHOWN - 1] + '…')}'"
-        case None | bool():
-            return {None: "null", True: "true", False: "false"}[value]
-        case int():
-            return str(value) if value.bit_length() <= 2 * SHOWN else "a very large number"
-        case float():
-            return str(value)
-        case dict():
-            return "an object"
-        case list():
-            return "a list"
-    return f"a {type(value).__name__}"
-
-
-def escaped(text: str) -> str:
-    """Text with its control characters escaped."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,11 @@ A platform is a YAML or JSON document::
     energy: {dram: 200, buffer: 6}         # relative to one MAC; also hop, register, mac, mac_pj (pJ)
     cost_tables: maestro-28nm              # for ASICs: what area and power are
 
-Of YAML only mappings and plain or quoted scalars are read: no tags, no aliases, no second
-document; and numbers are JSON's, so that ``1:30`` or ``0x10`` cannot be mistaken for one.
+How YAML is read stands in `ithaca.workloads.yaml_documents`.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -27,24 +24,20 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ithaca.formulations.json_numbers import MAX_DIGITS, fraction, parse_json, read_text, refuse, refuse_invalid
-from ithaca.formulations.parsing import quoted
+from ithaca.formulations.json_numbers import fraction
 from ithaca.formulations.platform import DEFAULT_USABLE, Platform, Resource
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted, refuse
+from ithaca.workloads.reading import parse_json, read_text, refuse_invalid
+from ithaca.workloads.yaml_documents import parse_yaml
 
 #: Largest platform file (bytes); the packaged ones have 300.
 MAX_BYTES = 65_536
 
-#: Deepest nesting of a YAML document; a platform needs three levels.
-MAX_DEPTH = 8
-
 PATH_ENDINGS = (".yaml", ".yml", ".json")
 
 _PACKAGE = "ithaca.formulations.platforms"
-_INTEGER = re.compile(r"[-+]?[0-9]+")
-_DECIMAL = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
-_WORDS: dict[str, object] = {"": None, "~": None, "null": None, "true": True, "false": False}
 
 
 class _Document(BaseModel):
@@ -116,13 +109,13 @@ def load_platform(name_or_path: str) -> Platform:
     """
     if name_or_path in platform_names():
         text = files(_PACKAGE).joinpath(f"{name_or_path}.yaml").read_text(encoding="utf-8")
-        return _platform(_parse_yaml(text, name_or_path), name_or_path)
+        return _platform(parse_yaml(text, name_or_path), name_or_path)
     if not ("/" in name_or_path or "\\" in name_or_path or name_or_path.lower().endswith(PATH_ENDINGS)):
         known = ", ".join(platform_names())
         raise InputError(f"unknown platform {quoted(name_or_path)}; known: {known}; or a path to a .yaml file")
     path = Path(name_or_path)
     text = read_text(path, MAX_BYTES)
-    return _platform(parse_json(text, path) if path.suffix.lower() == ".json" else _parse_yaml(text, path), path)
+    return _platform(parse_json(text, path) if path.suffix.lower() == ".json" else parse_yaml(text, path), path)
 
 
 def _platform(document: Any, where: object) -> Platform:
@@ -142,92 +135,3 @@ def _platform(document: Any, where: object) -> Platform:
     energies = {name: fraction(value) for name, value in read.energy.model_dump(by_alias=True).items()}
     technology = Technology(clock_mhz=fraction(read.clock_mhz), cost_tables=read.cost_tables, **energies)
     return Platform(read.name, read.description, technology, resources)
-
-
-def _parse_yaml(text: str, where: object) -> Any:
-    """Build the document from YAML's events: nothing is constructed, nothing expanded."""
-    import yaml
-
-    builder = _Builder()
-    try:
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            builder.where = f"{where}: line {event.start_mark.line + 1}" if event.start_mark else str(where)
-            match event:
-                case yaml.AliasEvent():
-                    raise refuse(builder.where, f"alias {quoted(event.anchor)}; allowed: every value written out")
-                case yaml.ScalarEvent(tag=str(tag)) | yaml.CollectionStartEvent(tag=str(tag)):
-                    raise refuse(builder.where, f"tag {quoted(tag)}; allowed: values without tags")
-                case yaml.MappingStartEvent():
-                    builder.open({})
-                case yaml.SequenceStartEvent():
-                    builder.open([])
-                case yaml.CollectionEndEvent():
-                    builder.close()
-                case yaml.ScalarEvent():
-                    builder.scalar(event.value, plain=event.style is None)
-    except yaml.MarkedYAMLError as error:
-        place = f" at line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise refuse(where, f"not YAML{place}: {error.problem}; allowed: a YAML document") from None
-    except yaml.YAMLError as error:
-        raise refuse(where, f"not YAML: {str(error).splitlines()[0]}; allowed: a YAML document") from None
-    if len(builder.documents) != 1:
-        raise refuse(where, f"holds {len(builder.documents)} documents; allowed: one")
-    return builder.documents[0]
-
-
-@dataclass(slots=True)
-class _Builder:
-    """The document as far as it has been read: ``collections`` are open, from the outside in.
-
-    ``keys`` holds for each of them the field its next value belongs to, None where a field
-    name comes next; ``where`` names the place for error lines.
-    """
-
-    where: str = ""
-    documents: list[Any] = field(default_factory=list)
-    collections: list[dict[str, Any] | list[Any]] = field(default_factory=list)
-    keys: list[str | None] = field(default_factory=list)
-
-    def open(self, collection: dict[str, Any] | list[Any]) -> None:
-        if len(self.collections) == MAX_DEPTH:
-            raise refuse(self.where, f"nested too deeply; allowed: {MAX_DEPTH} levels")
-        self.collections.append(collection)
-        self.keys.append(None)
-
-    def close(self) -> None:
-        self.keys.pop()
-        self.value(self.collections.pop())
-
-    def scalar(self, text: str, plain: bool) -> None:
-        owner = self.collections[-1] if self.collections else None
-        if isinstance(owner, dict) and self.keys[-1] is None:
-            if text in owner:
-                raise refuse(self.where, f"field {quoted(text)} occurs twice; allowed: every field once")
-            self.keys[-1] = text
-        else:
-            self.value(_scalar(text, self.where) if plain else text)
-
-    def value(self, value: Any) -> None:
-        if not self.collections:
-            self.documents.append(value)
-            return
-        owner, key = self.collections[-1], self.keys[-1]
-        if isinstance(owner, list):
-            owner.append(value)
-        elif key is None:
-            raise refuse(self.where, f"a field name is {quoted(value)}; allowed: text")
-        else:
-            owner[key] = value
-            self.keys[-1] = None
-
-
-def _scalar(text: str, where: str) -> object:
-    if text in _WORDS:
-        return _WORDS[text]
-    if _INTEGER.fullmatch(text):
-        if len(text) > MAX_DIGITS:
-            raise refuse(where, f"number {quoted(text)} is too long; allowed: at most {MAX_DIGITS} digits")
-        return int(text)
-    if _DECIMAL.fullmatch(text):
-        return float(text)
-    return text

@@ -27,7 +27,7 @@ COLUMNS = ("dataflow", "reuse", "sizes", "array_part", "latency_hiding", "simd",
 _INTEGER = re.compile(r"-?[0-9]{1,300}")
 
 #: Designs derived so far; a file has few designs and many points.
-_Designs = dict[tuple[str, str, str], SystolicArray]
+_Designs = dict[tuple[object, ...], SystolicArray]
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ def load_points(path: Path, nest: LoopNest) -> tuple[Point, ...]:
     """Read points from a CSV file, one per row.
 
     The columns ``sizes``, ``array_part``, ``latency_hiding`` and ``pack`` (per buffer module)
-    hold JSON objects of integers. Values are taken as given: only what the model has no meaning
-    for is refused.
+    hold JSON objects of integers; ``sizes`` may set the workload's parameters, too. Values are taken
+    as given: only what the model has no meaning for is refused.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def _header(row: list[str], path: Path) -> list[str]:
 def _point(row: Mapping[str, str], nest: LoopNest, arrays: _Designs, where: str) -> Point:
     try:
         sized = nest.with_sizes(_sizes(row, nest))
-        array = _array(row, nest, arrays)
+        array = _array(row, sized, arrays)
         pack = group_packs(array, _integers(row, "pack"))
         tiling = Tiling(_integers(row, "array_part"), _integers(row, "latency_hiding"), _integer(row, "simd"), pack)
         tiling.quantities(array, sized.sizes)  # checks names and divisibility
@@ -110,9 +110,9 @@ def _point(row: Mapping[str, str], nest: LoopNest, arrays: _Designs, where: str)
 
 
 def _array(row: Mapping[str, str], nest: LoopNest, arrays: _Designs) -> SystolicArray:
-    key = (row["dataflow"], row["reuse"], row.get("edition", Edition.EXACT.value))
+    loops, permutation, edition = row["dataflow"], row["reuse"], row.get("edition", Edition.EXACT.value)
+    key = (loops, permutation, edition, nest.parameters)
     if key not in arrays:
-        loops, permutation, edition = key
         editions = [e.value for e in Edition]
         if edition not in editions:
             raise InputError(f"edition is {quoted(edition)}; allowed: {', '.join(editions)}")

@@ -84,6 +84,9 @@ class Posynomial:
             result = result * self
         return result
 
+    def __truediv__(self, other: Posynomial) -> Posynomial:
+        return self * other**-1
+
     def scaled(self, factor: Fraction) -> Posynomial:
         """Multiply by a positive constant."""
         return Posynomial({e: c * factor for e, c in self.terms.items()})

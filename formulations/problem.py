@@ -11,6 +11,7 @@ from ithaca.formulations.expression import Expression
 from ithaca.formulations.metrics import METRICS, metric_values
 from ithaca.formulations.number_systems import FRACTION
 from ithaca.formulations.parsing import parse_expression
+from ithaca.formulations.physical_array import ANY_ARRAY, PhysicalArray
 from ithaca.formulations.systolic_array import SystolicArray
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.formulations.tiling import Tiling
@@ -111,6 +112,8 @@ class Problem:
         Restrictions of the design space.
     technology : Technology
         Clock and energies, for the metrics that need them.
+    physical : PhysicalArray
+        What is given of the array.
     """
 
     nest: LoopNest
@@ -120,10 +123,12 @@ class Problem:
     objective: Objective
     space: SpaceOptions = field(default_factory=SpaceOptions)
     technology: Technology = DEFAULT_TECHNOLOGY
+    physical: PhysicalArray = ANY_ARRAY
 
     def costs(self, tiling: Tiling) -> Costs:
         """All metrics of a tiling, by the exact reference (Fractions)."""
-        return evaluate(self.array, tiling.quantities(self.array, self.nest.sizes), self.data, FRACTION, self.technology)
+        values = tiling.quantities(self.array, self.nest.sizes)
+        return evaluate(self.array, values, self.data, FRACTION, self.technology, dict(self.physical.buffers))
 
     def value(self, costs: Costs) -> Fraction:
         """The objective's exact value for exact costs."""
@@ -135,7 +140,7 @@ class Problem:
 
     def symbolic(self) -> SymbolicProblem:
         """The problem in symbols, with the extents put in."""
-        costs = symbolic_costs(self.array, self.data, self.technology)
+        costs = symbolic_costs(self.array, self.data, self.technology, dict(self.physical.buffers))
         extents = {f"extent.{loop}": n for loop, n in self.nest.sizes.items()}
         names = self.objective.expression.symbols.union(*(limit.expression.symbols for limit in self.limits))
         metrics = {name: metric.substitute(extents) for name, metric in metric_values(costs, names).items()}

@@ -34,7 +34,7 @@ class Silicon:
     pes : number
         Number of PEs.
     lanes : number
-        MAC units per PE.
+        Multipliers per PE, each with an adder.
     l1, l2 : number
         Blocks of private memory per PE, and of shared memory.
     bandwidth : number
@@ -73,7 +73,7 @@ def silicon(costs: Costs) -> Silicon:
             bandwidth = bandwidth + value(group.pack)
     return Silicon(
         pes=value(array.pe.count),
-        lanes=value(array.pe.simd),
+        lanes=value(array.pe.simd) * (array.factors - 1),
         l1=numbers.ceil_div(private, constant(L1_BLOCK)),
         l2=numbers.ceil_div(shared, constant(L2_BLOCK)),
         bandwidth=bandwidth,

@@ -193,6 +193,9 @@ class ProcessingElement:
     accumulators : Expression or None
         Words of the PE's accumulator buffer; None where it has none. With it, the product of
         the latency hiding factors must cover the accumulator latency.
+    outputs : Expression
+        Accumulators that work at a time, and the width of their buffer (words): the SIMD factor
+        where the SIMD loop is parallel, 1 where it reduces and its products are summed up first.
     """
 
     count: Expression
@@ -201,6 +204,7 @@ class ProcessingElement:
     tiles: Expression
     moves: Expression
     accumulators: Expression | None
+    outputs: Expression = ONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +231,9 @@ class SystolicArray:
         In the order read-only arrays, flow, drain.
     pe : ProcessingElement
         The processing elements.
+    sequential : tuple of str
+        Band loops that reduce and are not vectorised. Their iterations wait for each other's sums,
+        so they hide no latency: their t2 is 1.
     """
 
     workload: str
@@ -239,6 +246,7 @@ class SystolicArray:
     simd_loop: str
     groups: tuple[IOGroup, ...]
     pe: ProcessingElement
+    sequential: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -257,8 +265,13 @@ class SystolicArray:
 
     @property
     def latency_hiding_loops(self) -> tuple[str, ...]:
-        """The band loops whose t2 hides latency: all but the SIMD loop."""
-        return tuple(loop for loop in self.band if loop != self.simd_loop)
+        """The band loops whose t2 hides latency: the parallel ones but the SIMD loop."""
+        return tuple(loop for loop in self.band if loop != self.simd_loop and loop not in self.sequential)
+
+    @property
+    def factors(self) -> int:
+        """Arrays that are multiplied in every iteration."""
+        return sum(group.role is Role.READ for group in self.groups)
 
     @property
     def obstacle(self) -> str | None:

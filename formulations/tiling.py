@@ -20,7 +20,8 @@ class Tiling:
     array_part : mapping of str to int
         Array partitioning factor t1 of every band loop (iterations).
     latency_hiding : mapping of str to int
-        Latency hiding factor t2 of every band loop but the SIMD loop (iterations).
+        Latency hiding factor t2 of every band loop that has one (iterations): the parallel loops but
+        the SIMD loop.
     simd : int
         SIMD factor (words).
     pack : mapping of str to int
@@ -39,8 +40,10 @@ class Tiling:
         _check_factor("simd", self.simd)
 
     def t2(self, array: SystolicArray, loop: str) -> int:
-        """Inner factor of a band loop: latency hiding, or SIMD for the SIMD loop."""
-        return self.simd if loop == array.simd_loop else self.latency_hiding[loop]
+        """Inner factor of a band loop: latency hiding, SIMD for the SIMD loop, 1 where neither is possible."""
+        if loop == array.simd_loop:
+            return self.simd
+        return 1 if loop in array.sequential else self.latency_hiding[loop]
 
     def quantities(self, array: SystolicArray, sizes: Mapping[str, int]) -> dict[str, Fraction]:
         """The model's quantities at this point, as exact numbers.

@@ -1,10 +1,12 @@
 """Dependences of a loop nest, derived from its array accesses.
 
 Two iterations depend on each other when they touch the same element. For an affine access
-``F·x + f`` that is the case exactly when their distance lies in the integer null space of
-``F``. A basis of that null space therefore carries all dependences of the reference: *read*
+``F·x + f`` that is the case exactly when their distance is an integer vector that ``F`` maps to 0.
+A basis of these vectors therefore carries all dependences of the reference: *read*
 dependences (reuse) for the inputs, *flow* dependences for the accumulated output, whose
-*output* dependences are the same vectors.
+*output* dependences are the same vectors. All of them are uniform: none depends on where in the
+nest an iteration lies. A strided access ``x[2*r+p]`` has the distance ``(1, -2)``: its next
+window begins where this one has its third element.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from math import gcd, lcm
+from itertools import permutations
 
 from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest
@@ -58,8 +60,27 @@ def dependences(nest: LoopNest) -> tuple[Dependence, ...]:
     return tuple(found)
 
 
+def far_dependences(nest: LoopNest) -> dict[str, Dependence]:
+    """The band loops along which data would have to skip a PE, each with a dependence that says so.
+
+    Those are the loops with a read or flow dependence whose distance exceeds 1. They cannot be
+    mapped to space, where data travel between neighbours only (Wang, Guo & Cong, AutoSA, FPGA
+    2021, §4.1). Output dependences count as little as they move data.
+    """
+    found: dict[str, Dependence] = {}
+    for dependence in dependences(nest):
+        for loop, distance in zip(nest.loops, dependence.distance, strict=True):
+            if loop in nest.band and abs(distance) > 1 and dependence.kind is not DependenceKind.OUTPUT:
+                found.setdefault(loop, dependence)
+    return found
+
+
 def null_space(access: Access, loops: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
-    """Primitive integer basis of the null space of the access matrix.
+    """Basis of short vectors of all integer vectors that the access matrix maps to 0.
+
+    It is a basis of the lattice: every distance between iterations that touch the same element
+    is an integer combination of it. (Vectors that merely span the null space are not enough:
+    those of ``x[2*i+j+k]`` that leave out j and k in turn do not generate ``(0, 1, -1)``.)
 
     Parameters
     ----------
@@ -71,37 +92,56 @@ def null_space(access: Access, loops: tuple[str, ...]) -> tuple[tuple[int, ...],
     Returns
     -------
     tuple of tuple of int
-        One vector per free loop, its first non-zero entry positive.
+        One vector per free dimension, its first non-zero entry positive.
     """
-    rows = [[Fraction(s.coefficient(name)) for name in loops] for s in access.subscripts]
-    pivots: list[int] = []
-    rank = 0
-    for column in range(len(loops)):
-        pivot = next((r for r in range(rank, len(rows)) if rows[r][column]), None)
-        if pivot is None:
-            continue
-        rows[rank], rows[pivot] = rows[pivot], rows[rank]
-        head = rows[rank][column]
-        rows[rank] = [value / head for value in rows[rank]]
-        for r, row in enumerate(rows):
-            if r != rank and row[column]:
-                factor = row[column]
-                rows[r] = [a - factor * b for a, b in zip(row, rows[rank], strict=True)]
-        pivots.append(column)
-        rank += 1
-    basis = []
-    for free in (c for c in range(len(loops)) if c not in pivots):
-        vector = [Fraction(0)] * len(loops)
-        vector[free] = Fraction(1)
-        for r, column in enumerate(pivots):
-            vector[column] = -rows[r][free]
-        basis.append(_primitive(vector))
-    return tuple(basis)
+    vectors = [[int(column == row) for column in range(len(loops))] for row in range(len(loops))]
+    for subscript in access.subscripts:
+        vectors = _kernel([subscript.coefficient(loop) for loop in loops], vectors)
+    return tuple(_with_positive_head(vector) for vector in _shortened(vectors))
 
 
-def _primitive(vector: list[Fraction]) -> tuple[int, ...]:
-    scale = lcm(*(v.denominator for v in vector))
-    whole = [int(v * scale) for v in vector]
-    divisor = gcd(*whole)
-    sign = 1 if next(v for v in whole if v) > 0 else -1
-    return tuple(sign * v // divisor for v in whole)
+def _kernel(form: list[int], vectors: list[list[int]]) -> list[list[int]]:
+    """Basis of those integer combinations of ``vectors`` that a linear form maps to 0.
+
+    Euclid's algorithm on the vectors' values: steps that can be undone leave one vector with
+    their greatest common divisor, which is dropped, and the others at 0.
+    """
+    vectors = list(vectors)
+    while True:
+        values = [_dot(form, vector) for vector in vectors]
+        live = [index for index, value in enumerate(values) if value]
+        if not live:
+            return vectors
+        pivot = min(live, key=lambda index: abs(values[index]))
+        if len(live) == 1:
+            return vectors[:pivot] + vectors[pivot + 1 :]
+        for index in live:
+            if index != pivot:
+                vectors[index] = _minus(vectors[index], values[index] // values[pivot], vectors[pivot])
+
+
+def _shortened(vectors: list[list[int]]) -> list[list[int]]:
+    """The same lattice with shorter vectors: each is reduced by each other until none gets shorter."""
+    vectors = list(vectors)
+    shorter = True
+    while shorter:
+        shorter = False
+        for index, other in permutations(range(len(vectors)), 2):
+            one, two = vectors[index], vectors[other]
+            reduced = _minus(one, round(Fraction(_dot(one, two), _dot(two, two))), two)
+            if _dot(reduced, reduced) < _dot(one, one):
+                vectors[index], shorter = reduced, True
+    return vectors
+
+
+def _dot(one: list[int], two: list[int]) -> int:
+    return sum(a * b for a, b in zip(one, two, strict=True))
+
+
+def _minus(one: list[int], factor: int, two: list[int]) -> list[int]:
+    return [a - factor * b for a, b in zip(one, two, strict=True)]
+
+
+def _with_positive_head(vector: list[int]) -> tuple[int, ...]:
+    sign = 1 if next(v for v in vector if v) > 0 else -1
+    return tuple(sign * v for v in vector)

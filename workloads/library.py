@@ -1,50 +1,139 @@
-"""The workloads that come with Ithaca."""
+"""The workloads that come with Ithaca: one kernel file each, in the folder ``kernels``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted
 from ithaca.workloads.nest import LoopNest
-from ithaca.workloads.statement import parse_statement
+
+#: Endings of kernel files.
+PATH_ENDINGS = (".yaml", ".yml")
+
+_PACKAGE = "ithaca.workloads.kernels"
 
 
-def _nest(name: str, statement: str, extents: Mapping[str, int], simd: str, untiled: str = "") -> LoopNest:
-    output, inputs = parse_statement(statement)
-    return LoopNest(name, tuple(extents.items()), output, inputs, simd, frozenset(untiled.split()))
+@cache
+def workload_names() -> tuple[str, ...]:
+    """Names of the workloads that come with Ithaca."""
+    names = (entry.name for entry in files(_PACKAGE).iterdir())
+    return tuple(sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml")))
+
+
+@cache
+def _packaged(name: str) -> LoopNest:
+    from ithaca.workloads.kernel_files import parse_kernel
+
+    return parse_kernel(files(_PACKAGE).joinpath(f"{name}.yaml").read_text(encoding="utf-8"), name)
+
+
+class _Library(Mapping[str, LoopNest]):
+    """The workloads by name; each is read when it is first asked for."""
+
+    def __getitem__(self, name: str) -> LoopNest:
+        if name not in workload_names():
+            raise KeyError(name)
+        return _packaged(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in workload_names()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(workload_names())
+
+    def __len__(self) -> int:
+        return len(workload_names())
 
 
 #: Every workload of the library by name. Extents are defaults; sizes replace them.
-LIBRARY: Mapping[str, LoopNest] = {
-    nest.name: nest
-    for nest in (
-        _nest("mm", "C[i][j] += A[i][k] * B[j][k]", {"i": 1024, "j": 1024, "k": 1024}, simd="k"),
-        _nest(
-            "conv2d",
-            "cout[r][c][o] += cin[r+p][c+q][i] * w[o][p][q][i]",
-            {"o": 512, "r": 56, "c": 56, "i": 512, "p": 3, "q": 3},
-            simd="i",
-            untiled="p q",
-        ),
-    )
-}
+LIBRARY: Mapping[str, LoopNest] = _Library()
 
 
-def workload(name: str, sizes: Mapping[str, int] | None = None) -> LoopNest:
-    """Look up a workload and set its extents.
+def is_path(name_or_path: str) -> bool:
+    """Whether a workload is given by its file: it contains a separator, or ends in .yaml or .yml."""
+    return "/" in name_or_path or "\\" in name_or_path or name_or_path.lower().endswith(PATH_ENDINGS)
+
+
+def workload(name_or_path: str, sizes: Mapping[str, int] | None = None) -> LoopNest:
+    """Look up a workload, or read it from a user's own file, and set its extents.
 
     Parameters
     ----------
-    name : str
-        Name in the library.
+    name_or_path : str
+        Name in the library, or the path of a kernel file (`ithaca.workloads.kernel_files`).
     sizes : mapping of str to int, optional
-        Extents (iterations) that replace the defaults.
+        Extents (iterations) and parameters that replace the workload's own.
 
     Raises
     ------
     InputError
-        If the name or a loop is unknown, or an extent is out of range.
+        If there is no such workload, its file is no kernel file, a name is neither a loop nor a
+        parameter, or a value is out of range.
     """
+    from ithaca.workloads.kernel_files import check_simd, load_kernel_file
+
+    if name_or_path in LIBRARY:
+        nest = LIBRARY[name_or_path]
+    elif is_path(name_or_path):
+        nest = load_kernel_file(Path(name_or_path))
+    else:
+        known = ", ".join(LIBRARY)
+        raise InputError(f"unknown workload {quoted(name_or_path)}; known: {known}; or a path to a .yaml file")
+    sized = nest.with_sizes(sizes or {})
+    check_simd(sized)  # again, because a stride decides it
+    return sized
+
+
+def workload_document(nest: LoopNest) -> dict[str, Any]:
+    """What a result says of its workload: enough for `documented_workload` to build it again.
+
+    That is its name, extents and parameters, and of a nest that is not the library's the whole
+    kernel, so that a result can be read without the file its workload came from.
+    """
+    document: dict[str, Any] = {"name": nest.name, "sizes": nest.sizes}
+    if nest.parameters:
+        document["parameters"] = dict(nest.parameters)
+    if nest.name not in LIBRARY or not is_variant(nest, LIBRARY[nest.name]):
+        untiled = [loop for loop in nest.loops if loop in nest.untiled]
+        document["kernel"] = {"statement": nest.template or str(nest), "untiled": untiled, "simd": nest.simd}
+    return document
+
+
+def documented_workload(
+    name: str, sizes: Mapping[str, int], parameters: Mapping[str, int], kernel: Mapping[str, Any] | None
+) -> LoopNest:
+    """The nest that the parts of a `workload_document` state.
+
+    Raises
+    ------
+    InputError
+        If they state none, or an extent or parameter is missing.
+    """
+    if kernel is not None:
+        from ithaca.workloads.kernel_files import kernel_nest
+
+        document = {"name": name, "extents": dict(sizes), "parameters": dict(parameters), **kernel}
+        return kernel_nest(document, "kernel")
     if name not in LIBRARY:
-        raise InputError(f"unknown workload '{name}'; known: {', '.join(sorted(LIBRARY))}")
-    return LIBRARY[name].with_sizes(sizes or {})
+        raise InputError(f"unknown workload {quoted(name)}; known: {', '.join(LIBRARY)}; or one with its kernel")
+    known = LIBRARY[name]
+    for what, given, allowed in (("loop", sizes, known.loops), ("parameter", parameters, [n for n, _ in known.parameters])):
+        for entry in given:
+            if entry not in allowed:
+                raise InputError(f"unknown {what} {quoted(entry)} of {name}; allowed: {', '.join(allowed) or 'none'}")
+    for loop in known.loops:
+        if loop not in sizes:
+            raise InputError(f"sizes.{loop} is missing; allowed: exactly {', '.join(known.loops)}")
+    return workload(name, {**sizes, **parameters})
+
+
+def is_variant(nest: LoopNest, kernel: LoopNest) -> bool:
+    """Whether a nest is a kernel with other sizes."""
+    if nest.loops != kernel.loops or dict(nest.parameters).keys() != dict(kernel.parameters).keys():
+        return False
+    return kernel.with_sizes(nest.settings) == nest

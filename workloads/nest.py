@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ithaca.workloads.affine import Access
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted
+from ithaca.workloads.statement import parse_statement
 
-#: Largest extent of a loop. Candidate tables grow as N·log N; at 65,536 a solve stays below
-#: 2 GiB of memory and about a minute per design.
+#: Largest extent of a loop, and largest stride. Candidate tables grow as N·log N; at 65,536 a solve
+#: stays below 2 GiB of memory and about a minute per design.
 MAX_EXTENT = 65_536
 
 
@@ -27,13 +29,21 @@ class LoopNest:
     extents : tuple of (str, int)
         Loop names and trip counts, outermost first.
     output : Access
-        The accumulated array reference.
+        The accumulated array reference. Each of its subscripts is a loop of its own or a
+        constant, so that different tiles never write the same element.
     inputs : tuple of Access
-        The read-only array references.
+        The read-only array references, at least two.
+    simd : str
+        The band loop that is vectorised inside a PE: a reduction, whose products one accumulator
+        sums up, or a parallel loop, with an accumulator per lane.
     untiled : frozenset of str
         Loops that are not tiled but run inside the PE (a convolution's p, q).
-    simd : str
-        The band loop that is vectorised inside a PE.
+    parameters : tuple of (str, int)
+        Numbers that ``template`` uses by name, such as a stride.
+    template : str
+        The statement with parameters by name; empty where there are none.
+    description : str
+        One line for users; it tells no nests apart.
     """
 
     name: str
@@ -42,26 +52,60 @@ class LoopNest:
     inputs: tuple[Access, ...]
     simd: str
     untiled: frozenset[str] = frozenset()
+    parameters: tuple[tuple[str, int], ...] = ()
+    template: str = ""
+    description: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        names = self.loops
-        if len(set(names)) != len(names):
-            raise InputError(f"workload {self.name}: loops {list(names)} repeat a name")
+        self._check_names()
         for loop, extent in self.extents:
             check_extent(loop, extent)
+        self._check_arrays()
+        self._check_loops()
+        if self.simd not in self.band:
+            self._refuse(f"SIMD loop '{self.simd}' must be one of the band loops {', '.join(self.band)}")
+
+    def _check_names(self) -> None:
+        arrays = [access.array for access in (self.output, *self.inputs)]
+        if len(set(self.loops)) != len(self.loops):
+            self._refuse(f"loops {list(self.loops)} repeat a name; allowed: names that differ")
+        if self.output.array in arrays[1:]:
+            name = self.output.array
+            self._refuse(f"{name} is written and read, so its dependences are not uniform; allowed: other inputs")
+        if len(set(arrays)) != len(arrays):
+            self._refuse(f"arrays {arrays} repeat a name; allowed: every array once")
+
+    def _check_arrays(self) -> None:
         for access in (self.output, *self.inputs):
             for loop in sorted(access.loops):
-                if loop not in names:
-                    raise InputError(f"workload {self.name}: {access} uses unknown loop '{loop}'; loops: {', '.join(names)}")
-        arrays = [access.array for access in (self.output, *self.inputs)]
-        if len(set(arrays)) != len(arrays):
-            raise InputError(f"workload {self.name}: arrays {arrays} repeat a name")
-        if self.simd not in self.band:
-            raise InputError(
-                f"workload {self.name}: SIMD loop '{self.simd}' must be one of the band loops {', '.join(self.band)}"
-            )
+                if loop not in self.loops:
+                    self._refuse(f"{access} uses unknown loop '{loop}'; loops: {', '.join(self.loops)}")
+        if len(self.inputs) < 2:
+            self._refuse(f"the statement reads {len(self.inputs)} array; allowed: a product of at least two")
+        written: set[str] = set()
+        for subscript in self.output:
+            # a sum makes tiles overlap, a stride or a loop in two subscripts leaves gaps in them
+            if len(subscript.terms) > 1 or any(c != 1 for _, c in subscript.terms) or written & set(subscript.loops):
+                self._refuse(f"subscript {subscript} of {self.output}, which is written; allowed: one loop or a constant")
+            written.update(subscript.loops)
+        for access in self.inputs:
+            if access.array in (f"{self.output.array}_1", f"{self.output.array}_drain"):
+                self._refuse(f"array '{access.array}' has the name of a module of {self.output.array}; allowed: another name")
+
+    def _check_loops(self) -> None:
+        for loop in sorted(self.untiled):
+            if loop not in self.loops:
+                self._refuse(f"unknown untiled loop '{loop}'; loops: {', '.join(self.loops)}")
+        if not self.band:
+            self._refuse(f"no loop is tiled; allowed: at least one of {', '.join(self.loops)}")
+        for loop in self.loops:
+            if not any(access.indexed_by(loop) for access in self.accesses):
+                self._refuse(f"loop '{loop}' indexes no array; allowed: loops that do")
         if not self.reduction_loops:
-            raise InputError(f"workload {self.name}: no reduction loop (every loop indexes {self.output})")
+            self._refuse(f"no reduction loop (every loop indexes {self.output})")
+
+    def _refuse(self, complaint: str) -> None:
+        raise InputError(f"workload {self.name}: {complaint}")
 
     @property
     def loops(self) -> tuple[str, ...]:
@@ -72,6 +116,11 @@ class LoopNest:
     def sizes(self) -> dict[str, int]:
         """Extent of each loop (iterations)."""
         return dict(self.extents)
+
+    @property
+    def settings(self) -> dict[str, int]:
+        """Extents and parameters by name, as `with_sizes` takes them."""
+        return {**self.sizes, **dict(self.parameters)}
 
     @property
     def band(self) -> tuple[str, ...]:
@@ -89,30 +138,47 @@ class LoopNest:
         return tuple(name for name in self.loops if not self.output.indexed_by(name))
 
     @property
+    def sequential_loops(self) -> tuple[str, ...]:
+        """Band loops that accumulate one product after the other: reductions but the SIMD loop.
+
+        Their iterations wait for each other's sums, so they hide no latency.
+        """
+        return tuple(name for name in self.band if name in self.reduction_loops and name != self.simd)
+
+    @property
     def accesses(self) -> tuple[Access, ...]:
         """All references, inputs first, then the output."""
         return (*self.inputs, self.output)
 
     @property
     def operations(self) -> int:
-        """Multiply-accumulate operations of the nest."""
+        """Multiply-accumulate operations of the nest (one per iteration, whatever the number of factors)."""
         total = 1
         for _, extent in self.extents:
             total *= extent
         return total
 
     def with_sizes(self, sizes: Mapping[str, int]) -> LoopNest:
-        """Return the nest with some extents replaced.
+        """Return the nest with some extents and parameters replaced.
 
         Raises
         ------
         InputError
-            If a name is no loop of the nest or an extent is out of range.
+            If a name is neither a loop nor a parameter of the nest, or a value is out of range.
         """
-        for loop in sizes:
-            if loop not in self.loops:
-                raise InputError(f"unknown loop '{loop}' in sizes: {self.name} has loops {', '.join(self.loops)}")
-        return replace(self, extents=tuple((name, sizes.get(name, n)) for name, n in self.extents))
+        parameters = dict(self.parameters)
+        for name in sizes:
+            if name not in self.loops and name not in parameters:
+                known = f"loops {', '.join(self.loops)}" + (f" and parameters {', '.join(parameters)}" if parameters else "")
+                raise InputError(f"unknown loop {quoted(name)} in sizes: {self.name} has {known}")
+        resized = replace(self, extents=tuple((name, sizes.get(name, n)) for name, n in self.extents))
+        chosen = {name: sizes.get(name, value) for name, value in parameters.items()}
+        if chosen == parameters:
+            return resized
+        for name, value in chosen.items():
+            check_parameter(name, value)
+        output, inputs = parse_statement(self.template, chosen)
+        return replace(resized, output=output, inputs=inputs, parameters=tuple(chosen.items()))
 
     def __str__(self) -> str:
         return f"{self.output} += " + " * ".join(str(access) for access in self.inputs)
@@ -122,3 +188,9 @@ def check_extent(loop: str, extent: int) -> None:
     """Raise `InputError` unless ``extent`` is an integer in 1 … `MAX_EXTENT`."""
     if isinstance(extent, bool) or not isinstance(extent, int) or not 1 <= extent <= MAX_EXTENT:
         raise InputError(f"size of loop '{loop}' is {extent}; allowed: an integer from 1 to {MAX_EXTENT}")
+
+
+def check_parameter(name: str, value: int) -> None:
+    """Raise `InputError` unless a parameter is an integer in 1 … `MAX_EXTENT`."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_EXTENT:
+        raise InputError(f"parameter '{name}' is {value}; allowed: an integer from 1 to {MAX_EXTENT}")

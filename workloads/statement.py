@@ -1,20 +1,31 @@
-"""Read a statement such as ``C[i][j] += A[i][k] * B[j][k]`` into array accesses."""
+"""Read a statement such as ``C[i][j] += A[i][k] * B[j][k]``, or an einsum, into array accesses."""
 
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Mapping, Sequence
 
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted
+
+#: Longest statement (characters), and the largest number in it.
+MAX_LENGTH, MAX_NUMBER = 500, 65_536
+
+_EINSUM = re.compile(r"([a-zA-Z]*)((?:,[a-zA-Z]*)*)->([a-zA-Z]*)")
+_ALLOWED = "sums of loops, each times an integer or parameter"
 
 
-def parse_statement(text: str) -> tuple[Access, tuple[Access, ...]]:
+def parse_statement(text: str, parameters: Mapping[str, int] | None = None) -> tuple[Access, tuple[Access, ...]]:
     """Parse an accumulating statement.
 
     Parameters
     ----------
     text : str
         ``output += input * input …`` with affine subscripts in brackets.
+    parameters : mapping of str to int, optional
+        Numbers that stand in the statement by name, such as a stride.
 
     Returns
     -------
@@ -26,14 +37,56 @@ def parse_statement(text: str) -> tuple[Access, tuple[Access, ...]]:
     InputError
         If the text is no such statement or a subscript is not affine.
     """
+    output, product = _sides(text)
+    read = _Reader(text, parameters or {})
+    return read.access(output), tuple(read.access(factor) for factor in _factors(product))
+
+
+def names_in(text: str) -> frozenset[str]:
+    """Every name that occurs in a statement: arrays, loops and parameters."""
+    return frozenset(node.id for side in _sides(text) for node in ast.walk(side) if isinstance(node, ast.Name))
+
+
+def einsum_statement(text: str, arrays: Sequence[str] = ()) -> str:
+    """The statement that an einsum string means.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``ik,jk->ij``: one letter per loop, the last part for the output.
+    arrays : sequence of str
+        Names of the inputs, then of the output; by default A, B, C, ….
+
+    Raises
+    ------
+    InputError
+        If the text is no such string, or does not fit the names.
+    """
+    compact = "".join(text.split())
+    match = _EINSUM.fullmatch(compact)
+    if not match or len(compact) > MAX_LENGTH:
+        raise InputError(f"einsum is {quoted(text)}; allowed: letters for loops, such as 'ik,jk->ij'")
+    operands = [*(match[1] + match[2]).split(","), match[3]]
+    names = list(arrays) or [chr(ord("A") + number) for number in range(len(operands))]
+    if len(names) != len(operands):
+        raise InputError(f"einsum {quoted(text)} has {len(operands)} arrays, the output included, but {len(names)} names")
+    # an array without subscripts is one word: statements write it as element 0
+    accesses = [name + ("".join(f"[{loop}]" for loop in loops) or "[0]") for name, loops in zip(names, operands, strict=True)]
+    return f"{accesses[-1]} += {' * '.join(accesses[:-1])}"
+
+
+def _sides(text: str) -> tuple[ast.expr, ast.expr]:
+    if len(text) > MAX_LENGTH:
+        raise InputError(f"statement {quoted(text)} has {len(text)} characters; allowed: at most {MAX_LENGTH}")
     left, separator, right = text.partition("+=")
     if not separator:
-        raise InputError(f"statement '{text}' does not accumulate; write 'output += input * input'")
+        raise InputError(f"statement {quoted(text)} does not accumulate; write 'output += input * input'")
     try:
-        output, product = ast.parse(left.strip(), mode="eval").body, ast.parse(right.strip(), mode="eval").body
+        return ast.parse(left.strip(), mode="eval").body, ast.parse(right.strip(), mode="eval").body
     except SyntaxError as error:
-        raise InputError(f"statement '{text}' cannot be read: {error.msg}") from None
-    return _access(output, text), tuple(_access(factor, text) for factor in _factors(product))
+        raise InputError(f"statement {quoted(text)} cannot be read: {error.msg}") from None
+    except (ValueError, RecursionError, MemoryError):
+        raise InputError(f"statement {quoted(text)} cannot be read; write 'output += input * input'") from None
 
 
 def _factors(node: ast.expr) -> list[ast.expr]:
@@ -42,34 +95,52 @@ def _factors(node: ast.expr) -> list[ast.expr]:
     return [node]
 
 
-def _access(node: ast.expr, text: str) -> Access:
-    subscripts: list[Affine] = []
-    while isinstance(node, ast.Subscript):
-        subscripts.insert(0, _affine(node.slice, text))
-        node = node.value
-    if not isinstance(node, ast.Name) or not subscripts:
-        raise InputError(f"statement '{text}': '{ast.unparse(node)}' is no array access such as A[i][k]")
-    return Access(node.id, tuple(subscripts))
+class _Reader:
+    """Turns syntax into accesses; knows the text, for messages, and the parameters."""
 
+    def __init__(self, text: str, parameters: Mapping[str, int]) -> None:
+        self.text = text
+        self.parameters = parameters
 
-def _affine(node: ast.expr, text: str) -> Affine:
-    coefficients = _linear(node, text)
-    constant = coefficients.pop("", 0)
-    return Affine(tuple((name, c) for name, c in coefficients.items() if c), constant)
+    def access(self, node: ast.expr) -> Access:
+        subscripts: list[Affine] = []
+        whole = node
+        while isinstance(node, ast.Subscript):
+            inside = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            subscripts[:0] = [self.affine(subscript) for subscript in inside]
+            node = node.value
+        if not isinstance(node, ast.Name) or not subscripts:
+            shown = quoted(ast.unparse(whole))
+            raise InputError(f"statement {quoted(self.text)}: {shown} is no array access; allowed: such as A[i][k]")
+        return Access(node.id, tuple(subscripts))
 
+    def affine(self, node: ast.expr) -> Affine:
+        coefficients = self.linear(node)
+        if any(abs(c) > MAX_NUMBER for c in coefficients.values()):
+            raise self.refusal(node, f"has a number above {MAX_NUMBER}")
+        constant = coefficients.pop("", 0)
+        return Affine(tuple((name, c) for name, c in coefficients.items() if c), constant)
 
-def _linear(node: ast.expr, text: str) -> dict[str, int]:
-    if isinstance(node, ast.Name):
-        return {node.id: 1}
-    if isinstance(node, ast.Constant) and type(node.value) is int:
-        return {"": node.value}
-    if isinstance(node, ast.BinOp):
-        left, right = _linear(node.left, text), _linear(node.right, text)
-        if isinstance(node.op, ast.Add | ast.Sub):
-            sign = 1 if isinstance(node.op, ast.Add) else -1
-            return {name: left.get(name, 0) + sign * right.get(name, 0) for name in {**left, **right}}
-        if isinstance(node.op, ast.Mult):
-            for scale, form in ((left, right), (right, left)):
-                if set(scale) == {""}:
-                    return {name: scale[""] * c for name, c in form.items()}
-    raise InputError(f"statement '{text}': subscript '{ast.unparse(node)}' is not affine")
+    def linear(self, node: ast.expr) -> dict[str, int]:
+        """Coefficient by loop; that of the empty name is the constant."""
+        match node:
+            case ast.Name():
+                return {"": self.parameters[node.id]} if node.id in self.parameters else {node.id: 1}
+            case ast.Constant() if type(node.value) is int:
+                return {"": node.value}
+            case ast.UnaryOp(op=ast.USub()):
+                return {name: -c for name, c in self.linear(node.operand).items()}
+            case ast.BinOp(op=ast.Add() | ast.Sub() as op):
+                left, right = self.linear(node.left), self.linear(node.right)
+                sign = 1 if isinstance(op, ast.Add) else -1
+                return {name: left.get(name, 0) + sign * right.get(name, 0) for name in {**left, **right}}
+            case ast.BinOp(op=ast.Mult()):
+                left, right = self.linear(node.left), self.linear(node.right)
+                for scale, form in ((left, right), (right, left)):
+                    if set(scale) == {""}:
+                        return {name: scale[""] * c for name, c in form.items()}
+        raise self.refusal(node, "is not affine")
+
+    def refusal(self, node: ast.expr, problem: str) -> InputError:
+        shown = quoted(ast.unparse(node))
+        return InputError(f"statement {quoted(self.text)}: subscript {shown} {problem}; allowed: {_ALLOWED}")

@@ -23,11 +23,14 @@ def loop_points(problem: Problem, loop: str) -> list[tuple[int, int]]:
     extent = problem.nest.sizes[loop]
     top = max(2 * extent, 16)
     simd = [s for s in (1, 2, 4, 8, 16, 32) if s * problem.data.bytes <= 32]
+    vectorised = loop == problem.nest.simd
+    # the sums of a reduction wait for each other: its iterations hide no latency
+    reduces = not problem.nest.output.indexed_by(loop) and not vectorised
     points = []
     for t1 in range(1, top + 1):
         if problem.space.divisors_only and extent % t1:
             continue
-        for t2 in simd if loop == problem.array.simd_loop else range(1, t1 + 1):
+        for t2 in simd if vectorised else range(1, 2 if reduces else t1 + 1):
             if t1 % t2 == 0 and (loop not in problem.array.dataflow or t1 // t2 >= problem.space.min_lanes):
                 points.append((t1, t2))
     return points
@@ -44,13 +47,18 @@ def brute_force(problem: Problem) -> Fraction | None:
     bounds = {limit.metric: limit.bound for limit in problem.limits}
     keep = np.ones(grids[0].size, bool)
     if "dsp" in bounds:  # a cheap limit first
-        dsp = array.pe.count.evaluate(values, NUMPY) * array.pe.simd.evaluate(values, NUMPY) * float(problem.data.dsp_per_mac)
+        dsp = (
+            array.pe.count.evaluate(values, NUMPY)
+            * array.pe.simd.evaluate(values, NUMPY)
+            * float(problem.data.dsp(len(problem.nest.inputs)))
+        )
         keep &= dsp <= float(bounds["dsp"])
     values = {name: v[keep] if isinstance(v, np.ndarray) else v for name, v in values.items()}
     best: Fraction | None = None
     if not keep.any():
         return None
-    for combination in product(*(_packs(problem, group, values, int(keep.sum())) for group in array.packed_groups)):
+    choices = (_packs(problem, group, values, int(keep.sum())) for group in array.packed_groups)
+    for combination in product(*([choice for choice in found if choice[1].any()] for found in choices)):
         legal = np.logical_and.reduce([legal for _, legal in combination])
         if not legal.any():
             continue

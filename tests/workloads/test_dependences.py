@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+from fractions import Fraction
+from itertools import product
 
-from ithaca.workloads.dependences import DependenceKind, dependences, null_space
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ithaca.workloads.affine import Access, Affine
+from ithaca.workloads.dependences import DependenceKind, dependences, far_dependences, null_space
 from ithaca.workloads.library import workload
 from ithaca.workloads.statement import parse_statement
 
@@ -27,9 +33,22 @@ def test_a_convolution_window_slides() -> None:
     assert window[position["r"]] == -window[position["p"]]
 
 
+@pytest.mark.parametrize(("stride", "dilation"), [(1, 1), (2, 1), (1, 2), (2, 3), (2, 2)])
+def test_a_strided_window_slides_by_its_stride(stride: int, dilation: int) -> None:
+    nest = workload("conv2d", {"s": stride, "d": dilation})
+    (rows,) = (d.distance for d in dependences(nest) if d.array == "cin" and d.distance[nest.loops.index("p")])
+    common = 2 if stride == dilation == 2 else 1
+    assert rows[nest.loops.index("r")] == dilation // common
+    assert rows[nest.loops.index("p")] == -stride // common
+    assert set(far_dependences(nest)) == ({"r", "c"} if dilation // common > 1 else set())
+
+
 @pytest.mark.parametrize(
     ("subscripts", "loops", "vectors"),
     [
+        ("2*i+j+k", ("i", "j", "k"), [(0, 1, -1), (1, -1, -1)]),
+        ("6*i+10*j+15*k", ("i", "j", "k"), [(0, 3, -2), (5, 0, -2)]),
+        ("i+j][j+k", ("i", "j", "k"), [(1, -1, 1)]),
         ("i", ("i", "j", "k"), [(0, 1, 0), (0, 0, 1)]),
         ("2*i+3*j", ("i", "j", "k"), [(3, -2, 0), (0, 0, 1)]),
         ("2*i+p", ("i", "j", "p"), [(0, 1, 0), (1, 0, -2)]),
@@ -39,3 +58,48 @@ def test_a_convolution_window_slides() -> None:
 def test_null_space(subscripts: str, loops: tuple[str, ...], vectors: list[tuple[int, int, int]]) -> None:
     _, (access,) = parse_statement(f"y[0] += x[{subscripts}]")
     assert sorted(null_space(access, loops)) == sorted(vectors)
+
+
+LOOPS = ("i", "j", "k", "l")
+EXTENT = 3
+
+subscripts = st.lists(st.integers(-3, 3), min_size=4, max_size=4).map(
+    lambda cs: Affine(tuple((loop, c) for loop, c in zip(LOOPS, cs, strict=True) if c), 1)
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(subscripts, min_size=1, max_size=3))
+def test_the_basis_generates_exactly_the_distances_that_occur(forms: list[Affine]) -> None:
+    """Every pair of iterations of a small nest is looked at: do they touch the same element?"""
+    access = Access("x", tuple(forms))
+    iterations = list(product(range(EXTENT), repeat=len(LOOPS)))
+    elements: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
+    for iteration in iterations:
+        at = dict(zip(LOOPS, iteration, strict=True))
+        element = tuple(s.constant + sum(c * at[loop] for loop, c in s.terms) for s in forms)
+        elements.setdefault(element, []).append(iteration)
+    occurring = {
+        tuple(a - b for a, b in zip(one, other, strict=True))
+        for touching in elements.values()
+        for one in touching
+        for other in touching
+    }
+    basis = null_space(access, LOOPS)
+    for distance in product(range(1 - EXTENT, EXTENT), repeat=len(LOOPS)):
+        assert _is_combination(distance, basis) == (distance in occurring), (distance, basis)
+
+
+def _is_combination(vector: tuple[int, ...], basis: tuple[tuple[int, ...], ...]) -> bool:
+    """Whether a vector is an integer combination of linearly independent ones (Gaussian elimination)."""
+    rows = [[Fraction(b[i]) for b in basis] + [Fraction(vector[i])] for i in range(len(vector))]
+    done = 0
+    for column in range(len(basis)):
+        pivot = next(r for r in range(done, len(rows)) if rows[r][column])
+        rows[done], rows[pivot] = rows[pivot], rows[done]
+        rows[done] = [v / rows[done][column] for v in rows[done]]
+        for r in range(len(rows)):
+            if r != done:
+                rows[r] = [a - rows[r][column] * b for a, b in zip(rows[r], rows[done], strict=True)]
+        done += 1
+    return all(not row[-1] for row in rows[done:]) and all(row[-1].denominator == 1 for row in rows[:done])

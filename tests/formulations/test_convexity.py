@@ -1,0 +1,94 @@
+"""What is called convex in logarithms is, along random lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from math import exp, log
+
+import numpy as np
+import pytest
+
+from ithaca.formulations.convexity import is_convex_goal, is_convex_limit
+from ithaca.formulations.expression import Expression
+from ithaca.formulations.number_systems import NumberSystem
+from ithaca.formulations.parsing import parse_expression
+from tests.problems import MM_DATAFLOWS, mm_problem
+
+#: Ceilings relaxed, as in the Pyomo model.
+RELAXED = NumberSystem("relaxed", float, lambda a, b: max(1.0, a / b), lambda *v: max(v), lambda *v: min(v))
+
+CONVEX = ("latency", "comm", "bram18k", "-comp", "-throughput", "comm/comp", "max(latency, dsp)*comp", "-1/latency", "edp")
+NOT_CONVEX = ("comm - comp", "latency - 1", "-comm", "comp/comm", "latency/(dsp + comm)", "-1/(comm - comp)", "-comp - 1")
+
+
+def at(expression: Expression, point: Mapping[str, float]) -> float:
+    """Relaxed value, t1 being what it is."""
+    values = dict(point)
+    for name in point:
+        if name.startswith("lanes."):
+            loop = name.removeprefix("lanes.")
+            values[f"t1.{loop}"] = point[name] * point[f"t2.{loop}"]
+    return float(expression.evaluate(values, RELAXED))
+
+
+def triples(names: list[str]) -> list[tuple[dict[str, float], dict[str, float], dict[str, float]]]:
+    """Random points, others, and what is half way between them (of logarithms)."""
+    generator = np.random.default_rng(0)
+    found = []
+    for _ in range(60):
+        here, there = generator.uniform(0, 6, (2, len(names)))
+        points = (here, there, (here + there) / 2)
+        first, second, middle = ({n: exp(v) for n, v in zip(names, p, strict=True)} for p in points)
+        found.append((first, second, middle))
+    return found
+
+
+def quantity_names(objective: str, dataflow: tuple[str, ...]) -> tuple[Expression, list[str]]:
+    problem = mm_problem((64, 48, 32), dataflow, objective=objective)
+    names = [f"{q}.{x}" for x in problem.array.band for q in ("tiles", "lanes", "t2")]
+    return problem.symbolic().objective, names + [f"pack.{g.name}" for g in problem.array.packed_groups]
+
+
+@pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
+@pytest.mark.parametrize("objective", CONVEX)
+def test_goals_called_convex_lie_below_their_chords(objective: str, dataflow: tuple[str, ...]) -> None:
+    expression, names = quantity_names(objective, dataflow)
+    assert is_convex_goal(expression)
+    for first, second, middle in triples(names):
+        a, b, c = (at(expression, p) for p in (first, second, middle))
+        goals = [log(v) if v > 0 else -log(-v) for v in (a, b, c)]
+        assert goals[2] <= (goals[0] + goals[1]) / 2 + 1e-9
+
+
+@pytest.mark.parametrize("objective", NOT_CONVEX)
+def test_other_goals_are_not_called_convex(objective: str) -> None:
+    expression, _ = quantity_names(objective, ("i", "j"))
+    assert not is_convex_goal(expression)
+
+
+@pytest.mark.parametrize(
+    ("text", "bound", "convex"),
+    [
+        ("latency", 10**6, True),
+        ("bram18k - 20*comp", 0, True),
+        ("latency - dsp", 0, True),
+        ("latency - dsp", 5, False),
+        ("8*comp - comm", -3, False),
+        ("1000 - comp", 0, True),
+        ("max(latency, 3*comm)", 10**6, True),
+    ],
+)
+def test_limits_called_convex_hold_between_points_where_they_hold(text: str, bound: int, convex: bool) -> None:
+    expression, names = quantity_names(text, ("i", "j"))
+    assert is_convex_limit(expression, Fraction(bound)) == convex
+    if convex:
+        for first, second, middle in triples(names):
+            worst = max(at(expression, first), at(expression, second))
+            if worst <= bound:
+                assert at(expression, middle) <= bound * (1 + 1e-9) + 1e-6
+
+
+def test_the_accumulator_condition_is_convex() -> None:
+    # a difference of products, each a monomial
+    assert is_convex_limit(parse_expression("8*s - a*b", where="test", allowed=("s", "a", "b")), Fraction(0))

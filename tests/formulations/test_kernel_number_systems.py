@@ -1,0 +1,60 @@
+"""One model, many number systems, on every kernel of the library."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from ithaca.formulations.cost_model import evaluate, symbolic_costs
+from ithaca.formulations.data_types import DATA_TYPES
+from ithaca.formulations.derivation import designs
+from ithaca.formulations.design_space import axes, candidate_rows, tiling_of
+from ithaca.formulations.interval import Interval
+from ithaca.formulations.membership import in_design_space
+from ithaca.formulations.number_systems import FRACTION, INTERVAL, NUMPY
+from ithaca.formulations.objectives import parse_objective
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.tiling import Tiling
+from ithaca.workloads.library import LIBRARY, workload
+from tests.formulations.test_number_systems import agrees, everything
+
+
+def random_point(name: str, draw: random.Random) -> tuple[Problem, Tiling]:
+    """A random design of a small kernel with a random tiling of its design space."""
+    kernel = workload(name)
+    sizes = {x: draw.randint(1, 3 if x in kernel.untiled else 9) for x in kernel.loops}
+    nest = workload(name, sizes | {x: draw.randint(1, 3) for x, _ in kernel.parameters})
+    array = draw.choice(designs(nest, draw.choice(list(Edition))))
+    problem = Problem(nest, array, DATA_TYPES[draw.choice(["fp32", "int16", "int8"])], (), parse_objective("latency"))
+    while True:
+        values: dict[str, int] = {}
+        for axis in axes(array):
+            rows = next(iter(candidate_rows(problem, axis)))
+            index = draw.randrange(next(iter(rows.values())).size)
+            values |= {quantity: int(column[index]) for quantity, column in rows.items()}
+        tiling = tiling_of(array, values)
+        if in_design_space(problem, tiling):  # packs with an axis of their own are checked per point
+            return problem, tiling
+
+
+@pytest.mark.parametrize("name", sorted(LIBRARY))
+def test_all_number_systems_agree_with_the_reference(name: str) -> None:
+    draw = random.Random(name)
+    for _ in range(6):
+        problem, tiling = random_point(name, draw)
+        array, data = problem.array, problem.data
+        values = tiling.quantities(array, problem.nest.sizes)
+        expected = everything(problem.costs(tiling))
+        floats = everything(evaluate(array, {q: np.array([float(v)] * 2) for q, v in values.items()}, data, NUMPY))
+        integers = everything(evaluate(array, {q: np.array([int(v)]) for q, v in values.items()}, data, NUMPY))
+        symbols = {metric: e.evaluate(values, FRACTION) for metric, e in everything(symbolic_costs(array, data)).items()}
+        wide = {q: Interval(v, 2 * v) for q, v in values.items()}
+        bounds = everything(evaluate(array, wide, data, INTERVAL))
+        assert symbols == expected
+        for metric, exact in expected.items():
+            assert agrees(metric, floats[metric], exact), metric
+            assert agrees(metric, integers[metric], exact), metric
+            assert exact in bounds[metric], metric

@@ -1,0 +1,113 @@
+"""The exact engine against brute force on nests beyond matrix multiplication: all designs of convolutions and others."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from ithaca.formulations.data_types import DATA_TYPES
+from ithaca.formulations.derivation import designs
+from ithaca.formulations.objectives import parse_objective
+from ithaca.formulations.problem import Limit, Problem, SpaceOptions
+from ithaca.formulations.systolic_array import Edition
+from ithaca.workloads.kernel_files import parse_kernel
+from ithaca.workloads.library import workload
+from ithaca.workloads.nest import LoopNest
+from tests.solver.test_exact import check_against_brute_force
+
+#: Nests of at most three tiled loops: brute force manages them with padding, t1 up to 16 and more.
+FEW_LOOPS = {
+    "conv1d": "{statement: 'y[f][o] += x[s*f+d*p][i] * w[o][p][i]', extents: {o: 4, f: 4, i: 4, p: 3}, untiled: [p], "
+    "parameters: {s: 1, d: 1}}",
+    "depthwise": "{statement: 'y[f][o] += x[s*f+d*p][o] * w[p][o]', extents: {o: 4, f: 4, p: 3}, untiled: [p], "
+    "parameters: {s: 1, d: 1}}",
+    "window tiled": "{statement: 'y[f][o] += x[s*f+p][o] * w[p][o]', extents: {o: 4, f: 4, p: 3}, parameters: {s: 1}, simd: o}",
+    "mv": "{einsum: 'ij,j->i', extents: {i: 4, j: 4}}",
+    "dot product": "{einsum: 'k,k->', extents: {k: 4}}",
+    "three factors": "{einsum: 'ikl,k,l->i', extents: {i: 4, k: 4, l: 4}}",
+}
+
+#: Nests of four tiled loops and more: brute force manages them without padding.
+MANY_LOOPS = ("conv2d", "pointwise_conv2d", "batched_mm", "mttkrp", "attention_values", "ttmc")
+
+FEW, WINDOWS, DIVISIBLE = (1, 2, 3, 5, 7, 8, 12), (1, 2, 3), (1, 2, 4, 6, 8)
+
+
+def small_nest(draw: random.Random, kernel: str) -> LoopNest:
+    """A kernel with small extents; strides and dilations of 1 to 3."""
+    if kernel in FEW_LOOPS:
+        nest = parse_kernel(FEW_LOOPS[kernel].replace("{", "{name: small, ", 1), kernel)
+    else:
+        nest = workload(kernel)
+    extents = FEW if kernel in FEW_LOOPS else DIVISIBLE if len(nest.band) < 5 else DIVISIBLE[:3]
+    sizes = {loop: draw.choice(WINDOWS if loop in nest.untiled else extents) for loop in nest.loops}
+    return nest.with_sizes(sizes | {name: draw.choice((1, 2, 3)) for name, _ in nest.parameters})
+
+
+def small_problem(kernel: str, seed: int) -> Problem:
+    """A small random problem: nest, design, edition, type, budget, objective and restrictions."""
+    draw = random.Random(f"{kernel} {seed}")
+    nest = small_nest(draw, kernel)
+    found = designs(nest, draw.choice(list(Edition)))
+    limits = [Limit("dsp", Fraction(draw.randint(1, 400), 2)), Limit("bram18k", Fraction(draw.randint(2, 100)))]
+    if draw.random() < 0.3:
+        limits.append(Limit("off_chip_words", Fraction(draw.randint(10, 3000))))
+    mixed = "2*latency - off_chip_words/3 + dsp"
+    return Problem(
+        nest,
+        # every design in turn, so that seeds in a row cover them all
+        found[seed % len(found)],
+        DATA_TYPES[draw.choice(["fp32", "fp32", "int16", "int8"])],
+        tuple(limits),
+        parse_objective(draw.choice(["latency"] * 4 + ["off_chip_words", "dsp", "bram18k", mixed])),
+        SpaceOptions(draw.choice([1, 1, 2]), divisors_only=kernel in MANY_LOOPS),
+    )
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+@pytest.mark.parametrize("kernel", [*FEW_LOOPS, *MANY_LOOPS])
+def test_optimum_equals_brute_force(kernel: str, seed: int) -> None:
+    check_against_brute_force(small_problem(kernel, seed))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2, *range(4, 40)])
+@pytest.mark.parametrize("kernel", [*FEW_LOOPS, *MANY_LOOPS])
+def test_optimum_equals_brute_force_on_many_problems(kernel: str, seed: int) -> None:
+    check_against_brute_force(small_problem(kernel, seed))
+
+
+def check_every_design(sizes: dict[str, int], edition: Edition) -> None:
+    found = designs(workload("conv2d", sizes), edition)
+    assert len(found) == 30
+    draw = random.Random(0)
+    for array in found:
+        limits = (Limit("dsp", Fraction(draw.randint(20, 160))), Limit("bram18k", Fraction(draw.randint(10, 60))))
+        nest, objective = workload("conv2d", sizes), parse_objective("latency")
+        check_against_brute_force(Problem(nest, array, DATA_TYPES["fp32"], limits, objective, SpaceOptions(divisors_only=True)))
+
+
+@pytest.mark.parametrize("edition", list(Edition))
+def test_every_design_of_a_strided_convolution(edition: Edition) -> None:
+    check_every_design({"o": 2, "r": 2, "c": 2, "i": 2, "p": 3, "q": 2, "s": 2}, edition)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("edition", list(Edition))
+@pytest.mark.parametrize("stride", [1, 2, 3])
+def test_every_design_of_larger_convolutions(stride: int, edition: Edition) -> None:
+    check_every_design({"o": 4, "r": 3, "c": 4, "i": 4, "p": 3, "q": 2, "s": stride}, edition)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(36))
+def test_padded_convolutions_equal_brute_force(seed: int) -> None:
+    """With its columns untiled a convolution has few enough loops for brute force over padded tiles, too."""
+    problem = small_problem("conv2d", seed)
+    nest = replace(problem.nest, untiled=frozenset("cpq"))
+    found = designs(nest, problem.array.edition)
+    array = found[seed % len(found)]
+    check_against_brute_force(replace(problem, nest=nest, array=array, space=SpaceOptions()))

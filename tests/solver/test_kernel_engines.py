@@ -1,0 +1,52 @@
+"""CP-SAT and geometric programs on nests beyond matrix multiplication: they agree with the exact engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ithaca.formulations.objectives import parse_objective
+from ithaca.solver.certificate import Status
+from ithaca.solver.cpsat.engine import solve_cpsat
+from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.gp.engine import gp_bound
+from tests.solver.test_exact_cnn import FEW_LOOPS, MANY_LOOPS, small_problem
+
+KERNELS = [*FEW_LOOPS, *MANY_LOOPS]
+
+
+def check_cpsat(kernel: str, seed: int) -> None:
+    problem = small_problem(kernel, seed)
+    expected, found = solve_exact(problem), solve_cpsat(problem)
+    assert found.certificate.status is expected.certificate.status
+    assert found.value == expected.value == found.certificate.lower_bound
+
+
+def check_bound(kernel: str, seed: int) -> None:
+    problem = replace(small_problem(kernel, seed), objective=parse_objective("latency"))
+    expected, found = solve_exact(problem), gp_bound(problem)
+    if expected.certificate.status is Status.INFEASIBLE:
+        return
+    assert not found.infeasible_certified
+    assert expected.value is not None
+    assert found.lower_bound is not None
+    assert 0 < found.lower_bound <= expected.value
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_cpsat_agrees(kernel: str) -> None:
+    check_cpsat(kernel, 51)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_geometric_programs_bound_from_below(kernel: str) -> None:
+    check_bound(kernel, 52)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 120))
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_engines_agree_on_many_problems(kernel: str, seed: int) -> None:
+    check_cpsat(kernel, seed)
+    check_bound(kernel, seed)

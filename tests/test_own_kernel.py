@@ -1,0 +1,121 @@
+"""A new kernel needs a YAML file and nothing else: it is listed, solved, kept, read back, verified and seeded."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ithaca.formulations.data_types import DATA_TYPES
+from ithaca.solver.certificate import Status
+from ithaca.solver.result_files import load_any_points, load_result
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import LIBRARY, workload
+
+KERNEL = """\
+name: strided-layer
+statement: y[n][f] += x[n][s*f+t][c] * w[t][c]
+extents: {n: 8, f: 30, t: 5, c: 16}
+parameters: {s: 1}
+untiled: [t]
+"""
+
+
+def ithaca(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command as installed, in a process and folder of its own."""
+    command = [sys.executable, "-m", "ithaca.cli", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=folder)
+
+
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a kernel of one's own, and a result of it."""
+    folder = tmp_path_factory.mktemp("own")
+    (folder / "kernel.yaml").write_text(KERNEL)
+    done = ithaca(folder, "solve", "kernel.yaml", "-s", "n=4,s=2", "--dataflow", "n,f", "-o", "result.json")
+    assert done.returncode == 0, done.stderr
+    assert "strided-layer (n=4, f=30, t=5, c=16)" in done.stdout
+    assert "optimal" in done.stdout
+    return folder
+
+
+def test_the_result_states_the_kernel(solved: Path) -> None:
+    assert json.loads((solved / "result.json").read_text())["workload"] == {
+        "name": "strided-layer",
+        "sizes": {"n": 4, "f": 30, "t": 5, "c": 16},
+        "parameters": {"s": 2},
+        "kernel": {"statement": "y[n][f] += x[n][s*f+t][c] * w[t][c]", "untiled": ["t"], "simd": "c"},
+        "dtype": "fp32",
+    }
+
+
+def test_the_result_is_read_back_without_the_file(solved: Path, tmp_path: Path) -> None:
+    result = tmp_path / "result.json"
+    result.write_text((solved / "result.json").read_text())
+    loaded = load_result(result)
+    assert loaded.nest == workload(str(solved / "kernel.yaml"), {"n": 4, "s": 2})
+    assert loaded.best is not None
+    assert loaded.best.certificate.status is Status.OPTIMAL
+    done = ithaca(tmp_path, "verify", "result.json")
+    assert done.returncode == 0, done.stderr
+    assert "confirmed" in done.stdout
+
+
+def test_points_must_be_of_the_kernel_asked_for(solved: Path, tmp_path: Path) -> None:
+    data = DATA_TYPES["fp32"]
+    points = load_any_points(solved / "result.json", workload(str(solved / "kernel.yaml")), data)
+    assert str(points[0].nest) == "y[n][f] += x[n][2*f+t][c] * w[t][c]"
+    edited = tmp_path / "kernel.yaml"
+    edited.write_text(KERNEL.replace("s*f+t", "s*f+2*t"))
+    with pytest.raises(
+        InputError, match=r"workload.kernel is 'y\[n\]\[f\] .*'; allowed: y\[n\]\[f\] .*, the workload asked for"
+    ):
+        load_any_points(solved / "result.json", workload(str(edited)), data)
+
+
+def test_a_table_of_points_keeps_the_stride(solved: Path) -> None:
+    done = ithaca(solved, "seed", "kernel.yaml", "-s", "n=4,s=2", "--dataflow", "n,f", "--permutation", "y",
+                  "--for", "csv", "--count", "2", "-o", "seeds.csv")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    best = json.loads((solved / "result.json").read_text())["best"]["metrics"]["latency"]
+    evaluated = ithaca(solved, "evaluate", "kernel.yaml", "--points", "seeds.csv", "--json")
+    assert json.loads(evaluated.stdout)["points"][0]["metrics"]["latency"] == best
+
+
+def test_the_library_is_listed_with_its_parameters(tmp_path: Path) -> None:
+    done = ithaca(tmp_path, "list", "workloads")
+    assert done.returncode == 0
+    for name in LIBRARY:
+        assert f"│ {name} " in done.stdout
+    assert "cin[r*s+p*d][c*s+q*d][i]" in done.stdout
+    assert "s=1, d=1" in done.stdout
+
+
+def test_its_designs_are_listed(solved: Path) -> None:
+    done = ithaca(solved, "list", "designs", "kernel.yaml")
+    assert done.stdout.startswith("y[n][f] += x[n][f+t][c] * w[t][c]: 18 designs, 12 buildable (exact edition)")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("solve", "missing.yaml"), "missing.yaml: no such file; allowed: a file that exists"),
+        (
+            ("solve", "kernel.yaml", "-s", "q=3"),
+            "unknown loop 'q' in sizes: strided-layer has loops n, f, t, c and parameters s",
+        ),
+        (("solve", "kernel.yaml", "-s", "s=0"), "parameter 's' is 0; allowed: an integer from 1 to 65536"),
+        (("solve", "kernel.yaml", "--dataflow", "n,t"), "unknown dataflow 'n,t' of strided-layer (t is not tiled"),
+        (("list", "designs", "bad.yaml"), "bad.yaml: subscript n+f of y[n+f]"),
+    ],
+)
+def test_bad_input_ends_in_one_line_and_status_2(solved: Path, arguments: tuple[str, ...], told: str) -> None:
+    (solved / "bad.yaml").write_text(KERNEL.replace("y[n][f]", "y[n+f]"))
+    done = ithaca(solved, *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("ithaca: ")
+    assert told in done.stderr.replace("workload strided-layer: ", "")
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,341 @@
+"""Kernel files: what they say, what they default to, and everything that is refused."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ithaca.workloads import library
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.kernel_files import MAX_BYTES, load_kernel_file
+from ithaca.workloads.library import LIBRARY, documented_workload, workload, workload_document, workload_names
+from ithaca.workloads.nest import LoopNest
+
+OWN = """\
+name: mine
+description: my layer
+statement: y[f][t] += x[2*f+d*p][c] * w[t][p][c]
+loops: [f, t, c, p]
+extents: {f: 20, t: 8, c: 6, p: 3}
+parameters: {d: 1}
+untiled: [p]
+simd: c
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "own.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def refusal(path: Path) -> str:
+    """The error line of a file, without its path."""
+    with pytest.raises(InputError) as caught:
+        load_kernel_file(path)
+    message = str(caught.value)
+    assert message.isprintable()
+    assert len(message) <= 700
+    assert message.startswith(f"{path}")
+    return message.removeprefix(f"{path}").removeprefix(": ")
+
+
+# -- what a file says ----------------------------------------------------------------------
+
+
+def test_own_kernel(tmp_path: Path) -> None:
+    nest = load_kernel_file(write(tmp_path, OWN))
+    assert (nest.name, nest.description) == ("mine", "my layer")
+    assert nest.extents == (("f", 20), ("t", 8), ("c", 6), ("p", 3))
+    assert (nest.band, nest.untiled, nest.simd) == (("f", "t", "c"), {"p"}, "c")
+    assert nest.reduction_loops == ("c", "p")
+    assert str(nest) == "y[f][t] += x[2*f+p][c] * w[t][p][c]"
+
+
+def test_parameters_are_set_like_sizes(tmp_path: Path) -> None:
+    path = str(write(tmp_path, OWN))
+    nest = workload(path, {"d": 3, "f": 7})
+    assert str(nest) == "y[f][t] += x[2*f+3*p][c] * w[t][p][c]"
+    assert nest.settings == {"f": 7, "t": 8, "c": 6, "p": 3, "d": 3}
+    assert nest.with_sizes({"d": 1, "f": 20}) == workload(path)
+
+
+@pytest.mark.parametrize(
+    ("einsum", "arrays", "statement"),
+    [
+        ("ik,jk->ij", "", "C[i][j] += A[i][k] * B[j][k]"),
+        (" bik , bjk -> bij ", "", "C[b][i][j] += A[b][i][k] * B[b][j][k]"),
+        ("ikl,kj,jl->ij", "[T, K, L, R]", "R[i][j] += T[i][k][l] * K[k][j] * L[j][l]"),
+        ("k,k->", "[a, b, sum]", "sum[0] += a[k] * b[k]"),
+    ],
+)
+def test_einsum(tmp_path: Path, einsum: str, arrays: str, statement: str) -> None:
+    extents = ", ".join(f"{letter}: 4" for letter in sorted(set(einsum) & set("abcdefghijklm")))
+    more = f"arrays: {arrays}\n" if arrays else ""
+    nest = load_kernel_file(write(tmp_path, f'name: e\neinsum: "{einsum}"\nextents: {{{extents}}}\n{more}'))
+    assert str(nest) == statement
+
+
+@pytest.mark.parametrize(
+    ("statement", "untiled", "simd"),
+    [
+        ("C[i][j] += A[i][k] * B[j][k]", "", "k"),
+        ("C[i] += A[i][j][k] * B[j][k]", "", "k"),  # the innermost reduction
+        ("C[i] += A[i][j][k] * B[j][k]", "k", "j"),  # that is tiled
+        ("C[i] += A[i+j][k] * B[j][k]", "k", "i"),  # j is no subscript by itself, nor is i
+        ("C[i][j] += A[k][i][j] * B[k][j]", "k", "j"),  # no tiled reduction: last subscript everywhere
+        ("C[j][i] += A[k][j][i] * B[k][j]", "k", "i"),  # j is not the last subscript of C
+    ],
+)
+def test_default_simd(tmp_path: Path, statement: str, untiled: str, simd: str) -> None:
+    text = f"name: e\nstatement: {statement}\nextents: {{i: 4, j: 4, k: 4}}\nuntiled: [{untiled}]\n"
+    if "A[i+j]" in statement:
+        assert "simd is missing and no tiled loop is an obvious choice; allowed: one of i, j" in refusal(write(tmp_path, text))
+    else:
+        assert load_kernel_file(write(tmp_path, text)).simd == simd
+
+
+def test_subscripts_may_share_brackets_and_have_signs(tmp_path: Path) -> None:
+    text = "name: e\nstatement: C[i, j] += A[-k+i+9, 0] * B[(j)*2-1][k]\nextents: {i: 4, j: 4, k: 4}\nsimd: k\n"
+    assert "SIMD loop 'k' is no subscript by itself in A[-1*k+i+9][0]" in refusal(write(tmp_path, text))
+    nest = load_kernel_file(write(tmp_path, text.replace("simd: k", "simd: j").replace("*2", "")))
+    assert str(nest) == "C[i][j] += A[-1*k+i+9][0] * B[j-1][k]"
+
+
+# -- the library ---------------------------------------------------------------------------
+
+
+def test_the_library_is_its_files() -> None:
+    found = {entry.name for entry in files("ithaca.workloads.kernels").iterdir() if entry.name.endswith(".yaml")}
+    assert {f"{name}.yaml" for name in workload_names()} == found
+    assert list(LIBRARY) == [nest.name for nest in LIBRARY.values()] == sorted(LIBRARY)
+    assert len(LIBRARY) == 11
+    assert all(nest.description for nest in LIBRARY.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "statement", "extents"),
+    [
+        ("mm", "C[i][j] += A[i][k] * B[j][k]", {"i": 1024, "j": 1024, "k": 1024}),
+        (
+            "conv2d",
+            "cout[r][c][o] += cin[r+p][c+q][i] * w[o][p][q][i]",
+            {"i": 512, "o": 512, "r": 56, "c": 56, "p": 3, "q": 3},
+        ),
+        ("mttkrp", "D[i][j] += A[i][k][l] * B[k][j] * C[j][l]", dict.fromkeys("ijkl", 512)),
+        ("ttmc", "D[i][j][k] += A[i][l][m] * B[l][j] * C[k][m]", dict.fromkeys("ijklm", 128)),
+    ],
+)
+def test_published_sizes(name: str, statement: str, extents: dict[str, int]) -> None:
+    nest = workload(name)
+    assert str(nest) == statement
+    assert nest.sizes == extents
+
+
+def test_a_lookup_reads_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    library._packaged.cache_clear()
+    assert "ttm" in LIBRARY
+    workload("mm")
+    assert library._packaged.cache_info().currsize == 1
+    monkeypatch.undo()
+
+
+# -- documents of results ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "sizes"), [("mm", {"i": 5}), ("conv2d", {"s": 2, "o": 9}), ("depthwise_conv2d", {})])
+def test_library_workloads_are_documented_by_their_sizes(name: str, sizes: dict[str, int]) -> None:
+    nest = workload(name, sizes)
+    document = workload_document(nest)
+    assert document["sizes"] == nest.sizes
+    assert "kernel" not in document
+    assert ("parameters" in document) == (name != "mm")
+    assert documented(document) == nest
+
+
+def test_other_workloads_are_documented_whole(tmp_path: Path) -> None:
+    nest = workload(str(write(tmp_path, OWN)), {"d": 2})
+    document = workload_document(nest)
+    assert document["kernel"] == {"statement": "y[f][t] += x[2*f+d*p][c] * w[t][p][c]", "untiled": ["p"], "simd": "c"}
+    assert documented(document) == nest
+
+
+def test_a_kernel_that_borrows_a_name_is_documented_whole(tmp_path: Path) -> None:
+    text = "name: mm\nstatement: C[i][j] += A[i][k] * B[k][j]\nextents: {i: 4, j: 4, k: 4}\n"
+    nest = workload(str(write(tmp_path, text)))
+    assert workload_document(nest)["kernel"]["statement"] == "C[i][j] += A[i][k] * B[k][j]"
+    assert documented(workload_document(nest)) == nest != workload("mm", {"i": 4, "j": 4, "k": 4})
+
+
+def documented(document: dict) -> LoopNest:  # type: ignore[type-arg]
+    return documented_workload(document["name"], document["sizes"], document.get("parameters", {}), document.get("kernel"))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"name": "nn"}, "unknown workload 'nn'; known: attention_scores"),
+        ({"sizes": {"i": 1, "j": 1}}, "sizes.k is missing; allowed: exactly i, j, k"),
+        ({"sizes": {"i": 1, "j": 1, "k": 1, "x": 1}}, "unknown loop 'x' of mm; allowed: i, j, k"),
+        ({"parameters": {"s": 1}}, "unknown parameter 's' of mm; allowed: none"),
+        (
+            {"kernel": {"statement": "C[i][j] += A[i][k]", "untiled": [], "simd": "k"}},
+            "kernel: workload mm: the statement reads 1",
+        ),
+    ],
+)
+def test_bad_documents(change: dict, told: str) -> None:  # type: ignore[type-arg]
+    document = {**workload_document(workload("mm")), **change}
+    with pytest.raises(InputError) as caught:
+        documented(document)
+    assert told in str(caught.value)
+
+
+# -- what is refused -----------------------------------------------------------------------
+
+#: what is replaced in OWN, by what, and the words the error line must contain
+FIELDS = [
+    ("name: mine", "", ["name is missing", "name, description, statement"]),
+    ("name: mine", "name: 'a b'", ["name is 'a b'", "pattern"]),
+    (
+        "name: mine",
+        "name: mine\ntitle: mine",
+        ["title is unknown", "name, description, statement, einsum, arrays, loops, extents"],
+    ),
+    ("statement: ", "# ", ["statement, einsum: neither is given", "one of them"]),
+    ("loops:", "einsum: ik,jk->ij\nloops:", ["statement, einsum: both are given", "one of them"]),
+    ("loops:", "arrays: [x, w, y]\nloops:", ["arrays are named by the statement", "with einsum only"]),
+    ("+=", "=", ["does not accumulate", "output += input * input"]),
+    ("x[2*f+d*p][c]", "x[f*p][c]", ["subscript 'f * p' is not affine", "sums of loops"]),
+    ("x[2*f+d*p][c]", "x[f//2+p][c]", ["subscript 'f // 2' is not affine"]),
+    ("x[2*f+d*p][c]", "x[w[f]][c]", ["subscript 'w[f]' is not affine"]),
+    ("x[2*f+d*p][c]", "x[70000*f+d*p][c]", ["subscript '70000 * f + d * p' has a number above 65536"]),
+    ("x[2*f+d*p][c]", "x[2*g+d*p][c]", ["uses unknown loop 'g'", "f, t, c, p"]),
+    ("x[2*f+d*p][c]", "in[2*f+d*p][c]", ["cannot be read", "invalid syntax"]),
+    ("x[2*f+d*p][c]", "x", ["'x' is no array access", "such as A[i][k]"]),
+    ("x[2*f+d*p][c]", "3", ["'3' is no array access"]),
+    ("x[2*f+d*p][c] * w", "x[2*f+d*p][c] + w", ["is no array access"]),
+    ("x[2*f+d*p][c] * ", "", ["parameter 'd' is not used"]),
+    ("y[f][t]", "y[f][t][c][p]", ["no reduction loop", "every loop indexes y"]),
+    ("y[f][t]", "y[f+t]", ["subscript f+t of y[f+t], which is written", "one loop or a constant"]),
+    ("y[f][t]", "y[2*f][t]", ["subscript 2*f of y[2*f][t], which is written"]),
+    ("y[f][t]", "y[f][t][t]", ["subscript t of y[f][t][t], which is written"]),
+    ("x[2*f+d*p][c]", "y[f][p]", ["parameter 'd' is not used"]),
+    ("* w[t][p][c]", "* w[t][p][c] * y[f][p]", ["y is written and read", "not uniform", "other inputs"]),
+    ("* w[t][p][c]", "* w[t][p][c] * w[t][p][c]", ["repeat a name", "every array once"]),
+    ("w[t]", "y_drain[t]", ["'y_drain' has the name of a module of y", "another name"]),
+    ("w[t]", "f[t]", ["'f' is the name of a loop and an array"]),
+    ("w[t]", "é[t]", ["'é' is no name of an array", "40 letters, digits and _"]),
+    ("p: 3", "p: 3, z: 4", ["loops are f, t, c, p, but extents are of f, t, c, p, z", "the same names"]),
+    ("loops: [f, t, c, p]", "loops: [f, t, c, p, p]", ["loops are f, t, c, p, p", "the same names"]),
+    (
+        "loops: [f, t, c, p]\nextents: {f: 20, t: 8, c: 6, p: 3}",
+        "extents: {f: 20, t: 8, c: 6, p: 3, z: 2}",
+        ["loop 'z' indexes no array"],
+    ),
+    ("loops: [f, t, c, p]\nextents: {f: 20, t: 8, c: 6, p: 3}", "extents: {}", ["extents are of 0 loops", "1 to 12"]),
+    ("f: 20", "f: 0", ["size of loop 'f' is 0", "1 to 65536"]),
+    ("f: 20", "f: 1.5", ["extents.f is 1.5", "a valid integer"]),
+    ("f: 20", "f: '20'", ["extents.f is '20'", "a valid integer"]),
+    ("{d: 1}", "{d: 0}", ["parameter 'd' is 0", "1 to 65536"]),
+    ("{d: 1}", "{d: 1, e: 2}", ["parameter 'e' is not used by the statement", "parameters that are"]),
+    ("{d: 1}", "{d: 1, p: 2}", ["'p' is the name of a loop and a parameter"]),
+    ("parameters: {d: 1}", "", ["subscript 'd * p' is not affine", "integer or parameter"]),
+    ("untiled: [p]", "untiled: [q]", ["untiled names the unknown loop 'q'", "f, t, c, p"]),
+    ("untiled: [p]", "untiled: p", ["untiled is 'p'", "a valid list"]),
+    ("untiled: [p]", "untiled: [f, t, c, p]", ["no loop is tiled", "at least one of f, t, c, p"]),
+    ("simd: c", "simd: p", ["SIMD loop 'p' must be one of the band loops f, t, c"]),
+    ("simd: c", "simd: f", ["SIMD loop 'f' is no subscript by itself in x[2*f+p][c]", "a loop that is"]),
+    ("simd: c", "simd: 3", ["simd is 3", "a valid string"]),
+    ("name: mine", "name: mine\nname: other", ["field 'name' occurs twice"]),
+    ("name: mine", "name: !!python/object/apply:os.system [ls]", ["tag", "without tags"]),
+    ("statement: y", f"statement: {'(' * 400}y", ["cannot be read"]),
+    ("statement: y", f"statement: {'y' * 600}", ["characters; allowed: at most 500"]),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "words"), FIELDS)
+def test_bad_fields(tmp_path: Path, old: str, new: str, words: list[str]) -> None:
+    assert OWN.count(old) == 1
+    message = refusal(write(tmp_path, OWN.replace(old, new)))
+    for word in words:
+        assert word in message
+
+
+@pytest.mark.parametrize(
+    ("einsum", "arrays", "words"),
+    [
+        ("ik,jk", "", ["einsum is 'ik,jk'", "'ik,jk->ij'"]),
+        ("...k,k->...", "", ["einsum is '...k,k->...'"]),
+        ("ik,jk->ij", "[A, B]", ["has 3 arrays, the output included, but 2 names"]),
+        ("ik,jk->ij", "[A, A, C]", ["repeat a name"]),
+        ("ik->i", "", ["the statement reads 1 array", "at least two"]),
+        ("ik,jk->ii", "", ["subscript i of C[i][i], which is written"]),
+        ("iA,jA->ij", "", ["uses unknown loop 'A'"]),
+    ],
+)
+def test_bad_einsums(tmp_path: Path, einsum: str, arrays: str, words: list[str]) -> None:
+    more = f"arrays: {arrays}\n" if arrays else ""
+    message = refusal(write(tmp_path, f'name: e\neinsum: "{einsum}"\nextents: {{i: 4, j: 4, k: 4}}\n{more}'))
+    for word in words:
+        assert word in message
+
+
+def test_a_stride_can_forbid_a_simd_loop(tmp_path: Path) -> None:
+    text = "name: e\nstatement: y[f] += x[f*s][p] * w[p]\nextents: {f: 8, p: 4}\nparameters: {s: 1}\nuntiled: [p]\nsimd: f\n"
+    path = str(write(tmp_path, text))
+    assert workload(path).simd == "f"
+    with pytest.raises(InputError, match=r"SIMD loop 'f' is no subscript by itself in x\[2\*f\]\[p\]"):
+        workload(path, {"s": 2})
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", ["0 documents", "one"]),
+        (b"just text", ["the document is 'just text'", "a mapping"]),
+        (b"- 1\n", ["the document is a list", "a mapping"]),
+        (b"name: \xff", ["byte 6 is 0xff", "UTF-8"]),
+        (b"#" * (MAX_BYTES + 1), ["too large", "65536 bytes"]),
+        (b"name: {", ["not YAML", "line"]),
+    ],
+)
+def test_bad_files(tmp_path: Path, content: bytes, words: list[str]) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_bytes(content)
+    message = refusal(path)
+    for word in words:
+        assert word in message
+
+
+def test_paths_and_names() -> None:
+    with pytest.raises(InputError, match=r"^/nowhere/k\.yaml: no such file"):
+        workload("/nowhere/k.yaml")
+    with pytest.raises(InputError, match=r"^k\.yml: no such file"):
+        workload("k.yml")
+    with pytest.raises(InputError, match=r"unknown workload 'k'; known: .*, mm, .*; or a path to a \.yaml file"):
+        workload("k")
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    start=st.integers(0, len(OWN)),
+    length=st.integers(0, 40),
+    inserted=st.text(max_size=20) | st.sampled_from("*&!{}[]:-#|>%@`\t\n+=()2sdp"),
+)
+def test_mutations_load_or_are_refused(tmp_path: Path, start: int, length: int, inserted: str) -> None:
+    path = tmp_path / "fuzz.yaml"
+    path.write_bytes((OWN[:start] + inserted + OWN[start + length :]).encode("utf-8", "surrogatepass"))
+    try:
+        nest = load_kernel_file(path)
+    except InputError as refused:
+        message = str(refused)
+    else:
+        message = str(nest)
+        assert nest.band
+        assert nest.reduction_loops
+    assert message.isprintable()

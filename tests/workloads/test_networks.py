@@ -1,0 +1,222 @@
+"""Networks: figures against published ones, merging, what is refused."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import workload
+from ithaca.workloads.networks.find import find_network, network_names
+from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind, merge
+
+DATA = Path(__file__).parent / "data"
+IMAGE_NETWORKS = ("vgg16", "resnet50", "mobilenetv2")
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    with (DATA / f"{name}.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def weights(layer: Layer) -> int:
+    """Elements of a layer's weights: its operations per element of the output map, or per row of a product."""
+    sizes = layer.nest.sizes
+    return layer.nest.operations // (sizes["r"] * sizes["c"] if "conv" in layer.nest.name else sizes["i"])
+
+
+def channels(layer: Layer) -> int:
+    return layer.nest.sizes["o" if "conv" in layer.nest.name else "j"]
+
+
+@pytest.mark.parametrize("name", IMAGE_NETWORKS)
+def test_layers_have_the_published_shapes(name: str) -> None:
+    """Feature maps and weights of every layer.
+
+    VGG16: Stanford CS231n course notes, "VGGNet in detail". ResNet-50: summary of torchvision's model
+    (stride in the 3×3 convolutions). MobileNetV2: summary of the model in Keras applications.
+    """
+    published: Counter[tuple[int, ...]] = Counter()
+    for row in rows(name):
+        published[tuple(int(row[field]) for field in ("channels", "height", "width", "weights"))] += 1
+    ours: Counter[tuple[int, ...]] = Counter()
+    for layer in find_network(name).layers:
+        feature_map = (layer.nest.sizes.get("r", 1), layer.nest.sizes.get("c", 1))
+        ours[(channels(layer), *feature_map, weights(layer))] += layer.count
+    assert ours == published
+
+
+@pytest.mark.parametrize("row", rows("networks"), ids=lambda row: row["network"])
+def test_totals_are_the_published_ones(row: Mapping[str, str]) -> None:
+    """Operations and parameters as torchvision states them for its models."""
+    network = find_network(row["network"])
+    assert round(network.operations / 10**9, 3) == float(row["gmacs"])
+    convolutions = [layer for layer in network.layers if "conv" in layer.nest.name]
+    linear = [layer for layer in network.layers if layer.nest.name == "mm"]
+    assert sum(layer.count for layer in convolutions) == int(row["convolutions"])
+    assert sum(layer.count for layer in linear) == int(row["linear"])
+    # a bias per output, or scale and shift where batch normalisation follows
+    normalised = any(omission.operator == "BatchNormalization" for omission in network.unsupported)
+    parameters = sum(layer.count * (weights(layer) + (1 + normalised) * channels(layer)) for layer in convolutions)
+    parameters += sum(layer.count * (weights(layer) + channels(layer)) for layer in linear)
+    assert parameters == int(row["parameters"])
+
+
+def test_operations_of_vgg16_by_kind() -> None:
+    """15.3 billion in convolutions, 124 million in fully connected layers (Sze et al., Proc. IEEE 2017, Table II)."""
+    network = find_network("vgg16")
+    linear = sum(layer.operations for layer in network.layers if layer.nest.name == "mm")
+    assert linear == 123_633_664
+    assert network.operations - linear == 15_346_630_656
+
+
+def test_mobilenetv2_has_17_depthwise_layers() -> None:
+    network = find_network("mobilenetv2")
+    depthwise = [layer for layer in network.layers if layer.nest.name == "depthwise_conv2d"]
+    assert sum(layer.count for layer in depthwise) == 17
+
+
+def encoder_weights(network: Network) -> int:
+    return sum(
+        layer.count * layer.nest.sizes["j"] * layer.nest.sizes["k"] for layer in network.layers if layer.nest.name == "mm"
+    )
+
+
+def test_bert_base_has_the_published_size() -> None:
+    """109,482,240 parameters, of which the encoder has what embeddings and pooler leave (released model)."""
+    embeddings = (30_522 + 512 + 2) * 768 + 2 * 768
+    pooler = 768 * 768 + 768
+    biases_and_norms = 12 * (4 * 768 + 3072 + 768 + 4 * 768)
+    assert encoder_weights(find_network("bert-base")) == 109_482_240 - embeddings - pooler - biases_and_norms
+
+
+def test_bert_base_at_128_is_as_published() -> None:
+    """22.5 billion floating-point operations (Jiao et al., TinyBERT, 2020, Table 1; Sun et al., MobileBERT, 2020, Table 4)."""
+    assert 2 * find_network("bert-base").operations == pytest.approx(22.5e9, rel=0.01)
+
+
+def test_gpt2_block_has_the_published_size() -> None:
+    """124,439,808 parameters (released model): 12 blocks, embeddings of 50,257 tokens and 1,024 positions, a norm."""
+    blocks = 124_439_808 - (50_257 + 1_024) * 768 - 2 * 768
+    biases_and_norms = 12 * (3 * 768 + 768 + 3072 + 768 + 4 * 768)
+    assert 12 * encoder_weights(find_network("gpt2-block")) == blocks - biases_and_norms
+
+
+@pytest.mark.parametrize(("name", "blocks"), [("bert-base", 12), ("gpt2-block", 1)])
+@pytest.mark.parametrize("sequence", [1, 128, 384, 1024])
+def test_operations_per_token(name: str, blocks: int, sequence: int) -> None:
+    """2 N + 4 L H Q T floating-point operations per token forward (Chowdhery et al., PaLM, 2022, appendix B)."""
+    network = find_network(name, {"sequence": sequence})
+    per_token = 2 * blocks * 12 * 768**2 + 4 * blocks * 768 * sequence
+    assert 2 * network.operations == per_token * sequence
+
+
+def test_identical_layers_are_merged_under_the_first_name() -> None:
+    network = find_network("bert-base")
+    first = network.layers[0]
+    assert (first.name, first.count) == ("layer1.query", 48)
+    assert first.sources[:4] == ("layer1.query", "layer1.key", "layer1.value", "layer1.output")
+    assert [layer.name for layer in network.layers] == [
+        "layer1.query",
+        "layer1.scores",
+        "layer1.context",
+        "layer1.expand",
+        "layer1.reduce",
+    ]
+
+
+@pytest.mark.parametrize("name", network_names())
+def test_batch_multiplies_the_operations(name: str) -> None:
+    one, four = find_network(name), find_network(name, {"batch": 4})
+    assert four.operations == 4 * one.operations
+    assert dict(four.parameters)["batch"] == 4
+
+
+@pytest.mark.parametrize("name", network_names())
+def test_every_network_says_where_it_is_published_and_what_it_leaves_out(name: str) -> None:
+    network = find_network(name)
+    assert network.name == name
+    assert any(year in network.description for year in ("2015", "2016", "2018", "2019"))
+    assert {omission.kind for omission in network.unsupported} == {OmissionKind.ELEMENTWISE}
+
+
+def test_networks_have_the_elementwise_operators_of_their_architectures() -> None:
+    counts = {name: {o.operator: o.count for o in find_network(name).unsupported} for name in network_names()}
+    assert counts["vgg16"]["Relu"] == 13 + 2
+    assert counts["resnet50"] == {
+        "BatchNormalization": 53,
+        "Relu": 1 + 3 * 16,
+        "Add": 16,
+        "MaxPool": 1,
+        "GlobalAveragePool": 1,
+        "Bias": 1,
+        "Softmax": 1,
+    }
+    assert counts["mobilenetv2"]["Clip"] == 52 - 17
+    assert counts["bert-base"]["LayerNormalization"] == 24
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes", "told"),
+    [
+        ("vgg15", {}, "unknown network 'vgg15'; known: bert-base, gpt2-block, mobilenetv2, resnet50, vgg16; or the path"),
+        ("vgg16", {"sequence": 5}, "unknown size 'sequence' of network vgg16; allowed: batch, image"),
+        ("vgg16", {"batch": 0}, "size 'batch' of network vgg16 is 0; allowed: a positive integer"),
+        ("vgg16", {"image": 16}, r"vgg16: layers\[17\]: a window of 2 elements does not fit into 1"),
+        ("bert-base", {"heads": 7}, r"sizes.b?i?j?k?: 'hidden/heads' is 768/7, no integer"),
+        ("bert-base", {"layers": 20_000}, "more than 10000"),
+        ("bert-base", {"sequence": 100_000}, "layer layer1.query: size of loop 'i' is 100000"),
+        ("missing.onnx", {}, "missing.onnx: no such file"),
+        ("missing.yaml", {}, "missing.yaml: no such file"),
+    ],
+)
+def test_bad_names_and_sizes_are_refused(text: str, sizes: dict[str, int], told: str) -> None:
+    with pytest.raises(InputError, match=told) as error:
+        find_network(text, sizes)
+    assert "\n" not in str(error.value)
+
+
+layers = st.builds(
+    lambda i, j, count, number: Layer(f"l{number}", workload("mm", {"i": i, "j": j, "k": 4}), count, (f"l{number}",)),
+    st.integers(1, 3),
+    st.integers(1, 3),
+    st.integers(1, 5),
+    st.integers(0, 99),
+)
+
+
+@given(st.lists(layers, min_size=1))
+def test_merging_keeps_operations_sources_and_order(found: list[Layer]) -> None:
+    merged = merge(found)
+    assert sum(layer.operations for layer in merged) == sum(layer.operations for layer in found)
+    assert len({layer.nest for layer in merged}) == len(merged)
+    assert sorted(source for layer in merged for source in layer.sources) == sorted(layer.name for layer in found)
+    firsts = [next(layer.name for layer in found if layer.nest == whole.nest) for whole in merged]
+    assert [layer.name for layer in merged] == firsts
+    assert merge(merged) == merged
+
+
+@pytest.mark.parametrize("count", [0, -1, True, 1.5])
+def test_counts_are_positive_integers(count: int) -> None:
+    with pytest.raises(InputError, match="layer l: count is"):
+        Layer("l", workload("mm"), count, ("l",))
+    with pytest.raises(InputError, match="operator Relu: count is"):
+        Omission("Relu", count, OmissionKind.ELEMENTWISE)
+
+
+def test_names_sources_and_layers_must_be_there() -> None:
+    layer = Layer("l", workload("mm"), 1, ("l",))
+    with pytest.raises(InputError, match="name of a layer is empty"):
+        Layer("", workload("mm"), 1, ("l",))
+    with pytest.raises(InputError, match="layer l: sources are empty"):
+        Layer("l", workload("mm"), 1, ())
+    with pytest.raises(InputError, match="name of a network is empty"):
+        Network("", (layer,))
+    with pytest.raises(InputError, match="network n: layers are empty"):
+        Network("n", ())

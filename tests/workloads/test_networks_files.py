@@ -1,0 +1,144 @@
+"""Network files: what a user can write, and what is refused."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import workload
+from ithaca.workloads.networks.find import find_network
+from ithaca.workloads.networks.network import OmissionKind
+from ithaca.workloads.networks.network_files import parse_network
+
+
+def read(text: str, **sizes: int):
+    return parse_network(textwrap.dedent(text), "net.yaml", sizes)
+
+
+IMAGE = "input: {batch: 1, channels: 3, height: 32, width: 24}\n"
+
+
+def convolution(fields: str):
+    """The nest of one convolution that reads 3 channels of 32×24."""
+    return read(f"name: n\n{IMAGE}layers: [{{op: conv, name: c, {fields}}}]").layers[0]
+
+
+def test_a_file_of_the_users_is_found_by_its_ending(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("name: mine\nlayers:\n  - {op: kernel, name: a, kernel: mm, sizes: {i: 2, j: 3, k: 4}, count: 5}\n")
+    network = find_network(str(path))
+    assert (network.name, network.operations) == ("mine", 120)
+    assert network.layers[0].nest == workload("mm", {"i": 2, "j": 3, "k": 4})
+
+
+def test_the_example_in_the_documentation() -> None:
+    from ithaca.workloads.networks import network_files
+
+    example = (network_files.__doc__ or "").split("::\n", 1)[1].split("\n\nEach", 1)[0]
+    network = read(example)
+    assert {layer.name: layer.nest.sizes for layer in network.layers}["fc"] == {"i": 1, "j": 10, "k": 16 * 8 * 8}
+    assert [layer.name for layer in network.layers] == ["conv1", "conv2", "stage1.conv", "fc", "product"]
+    assert network.layers[2].sources == ("stage1.conv", "stage2.conv")
+    assert [(o.operator, o.count, o.kind) for o in network.unsupported] == [("Relu", 2, OmissionKind.ELEMENTWISE)]
+    assert read(example, batch=3).layers[0].count == 3
+
+
+@pytest.mark.parametrize(
+    ("fields", "size", "count"),
+    [
+        ("channels: 8, kernel: 1", (32, 24), 1),
+        ("channels: 8, kernel: 5", (28, 20), 1),
+        ("channels: 8, kernel: 3, stride: 2, padding: 1", (16, 12), 1),
+        ("channels: 8, kernel: [1, 7], padding: [0, 3]", (32, 24), 1),
+        ("channels: 8, kernel: 3, dilation: 2, padding: 2", (32, 24), 1),
+        ("channels: 6, kernel: 3, padding: 1, groups: 3", (32, 24), 2),
+    ],
+)
+def test_feature_maps_follow_from_kernel_stride_and_padding(fields: str, size: tuple[int, int], count: int) -> None:
+    layer = convolution(fields)
+    assert (layer.nest.sizes["r"], layer.nest.sizes["c"]) == size
+    assert layer.count == count
+
+
+def test_a_side_layer_leaves_the_feature_map() -> None:
+    network = read(f"""\
+        name: n
+        {IMAGE}
+        layers:
+          - {{op: conv, name: shortcut, channels: 9, kernel: 1, stride: 2, side: true}}
+          - {{op: conv, name: main, channels: 8, kernel: 1}}
+        """)
+    assert network.layers[1].nest.sizes["i"] == 3
+    assert network.layers[1].nest.sizes["r"] == 32
+
+
+def test_published_sizes_are_checked_at_the_parameters_own_values() -> None:
+    text = """\
+        name: n
+        parameters: {image: 32}
+        input: {batch: 1, channels: 3, height: image, width: image}
+        layers: [{op: conv, name: c, channels: 8, kernel: 3, output: 30}]
+        """
+    assert read(text).layers[0].nest.sizes["r"] == 30
+    assert read(text, image=16).layers[0].nest.sizes["r"] == 14
+    with pytest.raises(InputError, match=r"net.yaml: layers\[0\]: output is 31×31; allowed: 30×30"):
+        read(text.replace("output: 30", "output: 31"))
+
+
+CONV = "{op: conv, name: c, channels: 8, kernel: 3}"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("- 1", "the document is a list; allowed: a mapping"),
+        ("name: n", "layers is missing; allowed: name, description"),
+        ("name: n\nlayers: []", "layers is a list"),
+        ("name: n\nlayers: [3]", r"layers\[0\] is 3"),
+        ("name: n\nlayer: []", "layers is missing"),
+        ("name: n\nlayers: [{op: convolve}]", r"layers\[0\]: op is 'convolve'; allowed: conv, depthwise, pool"),
+        ("name: n\nlayers: [{name: c}]", r"layers\[0\]: op is null"),
+        (f"name: n\nlayers: [{CONV}]", r"layers\[0\]: no feature map to read; allowed: input at the top"),
+        (
+            f"name: n\n{IMAGE}layers: [{CONV}, {CONV}]",
+            r"layers\[1\].name: makes a second layer 'c'",
+        ),
+        (f"name: n\n{IMAGE}layers: [{{op: pool, kernel: 2}}]", "layers compute nothing"),
+        (f"name: n\n{IMAGE}layers: [{{op: conv, name: c, channels: 8}}]", r"layers\[0\]: kernel is missing; allowed: op, name"),
+        (f"name: n\n{IMAGE}layers: [{CONV[:-1]}, pad: 1}}]", r"layers\[0\]: pad is unknown; allowed: op, name, channels"),
+        (f"name: n\n{IMAGE}layers: [{CONV[:-1]}, stride: 1.5}}]", r"layers\[0\]: stride is 1.5; allowed: an integer"),
+        (f"name: n\n{IMAGE}layers: [{CONV[:-1]}, stride: 0}}]", r"layers\[0\].stride: is 0; allowed: at least 1"),
+        (f"name: n\n{IMAGE}layers: [{CONV[:-1]}, stride: [1, 2]}}]", r"layers\[0\]: stride differs along rows and columns"),
+        (f"name: n\n{IMAGE}layers: [{CONV[:-1]}, groups: 2}}]", r"2 groups do not divide 3 input and 8 output channels"),
+        (f"name: n\n{IMAGE}layers: [{CONV[:-1]}, stride: depth}}]", r"'depth' uses the unknown name 'depth'"),
+        (f"name: n\n{IMAGE}layers: [{CONV[:-1]}, stride: 1+1}}]", r"'1\+1' is no quantity"),
+        ("name: n\nlayers: [{op: kernel, name: a, kernel: mm, sizes: {i: 1, k: 2}}]", "layer a: size of loop 'j' is missing"),
+        ("name: n\nlayers: [{op: kernel, name: a, kernel: nm, sizes: {}}]", "layer a: unknown workload 'nm'"),
+        ("name: n\nlayers: [{op: kernel, name: a, kernel: mm, sizes: {z: 1}}]", "layer a: unknown loop 'z'"),
+        (
+            "name: n\nlayers: [{op: kernel, name: a, kernel: mm, sizes: {i: 0}}]",
+            r"sizes.i: is 0; allowed: at least 1",
+        ),
+        ("name: n\nparameters: {b: 0}\nlayers: [{op: kernel, name: a, kernel: mm, sizes: {}}]", "parameters.b is 0"),
+        ("name: n\nname: m", "field 'name' occurs twice"),
+        ("name: a b\nlayers: []", "name is 'a b'"),
+        ("name: [", "not YAML"),
+    ],
+)
+def test_bad_files_are_refused_in_one_line(text: str, told: str) -> None:
+    with pytest.raises(InputError, match=told) as error:
+        read(text)
+    assert str(error.value).startswith("net.yaml: ")
+    assert "\n" not in str(error.value)
+
+
+def test_repeated_blocks_are_limited() -> None:
+    """Nested repetitions end at the limit, before they take time."""
+    inner = "{op: pool, kernel: 1}"
+    for name in "ab":
+        inner = f"{{op: block, name: {name}, repeat: 9999, layers: [{inner}]}}"
+    with pytest.raises(InputError, match="more than 10000"):
+        read(f"name: n\n{IMAGE}layers: [{inner}]")

@@ -1,0 +1,214 @@
+"""Kernel files: loop nests written as data, Ithaca's own and a user's.
+
+A kernel is a YAML document::
+
+    name: conv2d
+    description: 2-D convolution
+    statement: cout[r][c][o] += cin[r*s+p*d][c*s+q*d][i] * w[o][p][q][i]
+    loops: [o, r, c, i, p, q]                         # outermost first; default: as in extents
+    extents: {o: 512, r: 56, c: 56, i: 512, p: 3, q: 3}
+    parameters: {s: 1, d: 1}                          # numbers of the statement, such as a stride
+    untiled: [p, q]                                   # run inside the PE; default: none
+    simd: i                                           # default: see `default_simd`
+
+Instead of ``statement``, ``einsum: "ik,jk->ij"`` with ``arrays: [A, B, C]`` (inputs, then the output;
+default: A, B, C, …). Sizes on the command line replace extents and parameters.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ithaca.workloads.affine import Access
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted, refuse
+from ithaca.workloads.nest import LoopNest, check_parameter
+from ithaca.workloads.reading import read_text, refuse_invalid
+from ithaca.workloads.statement import einsum_statement, names_in, parse_statement
+from ithaca.workloads.yaml_documents import parse_yaml
+
+#: Largest kernel file (bytes); the packaged ones have 400.
+MAX_BYTES = 65_536
+
+#: Most loops of a nest: designs grow with their number squared, the design space exponentially.
+MAX_LOOPS = 12
+
+#: Names of loops, arrays and parameters.
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
+
+Names = Annotated[list[str], Field(max_length=MAX_LOOPS)]
+
+
+class KernelDocument(BaseModel):
+    """A loop nest as a kernel file describes it."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+    description: Annotated[str, Field(max_length=500)] = ""
+    statement: str | None = None
+    einsum: str | None = None
+    arrays: Names = []
+    loops: Names = []
+    extents: dict[str, int]
+    parameters: dict[str, int] = {}
+    untiled: Names = []
+    simd: str | None = None
+
+
+def load_kernel_file(path: Path) -> LoopNest:
+    """Load a user's kernel file.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or is no kernel file.
+    """
+    return parse_kernel(read_text(path, MAX_BYTES), path)
+
+
+def parse_kernel(text: str, where: object) -> LoopNest:
+    """Read a kernel file.
+
+    Parameters
+    ----------
+    text : str
+        The YAML document.
+    where : object
+        What error lines start with (a path, a name).
+
+    Raises
+    ------
+    InputError
+        If the text is no kernel file.
+    """
+    return kernel_nest(parse_yaml(text, where), where)
+
+
+def kernel_nest(document: Any, where: object) -> LoopNest:
+    """The loop nest of a kernel document.
+
+    Parameters
+    ----------
+    document : object
+        The document, as YAML or JSON decodes it.
+    where : object
+        What error lines start with.
+
+    Raises
+    ------
+    InputError
+        If it is no kernel document.
+    """
+    try:
+        read = KernelDocument.model_validate(document)
+    except ValidationError as error:
+        raise refuse_invalid(where, error, KernelDocument) from None
+    try:
+        return _nest(read)
+    except InputError as error:
+        raise refuse(where, error) from None
+
+
+def default_simd(band: tuple[str, ...], output: Access, inputs: tuple[Access, ...]) -> str:
+    """The loop that is vectorised unless a file says which.
+
+    The innermost tiled reduction that can be; if there is none, the innermost tiled loop that is the
+    last subscript of every array it indexes.
+
+    Raises
+    ------
+    InputError
+        If no loop can be vectorised.
+    """
+    accesses = (output, *inputs)
+    able = [loop for loop in reversed(band) if all(_vectorises(access, loop) for access in accesses)]
+    for loop in able:
+        if not output.indexed_by(loop):
+            return loop
+    for loop in able:
+        if all(access.subscripts[-1].coefficient(loop) for access in accesses if access.indexed_by(loop)):
+            return loop
+    raise InputError(f"simd is missing and no tiled loop is an obvious choice; allowed: one of {', '.join(band)}")
+
+
+def _nest(read: KernelDocument) -> LoopNest:
+    statement = _statement(read)
+    loops = read.loops or list(read.extents)
+    if sorted(loops) != sorted(read.extents):
+        raise InputError(f"loops are {', '.join(loops)}, but extents are of {', '.join(read.extents)}; allowed: the same names")
+    if not 1 <= len(loops) <= MAX_LOOPS:
+        raise InputError(f"extents are of {len(loops)} loops; allowed: 1 to {MAX_LOOPS}")
+    for name, value in read.parameters.items():
+        check_parameter(name, value)
+    output, inputs = parse_statement(statement, read.parameters)
+    for name in read.parameters:
+        if name not in names_in(statement):
+            raise InputError(f"parameter {quoted(name)} is not used by the statement; allowed: parameters that are")
+    _check_names(loops, [access.array for access in (*inputs, output)], list(read.parameters))
+    for loop in read.untiled:
+        if loop not in loops:
+            raise InputError(f"untiled names the unknown loop {quoted(loop)}; allowed: {', '.join(loops)}")
+    band = tuple(loop for loop in loops if loop not in read.untiled)
+    nest = LoopNest(
+        name=read.name,
+        extents=tuple((loop, read.extents[loop]) for loop in loops),
+        output=output,
+        inputs=inputs,
+        simd=default_simd(band, output, inputs) if read.simd is None and band else read.simd or "",
+        untiled=frozenset(read.untiled),
+        parameters=tuple(read.parameters.items()),
+        template=statement if read.parameters else "",
+        description=read.description,
+    )
+    check_simd(nest)
+    return nest
+
+
+def _statement(read: KernelDocument) -> str:
+    if (read.statement is None) == (read.einsum is None):
+        found = "neither is given" if read.statement is None else "both are given"
+        raise InputError(f"statement, einsum: {found}; allowed: one of them")
+    if read.einsum is not None:
+        return einsum_statement(read.einsum, read.arrays)
+    if read.arrays:
+        raise InputError("arrays are named by the statement, too; allowed: arrays with einsum only")
+    return read.statement or ""
+
+
+def _check_names(loops: list[str], arrays: list[str], parameters: list[str]) -> None:
+    taken: dict[str, str] = {}
+    for kind, names in (("a loop", loops), ("an array", arrays), ("a parameter", parameters)):
+        for name in names:
+            if not NAME.fullmatch(name):
+                raise InputError(f"{quoted(name)} is no name of {kind}; allowed: up to 40 letters, digits and _")
+            if taken.get(name, kind) != kind:
+                raise InputError(f"{quoted(name)} is the name of {taken[name]} and {kind}; allowed: names that differ")
+            taken[name] = kind
+
+
+def check_simd(nest: LoopNest) -> None:
+    """Check that the SIMD loop of a nest can be vectorised; a parameter may decide that.
+
+    Raises
+    ------
+    InputError
+        If it cannot.
+    """
+    for access in nest.accesses:
+        if not _vectorises(access, nest.simd):
+            raise InputError(f"SIMD loop '{nest.simd}' is no subscript by itself in {access}; allowed: a loop that is")
+
+
+def _vectorises(access: Access, loop: str) -> bool:
+    """Whether neighbouring iterations of a loop use the same element of an array, or neighbours along one dimension.
+
+    Each of a vector's words then belongs to one lane, wherever in the tile the vector begins
+    (AutoSA asks for the same: stride-one or stride-zero references).
+    """
+    using = [subscript.terms for subscript in access if subscript.coefficient(loop)]
+    return using in ([], [((loop, 1),)])

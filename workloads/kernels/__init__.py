@@ -1,0 +1,1 @@
+"""Kernel files of the workloads that come with Ithaca."""

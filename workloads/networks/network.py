@@ -1,0 +1,174 @@
+"""Networks: loop nests with multiplicities, and the operations that have none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.nest import LoopNest
+
+
+class OmissionKind(Enum):
+    """Why an operation of a network is no layer."""
+
+    UNSUPPORTED = "unsupported"
+    """Arithmetic that an array could do, but no loop nest here describes it."""
+    ELEMENTWISE = "elementwise"
+    """A few operations per element (activations, normalisation, pooling, sums): not modelled."""
+    MOVEMENT = "movement"
+    """No arithmetic: shapes are changed or data moved."""
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """Operations of a network that are not among its layers.
+
+    Attributes
+    ----------
+    operator : str
+        Type of the operations, by its name in ONNX.
+    count : int
+        How many of them the network has.
+    kind : OmissionKind
+        Whether arithmetic is missing, and how much.
+    reason : str
+        Why they are not modelled; empty where the kind says it all.
+    sources : tuple of str
+        Their names in the network; empty where it does not name them.
+    """
+
+    operator: str
+    count: int
+    kind: OmissionKind
+    reason: str = ""
+    sources: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check_count(f"operator {self.operator}", self.count)
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One loop nest of a network, as often as the network runs it.
+
+    Attributes
+    ----------
+    name : str
+        Name in the network; after merging that of the first member.
+    nest : LoopNest
+        What one run computes.
+    count : int
+        How many times the network runs the nest: layers of this shape, times the images of a
+        batch and the groups of a convolution where the nest has no loop for them.
+    sources : tuple of str
+        Names of the network's own layers that the nest stands for, in order of appearance.
+    """
+
+    name: str
+    nest: LoopNest
+    count: int
+    sources: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise InputError("name of a layer is empty; allowed: text")
+        _check_count(f"layer {self.name}", self.count)
+        if not self.sources:
+            raise InputError(f"layer {self.name}: sources are empty; allowed: at least one name")
+
+    @property
+    def operations(self) -> int:
+        """Multiply-accumulate operations of all runs."""
+        return self.count * self.nest.operations
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A network as an accelerator sees it.
+
+    Attributes
+    ----------
+    name : str
+        Name on the command line, or of the file.
+    layers : tuple of Layer
+        At least one, in order of first appearance.
+    description : str
+        What the network is and where its figures are published.
+    unsupported : tuple of Omission
+        Everything else the network computes, arithmetic or not.
+    parameters : tuple of (str, int)
+        Sizes the layers were made for, such as batch and sequence length.
+    """
+
+    name: str
+    layers: tuple[Layer, ...]
+    description: str = ""
+    unsupported: tuple[Omission, ...] = ()
+    parameters: tuple[tuple[str, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise InputError("name of a network is empty; allowed: text")
+        if not self.layers:
+            raise InputError(f"network {self.name}: layers are empty; allowed: at least one layer")
+
+    @property
+    def operations(self) -> int:
+        """Multiply-accumulate operations of all layers."""
+        return sum(layer.operations for layer in self.layers)
+
+    def omissions(self, kind: OmissionKind) -> tuple[Omission, ...]:
+        """The operations that are left out for one kind of reason."""
+        return tuple(omission for omission in self.unsupported if omission.kind is kind)
+
+
+def merge(layers: Iterable[Layer]) -> tuple[Layer, ...]:
+    """Merge layers that compute the same nest.
+
+    Parameters
+    ----------
+    layers : iterable of Layer
+        In the order of the network.
+
+    Returns
+    -------
+    tuple of Layer
+        One per distinct nest, in order of first appearance, named after its first member; counts
+        are added and sources joined, so the operations of all layers together stay the same.
+    """
+    merged: dict[LoopNest, list[Layer]] = {}
+    for layer in layers:
+        merged.setdefault(layer.nest, []).append(layer)
+    return tuple(
+        Layer(
+            members[0].name,
+            nest,
+            sum(member.count for member in members),
+            tuple(source for member in members for source in member.sources),
+        )
+        for nest, members in merged.items()
+    )
+
+
+def chosen_parameters(where: object, defaults: Mapping[str, int], sizes: Mapping[str, int]) -> dict[str, int]:
+    """The parameters of a network: its own values, replaced by those that are asked for.
+
+    Raises
+    ------
+    InputError
+        If a name is no parameter of the network, or a value no positive integer.
+    """
+    for name, value in sizes.items():
+        if name not in defaults:
+            allowed = ", ".join(defaults) or "none"
+            raise InputError(f"unknown size '{name}' of network {where}; allowed: {allowed}")
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise InputError(f"size '{name}' of network {where} is {value}; allowed: a positive integer")
+    return {name: sizes.get(name, value) for name, value in defaults.items()}
+
+
+def _check_count(what: str, count: int) -> None:
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise InputError(f"{what}: count is {count}; allowed: a positive integer")

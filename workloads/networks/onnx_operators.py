@@ -1,0 +1,61 @@
+"""ONNX operators that are no layers, by what they do.
+
+Names of the default operator set of all versions (https://onnx.ai/onnx/operators/). What is in
+none of these sets is counted as arithmetic that is not supported, so nothing is taken for cheap
+because it is unknown.
+"""
+
+from __future__ import annotations
+
+from ithaca.workloads.networks.network import OmissionKind
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+#: Shapes are changed, or data moved, chosen or generated.
+MOVEMENT = _names(
+    """
+    BitCast Cast CastLike CenterCropPad Compress Concat ConcatFromSequence Constant ConstantOfShape DepthToSpace Dropout
+    Expand EyeLike Flatten Gather GatherElements GatherND Identity NonZero OneHot Optional OptionalGetElement
+    OptionalHasElement Pad RandomNormal RandomNormalLike RandomUniform RandomUniformLike Range Reshape ReverseSequence
+    Scatter ScatterElements ScatterND SequenceAt SequenceConstruct SequenceEmpty SequenceErase SequenceInsert SequenceLength
+    Shape Size Slice SpaceToDepth Split SplitToSequence Squeeze TensorScatter Tile Transpose Trilu Unique Unsqueeze Where
+    """
+)
+
+#: A few operations per element: activations, sums, comparisons, normalisation, pooling, reductions, scaling.
+ELEMENTWISE = _names(
+    """
+    Abs Acos Acosh Add And ArgMax ArgMin Asin Asinh Atan Atanh AveragePool BatchNormalization Bernoulli BitShift BitwiseAnd
+    BitwiseNot BitwiseOr BitwiseXor BlackmanWindow Ceil Celu Clip Cos Cosh CumProd CumSum DequantizeLinear Div
+    DynamicQuantizeLinear Elu Equal Erf Exp Floor Gelu GlobalAveragePool GlobalLpPool GlobalMaxPool Greater GreaterOrEqual
+    GroupNormalization HammingWindow HannWindow HardSigmoid HardSwish Hardmax InstanceNormalization IsInf IsNaN LRN
+    LayerNormalization LeakyRelu Less LessOrEqual Log LogSoftmax LpNormalization LpPool Max MaxPool MaxRoiPool MaxUnpool
+    Mean MeanVarianceNormalization Min Mish Mod Mul Multinomial Neg NegativeLogLikelihoodLoss Not Or PRelu Pow
+    QuantizeLinear RMSNormalization Reciprocal ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin
+    ReduceProd ReduceSum ReduceSumSquare Relu Resize RoiAlign RotaryEmbedding Round Selu Shrink Sigmoid Sign Sin Sinh
+    Softmax SoftmaxCrossEntropyLoss Softplus Softsign Sqrt Sub Sum SwiGLU Swish Tan Tanh ThresholdedRelu TopK Upsample Xor
+    """
+)
+
+#: Why operators with an array's arithmetic are not supported.
+REASONS = {
+    **dict.fromkeys(("If", "Loop", "Scan", "SequenceMap"), "control flow; its body is not looked into"),
+    **dict.fromkeys(("LSTM", "GRU", "RNN"), "recurrent; only Conv, Gemm and MatMul are imported"),
+    **dict.fromkeys(
+        ("ConvInteger", "MatMulInteger", "QLinearConv", "QLinearMatMul"),
+        "quantised operator; export the model with QuantizeLinear and DequantizeLinear instead",
+    ),
+}
+
+
+def omission_kind(domain: str, operator: str) -> OmissionKind:
+    """What kind of omission an operator is."""
+    if domain in ("", "ai.onnx"):
+        if operator in MOVEMENT:
+            return OmissionKind.MOVEMENT
+        if operator in ELEMENTWISE:
+            return OmissionKind.ELEMENTWISE
+    return OmissionKind.UNSUPPORTED
