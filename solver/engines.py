@@ -24,6 +24,8 @@ class Method(Enum):
     """OR-Tools CP-SAT on an integer model."""
     GP = "gp"
     """Geometric programs: a lower bound at once, and rounded configurations; rarely a proof."""
+    NLP = "nlp"
+    """Nonlinear programming from several starting points, rounded; any smooth objective, no proof."""
 
 
 #: Engines that prove optimality by themselves, each in its own way.
@@ -57,6 +59,10 @@ def engine(method: Method) -> Engine:
         from ithaca.solver.gp.engine import solve_gp
 
         return solve_gp
+    if method is Method.NLP:
+        from ithaca.solver.nlp.engine import solve_nlp
+
+        return solve_nlp
     from ithaca.solver.auto import solve_auto
 
     return solve_auto

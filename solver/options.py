@@ -28,11 +28,14 @@ class SolveOptions:
         Relative gap at which it may end; 0 asks for a proof.
     stop : callable or None
         Asked now and then; when true the search ends with what it has.
+    seed : int
+        Of the random numbers of methods that draw some.
     """
 
     time_limit: float | None = None
     gap: float = 0.0
     stop: Callable[[], bool] | None = None
+    seed: int = 0
 
     def checkpoint(self) -> Callable[[], None]:
         """A function for long preparations to call now and then.

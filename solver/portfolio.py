@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import queue
-import signal
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
-from multiprocessing.queues import Queue
-from multiprocessing.synchronize import Event
-from typing import Any
+from dataclasses import replace
 
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.tiling import Tiling
@@ -22,21 +14,7 @@ from ithaca.solver.infeasibility import shortfalls
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution
-
-Report = Callable[[int, Progress], None]
-Finished = Callable[[int, Solution], None]
-
-#: Seconds between looks at the workers.
-POLL = 0.1
-
-
-@dataclass(frozen=True)
-class _Task:
-    index: int
-    problem: Problem
-    options: SolveOptions
-    start: Tiling | None
-    method: Method
+from ithaca.solver.workers import Finished, Report, Workers
 
 
 def solve_designs(
@@ -48,6 +26,7 @@ def solve_designs(
     starts: Sequence[Tiling | None] | None = None,
     report: Report | None = None,
     finished: Finished | None = None,
+    workers: Workers | None = None,
 ) -> tuple[Solution, ...]:
     """Solve independent problems; the answers do not depend on ``threads``.
 
@@ -67,6 +46,8 @@ def solve_designs(
         Receives the number of a problem and its progress.
     finished : callable, optional
         Receives the number of a problem and its solution, as they are found.
+    workers : Workers, optional
+        Processes to solve in, of a caller that solves several times.
 
     Returns
     -------
@@ -77,7 +58,13 @@ def solve_designs(
     given = starts or [None] * len(problems)
     if threads == 1 or len(problems) < 2:
         return _one_by_one(problems, options, method, given, report, finished)
-    return _side_by_side(problems, options, method, given, min(threads, len(problems)), report, finished)
+    count = min(threads, len(problems))
+    if options.time_limit is not None:
+        options = replace(options, time_limit=options.time_limit / -(-len(problems) // count))
+    if workers is not None:
+        return workers.solve(solve_design, problems, options, method=method, starts=given, report=report, finished=finished)
+    with Workers(count) as own:
+        return own.solve(solve_design, problems, options, method=method, starts=given, report=report, finished=finished)
 
 
 def solve_design(
@@ -128,75 +115,3 @@ def _one_by_one(
         if finished is not None:
             finished(index, solutions[-1])
     return tuple(solutions)
-
-
-def _side_by_side(
-    problems: Sequence[Problem],
-    options: SolveOptions,
-    method: Method,
-    starts: Sequence[Tiling | None],
-    workers: int,
-    report: Report | None,
-    finished: Finished | None,
-) -> tuple[Solution, ...]:
-    # spawn: a fork of a process with threads (a progress display) can hang
-    context = multiprocessing.get_context("spawn")
-    stop, messages = context.Event(), context.Queue()
-    if options.time_limit is not None:
-        rounds = -(-len(problems) // workers)
-        options = replace(options, time_limit=options.time_limit / rounds)
-    plain = replace(options, stop=None)
-    solutions: dict[int, Solution] = {}
-    with ProcessPoolExecutor(workers, context, _start_worker, (stop, messages)) as pool:
-        tasks = (_Task(i, p, plain, s, method) for i, (p, s) in enumerate(zip(problems, starts, strict=True)))
-        waiting: dict[Future[Solution], int] = {pool.submit(_work, task): task.index for task in tasks}
-        while waiting:
-            done, _ = wait(waiting, timeout=POLL)
-            if options.stop is not None and options.stop():
-                stop.set()
-            _drain(messages, report)
-            for future in done:
-                index = waiting.pop(future)
-                try:
-                    solutions[index] = future.result()
-                except BrokenProcessPool:  # the system killed a worker
-                    raise MemoryError from None
-                if finished is not None:
-                    finished(index, solutions[index])
-    return tuple(solutions[index] for index in range(len(problems)))
-
-
-def _drain(messages: Queue[tuple[int, Progress]], report: Report | None) -> None:
-    """Pass on what workers have sent; a queue that nobody empties would block them."""
-    while True:
-        try:
-            message = messages.get_nowait()
-        except queue.Empty:
-            return
-        if report is not None:
-            report(*message)
-
-
-#: What a worker process was started with.
-_worker: dict[str, Any] = {}
-
-
-def _start_worker(stop: Event, messages: Queue[tuple[int, Progress]]) -> None:
-    # signals reach the whole process group; the parent decides and tells the workers
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
-    _worker.update(stop=stop, messages=messages)
-
-
-def _work(task: _Task) -> Solution:
-    last = 0.0
-
-    def tell(progress: Progress) -> None:
-        nonlocal last
-        now = time.perf_counter()
-        if now - last >= POLL:
-            last = now
-            _worker["messages"].put((task.index, progress))
-
-    options = replace(task.options, stop=_worker["stop"].is_set)
-    return solve_design(task.problem, options, tell, task.start, task.method)

@@ -14,6 +14,7 @@ from ithaca.formulations.systolic_array import Edition
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.solver.certificate import Certificate
 from ithaca.solver.solution import Shortfall, Solution
+from ithaca.workloads.library import workload_document
 from ithaca.workloads.nest import LoopNest
 
 
@@ -65,7 +66,7 @@ def result_document(result: Result) -> dict[str, Any]:
     value = None if result.best is None else result.best.value
     document: dict[str, Any] = {
         "schema": SCHEMA,
-        "workload": {"name": result.nest.name, "sizes": result.nest.sizes, "dtype": result.data.name},
+        "workload": workload_document(result.nest) | {"dtype": result.data.name},
         "platform": {
             "name": result.platform_name,
             "limits": {metric: json_number(bound) for metric, bound in tightest.items()},

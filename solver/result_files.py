@@ -20,20 +20,20 @@ from ithaca.formulations.data_types import DataType, data_type
 from ithaca.formulations.dataflows import find_dataflow
 from ithaca.formulations.derivation import derive
 from ithaca.formulations.evaluation import json_metrics
-from ithaca.formulations.expression import Expression
+from ithaca.formulations.expression import ONE, Expression
 from ithaca.formulations.json_numbers import MAX_DIGITS, fraction, json_number, parse_json, read_text, refuse, refuse_invalid
 from ithaca.formulations.metrics import METRICS, array_words, metric_values
 from ithaca.formulations.number_systems import FRACTION
 from ithaca.formulations.parsing import parse_expression, quoted
 from ithaca.formulations.points import Point, load_points
-from ithaca.formulations.problem import Limit, Objective, SpaceOptions
+from ithaca.formulations.problem import Limit, Objective, Problem, SpaceOptions
 from ithaca.formulations.systolic_array import Edition, SystolicArray
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.formulations.tiling import Tiling, group_packs
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.solution import Shortfall
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.library import workload
+from ithaca.workloads.library import documented_workload, is_variant
 from ithaca.workloads.nest import LoopNest
 
 #: Largest result file (bytes); one with 30 designs has about 50 kB.
@@ -121,6 +121,10 @@ class LoadedResult:
         """The configurations of all solutions that have one, the best first."""
         return tuple(Point(s.array, self.nest, s.tiling) for s in self.solutions if s.tiling is not None)
 
+    def problem(self, array: SystolicArray) -> Problem:
+        """What was asked of one design."""
+        return Problem(self.nest, array, self.data, self.limits, self.objective, self.space, self.technology)
+
 
 def load_result(path: Path) -> LoadedResult:
     """Read a result file and check it against the model.
@@ -163,6 +167,8 @@ def load_any_points(path: Path, nest: LoopNest, data: DataType) -> tuple[Point, 
     result = load_result(path)
     if result.nest.name != nest.name:
         raise refuse(path, f"workload.name is {quoted(result.nest.name)}; allowed: {nest.name}, the workload asked for")
+    if not is_variant(result.nest, nest):
+        raise refuse(path, f"workload.kernel is {quoted(str(result.nest))}; allowed: {nest}, the workload asked for")
     if result.data != data:
         raise refuse(path, f"workload.dtype is {quoted(result.data.name)}; allowed: {data.name}, the data type asked for")
     if not result.points:
@@ -192,9 +198,17 @@ class _Document(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
+class _Kernel(_Document):
+    statement: Text
+    untiled: list[str]
+    simd: Text
+
+
 class _Workload(_Document):
     name: Text
     sizes: dict[str, int]
+    parameters: dict[str, int] = {}
+    kernel: _Kernel | None = None
     dtype: Text
 
 
@@ -299,14 +313,11 @@ def _result(read: _Result) -> LoadedResult:
 
 
 def _nest(read: _Workload) -> LoopNest:
+    kernel = None if read.kernel is None else read.kernel.model_dump()
     try:
-        nest = workload(read.name, read.sizes)
+        return documented_workload(read.name, read.sizes, read.parameters, kernel)
     except InputError as error:
         raise InputError(f"workload: {error}") from None
-    for loop in nest.loops:
-        if loop not in read.sizes:
-            raise InputError(f"workload.sizes.{loop} is missing; allowed: exactly {', '.join(nest.loops)}")
-    return nest
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,8 +370,9 @@ class _Context:
 
     def _check_feasible(self, costs: Costs, at: str) -> None:
         if not costs.meets_bounds:
-            needed = self.data.accumulator_factor
-            raise InputError(f"{at}.tiling: Π latency_hiding is too small; allowed: at least {needed} · simd")
+            parallel = costs.point.array.pe.outputs != ONE
+            needed = f"{self.data.accumulator_factor}" + ("" if parallel else " · simd")
+            raise InputError(f"{at}.tiling: Π latency_hiding is too small; allowed: at least {needed}")
         for limit in self.limits:
             value = _value(limit.expression, costs, f"platform.limits: {quoted(limit.metric)}", at)
             # compared as doubles: a bound that no decimal states was rounded in the file

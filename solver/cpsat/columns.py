@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.expression import Expression
+from ithaca.formulations.expression import Expression, Product, multiply, power
 from ithaca.formulations.number_systems import NumberSystem
 from ithaca.solver.cpsat.linear import NotExpressibleError
 
@@ -114,3 +114,19 @@ def column_values(expression: Expression, quantities: Mapping[str, RowValues], c
     values = [int(v) for v in np.broadcast_to(exact.values, (count,))]
     divisor = gcd(*values) or 1
     return tuple(v // divisor for v in values), Fraction(divisor, exact.denominator)
+
+
+def divides_finely(product: Expression, quantities: Mapping[str, RowValues], most: int) -> bool:
+    """Whether a product of powers is, on every row of a table, a multiple of ``1/n`` for one n up to ``most``."""
+    factors = product.factors if isinstance(product, Product) else ()
+    over, under = (
+        multiply(*(power(base, sign * exponent) for base, exponent in factors if sign * exponent > 0)) for sign in (1, -1)
+    )
+    above, below = (expression.evaluate(quantities, EXACT_ROWS) for expression in (over, under))
+    values = np.broadcast_arrays(above.values * below.denominator, below.values * above.denominator)
+    common = 1
+    for top, bottom in dict.fromkeys(zip(*(v.ravel().tolist() for v in values), strict=True)):
+        common = lcm(common, bottom // gcd(top, bottom)) if bottom else 0
+        if not 0 < common <= most:
+            return False
+    return True

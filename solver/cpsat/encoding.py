@@ -3,7 +3,7 @@
 CP-SAT takes linear constraints over bounded integers, products, maxima and tables. `Encoder`
 translates an `Expression` (``+ − × ÷``, ceiling division, maximum, minimum) over quantities
 that are fixed by choosing one row per *axis*. A quantity with a plain finite domain is an axis
-of one quantity, whose rows are the domain.
+of one quantity, whose rows are the domain (`Encoder.over_domains`).
 
 =====================================  =========================================================
 expression                             encoding
@@ -18,21 +18,54 @@ product over several axes              factors collected per axis into columns, 
 maximum, minimum                       a maximum constraint on the common grid of its arguments
 ``ceil(a / b)``                        if a/b has an encoding, ``c − 1 < a/b ≤ c`` on its grid;
                                        else ``a ≤ b·c < a + b`` on theirs, for b > 0
-``a / b ≤ limit``                      ``a − limit·b ≤ 0``, for b > 0 of several axes
+``a / b ≤ limit``                      ``a − limit·b ≤ 0``, for b > 0; sums and maxima of quotients are
+                                       brought to a common denominator first
+``a / b`` to be minimised              one program or several: `ithaca.solver.cpsat.ratio`
 =====================================  =========================================================
 
 Every choice of rows extends to exactly one assignment of the other variables. A division by a
 quantity of several axes has no other encoding than those above. It is refused with a
-`NotExpressibleError`, and so is what could leave the integers that CP-SAT computes with.
+`NotExpressibleError`, and so are variables that could leave the integers that CP-SAT computes with.
+
+Nothing of this knows of loop nests or arrays. Here is a small problem of one's own, with quantities
+that are chosen freely; related ones, such as a tile and the number of tiles, share a table of rows
+(``Encoder(model, {"loop": {"tile": array, "tiles": array}})``).
+
+>>> from fractions import Fraction
+>>> from ortools.sat.python import cp_model
+>>> from ithaca.formulations.expression import Symbol, ceiling_division, maximum
+>>> from ithaca.formulations.number_systems import FRACTION
+>>> from ithaca.solver.cpsat.encoding import Encoder
+>>> tile, lanes, pack = Symbol("tile"), Symbol("lanes"), Symbol("pack")
+>>> work = ceiling_division(1000, tile) * ceiling_division(tile, lanes)
+>>> traffic = 3000 / pack + tile * lanes / 3
+>>> cost = maximum(work, traffic)
+>>> model = cp_model.CpModel()
+>>> encoder = Encoder.over_domains(model, {"tile": range(1, 101), "lanes": range(1, 33), "pack": (1, 2, 4, 8)})
+>>> encoder.require_at_most(lanes * pack, 64)
+>>> encoder.require_at_most(traffic / work, Fraction(2, 3))
+>>> encoder.minimize(cost)
+>>> encoder.finish()
+>>> solver = cp_model.CpSolver()
+>>> solver.parameters.num_workers = 1
+>>> solver.solve(model) == cp_model.OPTIMAL
+True
+>>> best = encoder.quantities(solver.value)
+>>> best
+{'tile': 7, 'lanes': 2, 'pack': 8}
+>>> cost.evaluate(best, FRACTION)
+Fraction(572, 1)
+
+An expression can be read from a Pyomo model too: see `ithaca.solver.cpsat.from_pyomo`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
-from math import ceil, floor, prod
-from typing import Any, TypeAlias
+from math import floor, prod
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,22 +85,23 @@ from ithaca.formulations.expression import (
     multiply,
     power,
     split_coefficient,
-    walk,
 )
 from ithaca.formulations.number_systems import FRACTION
-from ithaca.solver.cpsat.columns import column_values, row_quantities
+from ithaca.solver.cpsat.arithmetic import FormArithmetic, check_magnitude
+from ithaca.solver.cpsat.columns import column_values, divides_finely, row_quantities
 from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError, add_forms, constant_form, grid
-
-#: Largest magnitude handed to CP-SAT, which computes with 64-bit integers.
-LARGEST = 2**62
+from ithaca.solver.cpsat.quotients import Quotient, as_quotient
 
 #: Characters of an expression in a message.
 LONGEST_TEXT = 60
 
+#: Largest denominator of a column that divides; a quotient with a finer one is cleared of the division.
+FINEST = 1024
+
 Table: TypeAlias = Mapping[str, NDArray[np.int64]]
 
 
-class Encoder:
+class Encoder(FormArithmetic):
     """Encodes expressions over the rows of axes into a CP-SAT model.
 
     Call `finish` once when all expressions are encoded: only then are columns tied to rows.
@@ -88,17 +122,20 @@ class Encoder:
     """
 
     def __init__(self, model: cp_model.CpModel, tables: Mapping[str, Table]) -> None:
-        self.model = model
+        super().__init__(model)
         self.columns: dict[str, dict[tuple[int, ...], cp_model.IntVar]] = {axis: {} for axis in tables}
         self.monomials: dict[Expression, LinearForm] = {}
+        self._tables = tables
         self._axis_of = {symbol: axis for axis, table in tables.items() for symbol in table}
         self._counts = {axis: len(next(iter(table.values()))) for axis, table in tables.items()}
         self._quantities = {axis: row_quantities(table) for axis, table in tables.items()}
-        self._variables: dict[int, cp_model.IntVar] = {}
-        self._reach: dict[int, int] = {}
         self._forms: dict[Expression, LinearForm] = {}
-        self._products: dict[tuple[int, int], LinearForm] = {}
         self._axes: dict[Expression, frozenset[str]] = {}
+
+    @classmethod
+    def over_domains(cls, model: cp_model.CpModel, domains: Mapping[str, Iterable[int]]) -> Encoder:
+        """An encoder over quantities that are chosen freely, each from a finite set of integers."""
+        return cls(model, {name: {name: np.array(list(values), np.int64)} for name, values in domains.items()})
 
     # -- public ------------------------------------------------------------------------
 
@@ -114,6 +151,19 @@ class Encoder:
             self._forms[node] = self._encode(node)
         return self._forms[node]
 
+    def quotient(self, node: Expression) -> Quotient:
+        """The expression over one positive denominator, such that both parts have an encoding.
+
+        Raises
+        ------
+        NotExpressibleError
+            If it divides by what is not proven positive.
+        """
+        quotient = as_quotient(node, self._cleared)
+        for divisor in quotient.divisors:
+            self._check_positive(divisor)
+        return quotient
+
     def encode_at_most(self, node: Expression, bound: Fraction) -> LinearForm:
         """Like `encode`, and add ``node ≤ bound``.
 
@@ -127,8 +177,8 @@ class Encoder:
             form = constant_form(Fraction(1))
             for factor in factors:
                 high = factor.low * most / least
-                capped = factor if factor.high <= high else self._equal_variable(factor, high)
-                form = self._multiply(form, capped, form.low * high)
+                capped = factor if factor.high <= high else self.equal_variable(factor, high)
+                form = self.multiply(form, capped, form.low * high)
             self._forms[node] = form.scaled(coefficient)
         form = self.encode(node)
         self.require_form_at_most(form, bound)
@@ -143,53 +193,34 @@ class Encoder:
                 self._axes[node] = frozenset().union(*(self.axes(c) for c in node.children))
         return self._axes[node]
 
-    def require_at_most(self, node: Expression, bound: Fraction) -> None:
-        """Add ``node ≤ bound``, multiplied by the divisors of several axes it has, which must be positive."""
-        terms = node.terms if isinstance(node, Sum) else (node,)
-        divisors: dict[Expression, int] = {}
-        for term in terms:
-            for base, exponent in term.factors if isinstance(term, Product) else ():
-                if exponent < 0 and len(self.axes(base)) > 1:
-                    divisors[base] = max(divisors.get(base, 0), -exponent)
-        if divisors:
-            for base in divisors:
-                self._check_positive(base)
-            multiplier = multiply(*(power(base, exponent) for base, exponent in divisors.items()))
-            node, bound = add(*(multiply(t, multiplier) for t in terms), multiply(-bound, multiplier)), Fraction(0)
-        self.require_form_at_most(self.encode(node), bound)
+    def minimize(self, node: Expression) -> None:
+        """Set the objective; one that divides by several axes is for `ithaca.solver.cpsat.ratio`."""
+        free = self.encode(node).without_constant()
+        self.model.minimize(self.whole(free, grid(free)))
 
-    def require_form_at_most(self, form: LinearForm, bound: Fraction) -> None:
-        """Add ``form ≤ bound``; on the form's grid, so the bound need not be a multiple of anything."""
-        free = form.without_constant()
-        if form.high <= bound:
+    def require_at_most(self, node: Expression, bound: Fraction | int) -> None:
+        """Add ``node ≤ bound``; the divisors it is cleared of must be positive."""
+        if isinstance(node, Maximum):
+            for argument in node.arguments:
+                self.require_at_most(argument, bound)
             return
-        if form.is_constant:
-            self.model.add_bool_or([])
-            return
-        step = grid(free)
-        self.model.add(self.whole(free, step) <= floor((bound - form.constant) / step))
+        quotient = self.quotient(node)
+        if quotient.divisors:
+            node, bound = add(quotient.over, multiply(-bound, quotient.under)), 0
+        with quotient.explained():
+            self.require_form_at_most(self.encode(node), Fraction(bound))
 
     def require_multiple(self, multiple: Expression, of: Expression) -> None:
         """Add that ``multiple`` is an integer multiple of ``of``; both are positive integers."""
         dividend, divisor = self.encode(multiple), self.encode(of)
-        quotient = self._new_form(1, floor(dividend.high / divisor.low), "quotient")
-        difference = add_forms(self._multiply(divisor, quotient), dividend.scaled(-1))
+        quotient = self.new_form(1, floor(dividend.high / divisor.low), "quotient")
+        difference = add_forms(self.multiply(divisor, quotient), dividend.scaled(-1))
         self.require_form_at_most(difference, Fraction(0))
         self.require_form_at_most(difference.scaled(-1), Fraction(0))
 
     def numbered(self, axis: str, numbers: Sequence[int]) -> cp_model.IntVar:
         """The variable of a column that holds the given number on each row."""
         return self._column_variable(axis, tuple(numbers), f"number.{axis}")
-
-    def whole(self, form: LinearForm, step: Fraction) -> Any:
-        """``form / step`` as an integer expression of CP-SAT; ``step`` divides the form's grid."""
-        coefficients = {variable: int(c / step) for variable, c in form.terms.items()}
-        constant = int(form.constant / step)
-        reach = abs(constant) + sum(abs(c) * self._reach[v] for v, c in coefficients.items())
-        _check_magnitude(reach, "a sum")
-        return (
-            cp_model.LinearExpr.weighted_sum([self._variables[v] for v in coefficients], list(coefficients.values())) + constant
-        )
 
     def finish(self) -> None:
         """Tie the columns of every axis to the choice of one row."""
@@ -199,44 +230,31 @@ class Encoder:
                 rows = dict.fromkeys(zip(*columns, strict=True))
                 self.model.add_allowed_assignments(list(columns.values()), list(rows))
 
-    # -- variables ---------------------------------------------------------------------
+    def quantities(self, read: Callable[[cp_model.IntVar], int]) -> dict[str, int]:
+        """The quantities in a solution: of the first row of each axis that agrees with it in all columns.
 
-    def _register(self, variable: cp_model.IntVar, reach: int) -> None:
-        self._variables[variable.index] = variable
-        self._reach[variable.index] = reach
+        Parameters
+        ----------
+        read : callable
+            Gives the value of a variable, such as `CpSolver.value`.
+        """
+        found: dict[str, int] = {}
+        for axis, columns in self.columns.items():
+            chosen = tuple(read(variable) for variable in columns.values())
+            row = next(row for row, seen in enumerate(zip(*columns, strict=True)) if seen == chosen) if columns else 0
+            found |= {symbol: int(values[row]) for symbol, values in self._tables[axis].items()}
+        return found
 
-    def _new_form(self, low: int, high: int, name: str) -> LinearForm:
-        """A new variable between two bounds."""
-        reach = max(abs(low), abs(high))
-        _check_magnitude(reach, f"a {name}")
-        variable = self.model.new_int_var(low, high, f"{name}.{len(self._variables)}")
-        self._register(variable, reach)
-        return LinearForm({variable.index: Fraction(1)}, Fraction(0), Fraction(low), Fraction(high))
+    # -- columns -----------------------------------------------------------------------
 
     def _column_variable(self, axis: str, whole: tuple[int, ...], name: str) -> cp_model.IntVar:
         known = self.columns[axis]
         if whole not in known:
             reach = max(map(abs, whole))
-            _check_magnitude(reach, f"the column {name}")
+            check_magnitude(reach, f"the column {name}")
             known[whole] = self.model.new_int_var_from_domain(cp_model.Domain.from_values(sorted(set(whole))), name)
             self._register(known[whole], reach)
         return known[whole]
-
-    def _as_variable(self, form: LinearForm) -> tuple[int, Fraction]:
-        """A variable and a factor whose product is the (not constant) form."""
-        if len(form.terms) == 1 and not form.constant:
-            ((variable, factor),) = form.terms.items()
-            return variable, factor
-        ((variable, factor),) = self._equal_variable(form, form.high).terms.items()
-        return variable, factor
-
-    def _equal_variable(self, form: LinearForm, high: Fraction) -> LinearForm:
-        """A new variable that equals the form and does not exceed ``high``."""
-        step = grid(form)
-        new = self._new_form(ceil(form.low / step), floor(high / step), "sum")
-        (variable,) = new.terms
-        self.model.add(self._variables[variable] == self.whole(form, step))
-        return new.scaled(step)
 
     # -- the encodings -----------------------------------------------------------------
 
@@ -252,9 +270,9 @@ class Encoder:
         if isinstance(node, Sum):
             return self._sum(node)
         if isinstance(node, Maximum):
-            return self._maximum([self.encode(a) for a in node.arguments])
+            return self.maximum([self.encode(a) for a in node.arguments])
         if isinstance(node, Minimum):
-            return self._maximum([self.encode(a).scaled(-1) for a in node.arguments]).scaled(-1)
+            return self.maximum([self.encode(a).scaled(-1) for a in node.arguments]).scaled(-1)
         if isinstance(node, CeilingDivision):
             return self._ceiling(node)
         if isinstance(node, Product):
@@ -281,34 +299,9 @@ class Encoder:
         # one column for all terms of an axis has tighter bounds than one for each
         return add_forms(*forms, *(self.encode(add(*terms)) for terms in by_axis.values()))
 
-    def _maximum(self, forms: Sequence[LinearForm]) -> LinearForm:
-        low, high = max(f.low for f in forms), max(f.high for f in forms)
-        forms = [f for f in forms if f.high > low or f.low == low]
-        if low == high or len(forms) == 1:
-            return constant_form(low) if low == high else forms[0]
-        step = grid(*forms)
-        largest = self._new_form(ceil(low / step), floor(high / step), "maximum").scaled(step)
-        (variable,) = largest.terms
-        self.model.add_max_equality(self._variables[variable], [self.whole(f, step) for f in forms])
-        return largest
-
     def _ceiling(self, node: CeilingDivision) -> LinearForm:
-        ratio = multiply(node.numerator, power(node.denominator, -1))
-        if not self._divides_across_axes(ratio):
-            top, bottom = self.encode(ratio), constant_form(Fraction(1))
-        else:
-            self._check_positive(node.denominator)
-            top, bottom = self.encode(node.numerator), self.encode(node.denominator)
-        if bottom == constant_form(Fraction(1)) and grid(top).denominator == 1:
-            return top
-        ends = [a / b for a in (top.low, top.high) for b in (bottom.low, bottom.high)]
-        result = self._new_form(ceil(min(ends)), ceil(max(ends)), "ceiling")
-        product = self._multiply(bottom, result)
-        step = grid(top, bottom, product)
-        excess = add_forms(product, top.scaled(-1))
-        self.require_form_at_most(excess.scaled(-1), Fraction(0))
-        self.require_form_at_most(add_forms(excess, bottom.scaled(-1)), -step)
-        return result
+        quotient = self.quotient(multiply(node.numerator, power(node.denominator, -1)))
+        return self.ceiling(self.encode(quotient.over), self.encode(quotient.under))
 
     def _split(self, node: Product) -> tuple[list[Expression], list[tuple[Expression, int]]]:
         """One column per axis, and the factors that span several axes with their exponents."""
@@ -332,7 +325,7 @@ class Encoder:
             distributed = self._distributed(columns, spanning[0][0])
             if distributed is not None:
                 return self.encode(distributed)
-        form = reduce(self._multiply, self._factors(node))
+        form = reduce(self.multiply, self._factors(node))
         if not spanning:
             self.monomials[node] = form
         return form
@@ -349,37 +342,32 @@ class Encoder:
             return maximum(*arguments) if isinstance(base, Maximum) else minimum(*arguments)
         return None
 
-    def _multiply(self, a: LinearForm, b: LinearForm, most: Fraction | None = None) -> LinearForm:
-        if a.is_constant or b.is_constant:
-            return b.scaled(a.constant) if a.is_constant else a.scaled(b.constant)
-        (x, x_factor), (y, y_factor) = self._as_variable(a), self._as_variable(b)
-        factor, key = x_factor * y_factor, (min(x, y), max(x, y))
-        if key not in self._products:
-            corners = [p * q for p in (a.low, a.high) for q in (b.low, b.high)]
-            ends = min(corners) / factor, (max(corners) if most is None else min(max(corners), most)) / factor
-            self._products[key] = self._new_form(ceil(min(ends)), floor(max(ends)), "product")
-            (product,) = self._products[key].terms
-            self.model.add_multiplication_equality(self._variables[product], [self._variables[x], self._variables[y]])
-        return self._products[key].scaled(factor)
-
-    def _divides_across_axes(self, node: Expression) -> bool:
-        return any(
-            exponent < 0 and len(self.axes(base)) > 1
-            for part in walk(node)
-            if isinstance(part, Product)
-            for base, exponent in part.factors
-        )
+    def _cleared(self, product: Product) -> frozenset[Expression]:
+        """The bases that a product cannot divide by as it stands: of several axes, or making a column too fine."""
+        found = set()
+        by_axis: dict[str, list[tuple[Expression, int]]] = {}
+        for base, exponent in product.factors:
+            axes = self.axes(base)
+            if len(axes) == 1:
+                by_axis.setdefault(next(iter(axes)), []).append((base, exponent))
+            elif exponent < 0:
+                found.add(base)
+        for axis, factors in by_axis.items():
+            under = [base for base, exponent in factors if exponent < 0]
+            if under and not divides_finely(multiply(*(power(*f) for f in factors)), self._quantities[axis], FINEST):
+                found.update(under)
+        return frozenset(found)
 
     def _check_positive(self, divisor: Expression) -> None:
-        if self.encode(divisor).low <= 0:
+        axes = self.axes(divisor)
+        if len(axes) == 1:
+            (axis,) = axes
+            whole, _ = column_values(divisor, self._quantities[axis], self._counts[axis])
+            positive = min(whole) > 0
+        else:
+            positive = self.encode(divisor).low > 0
+        if not positive:
             raise NotExpressibleError(f"CP-SAT: cannot express a division by '{_brief(divisor)}', which is not proven positive")
-
-
-def _check_magnitude(reach: int, what: str) -> None:
-    if reach > LARGEST:
-        raise NotExpressibleError(
-            f"CP-SAT: {what} may reach {float(reach):.3g}, but its integers end at {float(LARGEST):.3g}; use another method"
-        )
 
 
 def _brief(node: Expression) -> str:

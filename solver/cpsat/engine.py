@@ -48,7 +48,7 @@ def solve_cpsat(
     -------
     Solution
         With status *optimal*, *feasible*, *infeasible* or *unknown*. The certificate's nodes are
-        CP-SAT's branches.
+        CP-SAT's branches, over all its runs.
 
     Raises
     ------

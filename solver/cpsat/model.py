@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, prod
+from math import prod
 
 import numpy as np
 from ortools.sat.python import cp_model
@@ -16,8 +16,9 @@ from ithaca.formulations.number_systems import NUMPY
 from ithaca.formulations.problem import Problem, SymbolicProblem
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.cpsat.encoding import Encoder
-from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError, add_forms, grid
+from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError, add_forms
 from ithaca.solver.cpsat.packs import require_legal_packs
+from ithaca.solver.cpsat.ratio import Aim, RatioObjective, encode_ratio
 from ithaca.solver.cpsat.symmetry import Exchange, exchangeable
 from ithaca.solver.cpsat.tables import candidate_tables, dominating_row
 from ithaca.solver.exact.tables import Table
@@ -25,54 +26,58 @@ from ithaca.solver.exact.tables import Table
 
 @dataclass(frozen=True)
 class IntegerModel:
-    """A problem as CP-SAT takes it: it minimises the integer ``(objective − constant) / step``.
+    """A problem as CP-SAT takes it.
 
     Attributes
     ----------
     problem : Problem
         What it states.
-    model : CpModel
-        Variables and constraints.
+    encoder : Encoder
+        Holds the CP-SAT model, and its columns by their values on the rows.
     tables : tuple of Table
         The rows of every axis; none is empty.
-    columns : mapping of str to mapping of tuple of int to IntVar
-        Per axis the variable of each column, by its values on the rows.
-    objective : LinearForm
-        The objective.
-    step : Fraction
-        The grid of the objective, up to its constant.
+    objective : RatioObjective
+        The objective, over 1 if it is no quotient.
     exchanges : tuple of Exchange
         Axes whose rows may be swapped; the model keeps one of the two orders.
     """
 
     problem: Problem
-    model: cp_model.CpModel
+    encoder: Encoder
     tables: tuple[Table, ...]
-    columns: Mapping[str, Mapping[tuple[int, ...], cp_model.IntVar]]
-    objective: LinearForm
-    step: Fraction
+    objective: RatioObjective
     exchanges: tuple[Exchange, ...]
 
-    def value(self, whole: int) -> Fraction:
-        """The objective for one of CP-SAT's integers."""
-        return self.objective.constant + whole * self.step
+    @property
+    def model(self) -> cp_model.CpModel:
+        """What CP-SAT solves."""
+        return self.encoder.model
 
-    def on_grid(self, bound: Fraction) -> Fraction:
-        """The smallest value of the objective's grid that is not below a bound."""
-        return self.value(ceil((bound - self.objective.constant) / self.step))
+    def aim(self, ratio: Fraction, *, at_most: bool) -> Aim:
+        """Make CP-SAT minimise the excess over a ratio.
 
-    def solution(self, read: Callable[[cp_model.IntVar], int]) -> tuple[Tiling, Fraction]:
-        """The tiling of a solution, and its objective as CP-SAT sees it."""
-        quantities: dict[str, int] = {}
-        values = {}
-        for table in self.tables:
-            columns = self.columns[table.axis.name]
-            chosen = tuple(read(variable) for variable in columns.values())
-            row = next(row for row, seen in enumerate(zip(*columns, strict=True)) if seen == chosen) if columns else 0
-            quantities |= table.row(row)
-        for index in self.objective.terms:
-            values[index] = read(self.model.get_int_var_from_proto_index(index))
-        return tiling_of(self.problem.array, quantities), self.objective.value(values)
+        Parameters
+        ----------
+        ratio : Fraction
+            The objective of the best known configuration; or any number, if there is none.
+        at_most : bool
+            Whether to exclude what has a larger objective.
+        """
+        if at_most:
+            self.encoder.require_form_at_most(self.objective.excess(ratio), Fraction(0))
+        aim = self.objective.aim(self.encoder, ratio)
+        complaint = self.model.validate()
+        if complaint:
+            raise NotExpressibleError(f"CP-SAT does not take the problem: {complaint.splitlines()[0]}")
+        return aim
+
+    def value(self, read: Callable[[cp_model.IntVar], int]) -> Fraction:
+        """The objective of a solution, as CP-SAT sees it."""
+        return self.objective.value(self.encoder, read)
+
+    def tiling(self, read: Callable[[cp_model.IntVar], int]) -> Tiling:
+        """The tiling of a solution."""
+        return tiling_of(self.problem.array, self.encoder.quantities(read))
 
     def hint(self, tiling: Tiling) -> None:
         """Propose a configuration of the design space, or the one of the tables that dominates it."""
@@ -86,7 +91,8 @@ class IntegerModel:
             rows[table.axis.name] = row
         for exchange in self.exchanges:
             rows = exchange.ordered(rows)
-        for axis, columns in self.columns.items():
+        self.model.clear_hints()  # type: ignore[no-untyped-call]
+        for axis, columns in self.encoder.columns.items():
             for values, variable in columns.items():
                 self.model.add_hint(variable, values[rows[axis]])
 
@@ -121,7 +127,7 @@ def build_integer_model(
         return None
     model = cp_model.CpModel()
     encoder = Encoder(model, {table.axis.name: table.rows for table in tables})
-    objective = encoder.encode(symbolic.objective) if cutoff is None else encoder.encode_at_most(symbolic.objective, cutoff)
+    objective = encode_ratio(encoder, symbolic.objective, cutoff)
     terms = dict(encoder.monomials)
     for expression, bound in symbolic.constraints:
         encoder.require_at_most(expression, bound)
@@ -133,15 +139,9 @@ def build_integer_model(
             _position(encoder, exchange.first, exchange.first_rows) <= _position(encoder, exchange.second, exchange.second_rows)
         )
     if lower_bound is not None:
-        encoder.require_form_at_most(objective.scaled(-1), -lower_bound)
-    free = objective.without_constant()
-    step = grid(free)
-    model.minimize(encoder.whole(free, step))
+        encoder.require_form_at_most(objective.excess(lower_bound).scaled(-1), Fraction(0))
     encoder.finish()
-    complaint = model.validate()
-    if complaint:
-        raise NotExpressibleError(f"CP-SAT does not take the problem: {complaint.splitlines()[0]}")
-    return IntegerModel(problem, model, tables, encoder.columns, objective, step, exchanges)
+    return IntegerModel(problem, encoder, tables, objective, exchanges)
 
 
 def _position(encoder: Encoder, axis: str, rows: Sequence[int]) -> cp_model.IntVar:
@@ -163,7 +163,7 @@ def _add_product_cuts(
     is enough.
     """
     for resource, bound in symbolic.constraints:
-        if not isinstance(resource, Product) or bound <= 0:
+        if not isinstance(resource, Product) or bound <= 0 or any(exponent < 0 for _, exponent in resource.factors):
             continue
         estimates = {
             term: _smallest(multiply(term, resource), encoder, tables) for term, form in terms.items() if form.low >= 0

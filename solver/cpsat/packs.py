@@ -8,23 +8,34 @@ depends on the chosen rows, as `ithaca.formulations.packing` states for numbers.
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Protocol
 
 from ithaca.formulations.design_space import axes
-from ithaca.formulations.expression import maximum, minimum
+from ithaca.formulations.expression import Expression, maximum, minimum
 from ithaca.formulations.packing import PUBLISHED_WORD_BYTES
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic_array import Edition, IOGroup
-from ithaca.solver.cpsat.encoding import Encoder
 
 
-def require_legal_packs(problem: Problem, encoder: Encoder) -> None:
+class Constrained(Protocol):
+    """A model that takes constraints on expressions, such as `ithaca.solver.cpsat.encoding.Encoder`."""
+
+    def require_at_most(self, node: Expression, bound: Fraction) -> None:
+        """Add ``node ≤ bound``."""
+
+    def require_multiple(self, multiple: Expression, of: Expression) -> None:
+        """Add that ``multiple`` is an integer multiple of ``of``; both are positive integers."""
+
+
+def require_legal_packs(problem: Problem, encoder: Constrained) -> None:
     """Add that every pack with an axis of its own is legal; its rows are powers of two already."""
     for axis in axes(problem.array):
         if axis.loop is None:
-            _require_legal(problem, axis.packs[0], encoder)
+            require_legal_pack(problem, axis.packs[0], encoder)
 
 
-def _require_legal(problem: Problem, group: IOGroup, encoder: Encoder) -> None:
+def require_legal_pack(problem: Problem, group: IOGroup, encoder: Constrained) -> None:
+    """Add that the pack of a group, a power of two, is legal."""
     extents = {f"extent.{loop}": n for loop, n in problem.nest.sizes.items()}
     last, multiple = (e.substitute(extents) for e in (group.packing.last, group.packing.multiple_of))
     pack, zero = group.pack, Fraction(0)

@@ -1,4 +1,8 @@
-"""Run CP-SAT on a problem, and translate what it finds and proves."""
+"""Run CP-SAT on a problem, and translate what it finds and proves.
+
+Where the objective is a quotient, CP-SAT runs again, from a better configuration each time, until
+its last run proves that there is none (`ithaca.solver.cpsat.ratio`).
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,7 @@ from ithaca.formulations.membership import feasible_value
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.cpsat.model import IntegerModel, build_integer_model
+from ithaca.solver.cpsat.ratio import Aim
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
 
@@ -41,7 +46,7 @@ class SearchState:
 
 
 class Search:
-    """One run of CP-SAT. Set what is known already in `state` before `run`.
+    """A search by CP-SAT. Set what is known already in `state` before `run`.
 
     Parameters
     ----------
@@ -76,18 +81,33 @@ class Search:
             self._conclude_infeasible()
             return
         if state.lower_bound is not None:
-            state.lower_bound = model.on_grid(state.lower_bound)
-        self._raise_bound(model.on_grid(model.objective.low))
+            state.lower_bound = model.objective.least(state.lower_bound, Fraction(0))
+        self._raise_bound(model.objective.floor())
+        while self._improve(model):
+            pass
+
+    def _improve(self, model: IntegerModel) -> bool:
+        """Run CP-SAT once; whether to do so again, because its best solution is better and not proven."""
+        state, options = self.state, self.options
         if state.incumbent is not None:
             model.hint(state.incumbent)
+        known = state.value
+        assert state.lower_bound is not None
+        aim = model.aim(state.lower_bound if known is None else known, at_most=known is not None)
         solver = cp_model.CpSolver()
-        if self._configure(solver, model):
-            status = self._solve(solver, model)
-            self._conclude(solver, model, status)
+        if not self._configure(solver):
+            return False
+        watcher = _Watcher(model)
+        status = self._solve(solver, model, aim, watcher)
+        self._conclude(solver, model, aim, watcher, status)
+        stopped = options.stop is not None and options.stop()
+        if status != cp_model.OPTIMAL or stopped or options.gap_is_met(state.value, state.lower_bound):
+            return False
+        return state.value != known
 
     # -- running -----------------------------------------------------------------------
 
-    def _configure(self, solver: cp_model.CpSolver, model: IntegerModel) -> bool:
+    def _configure(self, solver: cp_model.CpSolver) -> bool:
         """Set CP-SAT's parameters; false if no time is left."""
         parameters = solver.parameters
         parameters.random_seed = 0
@@ -96,21 +116,18 @@ class Search:
         # the tables' many literals pays for itself
         parameters.linearization_level = 0
         parameters.cp_model_probing_level = 0
+        # any but 0, and CP-SAT compares value and bound as floats, which beyond 2**53 are equal too soon
+        parameters.absolute_gap_limit = 0.0
         # the caller's handler is to decide about Ctrl-C, and it needs a running interpreter
         parameters.catch_sigint_signal = False
-        free = model.objective.without_constant()
-        if self.options.gap and free.low >= 0 and model.objective.constant >= 0:
-            # CP-SAT knows the objective without its constant: what suffices there suffices here
-            parameters.relative_gap_limit = self.options.gap
         if self.options.time_limit is not None:
             left = self.options.time_limit - (time.perf_counter() - self._began)
             parameters.max_time_in_seconds = max(left, 0.0)
             return left > 0
         return True
 
-    def _solve(self, solver: cp_model.CpSolver, model: IntegerModel) -> cp_model.CpSolverStatus:
+    def _solve(self, solver: cp_model.CpSolver, model: IntegerModel, aim: Aim, watcher: _Watcher) -> cp_model.CpSolverStatus:
         """Run CP-SAT in a thread, so that this one can report, and hear of an interruption."""
-        watcher = _Watcher()
         solver.best_bound_callback = watcher.on_bound
         with ThreadPoolExecutor(1) as pool:
             running = pool.submit(solver.solve, model.model, watcher)
@@ -119,7 +136,7 @@ class Search:
                     try:
                         return running.result(timeout=POLL)
                     except NotYetError:
-                        self._look(watcher, model)
+                        self._look(watcher, aim)
                     if self._should_stop():
                         solver.stop_search()
             except BaseException:
@@ -128,18 +145,18 @@ class Search:
                     time.sleep(POLL)
                 raise
             finally:
-                self._look(watcher, model)
+                self._look(watcher, aim)
 
-    def _look(self, watcher: _Watcher, model: IntegerModel) -> None:
+    def _look(self, watcher: _Watcher, aim: Aim) -> None:
         """Take over what CP-SAT has found and proven so far."""
         state = self.state
         if watcher.bound is not None:
-            self._raise_bound(model.value(watcher.bound))
-        if watcher.objective is not None:
-            found = model.value(watcher.objective)
-            self._shown = found if self._shown is None else min(found, self._shown)
+            self._raise_bound(aim.least(watcher.bound))
+        if watcher.best is not None:
+            self._shown = watcher.best if self._shown is None else min(watcher.best, self._shown)
         if self.report is not None:
-            self.report(Progress(self._shown, state.lower_bound, watcher.branches, time.perf_counter() - self._began))
+            branches, seconds = state.branches + watcher.branches, time.perf_counter() - self._began
+            self.report(Progress(self._shown, state.lower_bound, branches, seconds))
 
     def _should_stop(self) -> bool:
         options = self.options
@@ -149,14 +166,19 @@ class Search:
 
     # -- concluding --------------------------------------------------------------------
 
-    def _conclude(self, solver: cp_model.CpSolver, model: IntegerModel, status: cp_model.CpSolverStatus) -> None:
-        self.state.branches = solver.num_branches
+    def _conclude(
+        self, solver: cp_model.CpSolver, model: IntegerModel, aim: Aim, watcher: _Watcher, status: cp_model.CpSolverStatus
+    ) -> None:
+        state = self.state
+        state.branches += solver.num_branches
         if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            tiling, claimed = model.solution(solver.value)
-            self._take(tiling, claimed)
+            self._take(model.tiling(solver.value), model.value(solver.value))
+            if watcher.best is not None and state.value is not None and watcher.best < state.value:
+                # the least quotient among the solutions need not be that of the least excess
+                self._take(model.tiling(lambda variable: watcher.columns[variable.index]), watcher.best)
             if status == cp_model.OPTIMAL:
                 # the integer behind the float that CP-SAT shows; only a finished search is sure to have set it
-                self._raise_bound(model.value(solver.response_proto.inner_objective_lower_bound))
+                self._raise_bound(aim.least(solver.response_proto.inner_objective_lower_bound))
         elif status == cp_model.INFEASIBLE:
             self._conclude_infeasible()
         elif status == cp_model.MODEL_INVALID:
@@ -187,18 +209,21 @@ class Search:
 
 
 class _Watcher(cp_model.CpSolverSolutionCallback):
-    """Notes CP-SAT's solutions and bounds, in threads of CP-SAT's; integers on the objective's grid."""
+    """Notes the best of CP-SAT's solutions, and its bounds (integers), in threads of CP-SAT's."""
 
-    def __init__(self) -> None:
+    def __init__(self, model: IntegerModel) -> None:
         super().__init__()
-        self.objective: int | None = None
+        self.model = model
+        self.best: Fraction | None = None
+        self.columns: dict[int, int] = {}
         self.bound: int | None = None
         self.branches = 0
 
     def on_solution_callback(self) -> None:
-        objective = self.objective_value
-        if abs(objective) < EXACT_FLOATS:
-            self.objective = round(objective)
+        value = self.model.value(self.value)
+        if self.best is None or value < self.best:
+            self.columns = {v.index: self.value(v) for known in self.model.encoder.columns.values() for v in known.values()}
+            self.best = value
         self.branches = self.num_branches
 
     def on_bound(self, bound: float) -> None:

@@ -11,13 +11,16 @@ from dataclasses import replace
 
 import numpy as np
 
+from ithaca.formulations.data_types import DataType
 from ithaca.formulations.design_space import Axis, axes
-from ithaca.formulations.expression import Symbol
+from ithaca.formulations.expression import Expression, Product, Symbol, power
 from ithaca.formulations.number_systems import NUMPY
 from ithaca.formulations.problem import Problem, SymbolicProblem
 from ithaca.solver.cpsat.linear import NotExpressibleError
+from ithaca.solver.cpsat.quotients import as_quotient
 from ithaca.solver.exact.frame import relax, used_columns
 from ithaca.solver.exact.granularity import granularity
+from ithaca.solver.exact.relaxation import Relaxation
 from ithaca.solver.exact.tables import Column, Table, build_table
 
 #: More rows than this make a model of gigabytes.
@@ -53,16 +56,35 @@ def candidate_tables(problem: Problem, symbolic: SymbolicProblem) -> tuple[Table
 def dominance_columns(problem: Problem, symbolic: SymbolicProblem, parts: Sequence[Axis]) -> dict[str, list[Column]]:
     """What dominance compares, by axis."""
     relaxation = relax(problem, parts)
-    expressions = (symbolic.objective, *(e for e, _ in symbolic.constraints))
-    for expression in expressions:
+    for expression in (symbolic.objective, *(e for e, _ in symbolic.constraints)):
         relaxation.check_divisors(expression)
-    bounds = [relaxation.lower(e) for e in expressions]
+    bounds = [relaxation.lower(e) for e in _monotone_parts(symbolic, problem.data, relaxation)]
     columns = used_columns(relaxation, frozenset[str]().union(*(b.symbols for b in bounds)))
     # the legality of a pack with an axis of its own depends on quantities of other axes, either way
     for symbol in sorted(legality_symbols(parts)):
         (axis,) = relaxation.axes(Symbol(symbol))
         columns.setdefault(axis, []).append(Column(-1, Symbol(symbol), low=True, high=True))
     return columns
+
+
+def _monotone_parts(symbolic: SymbolicProblem, data: DataType, relaxation: Relaxation) -> list[Expression]:
+    """Expressions such that what decreases all of them harms neither the objective nor a limit.
+
+    Quotients are taken apart, so that columns have a grid.
+    """
+
+    def cleared(product: Product) -> list[Expression]:
+        return [base for base, exponent in product.factors if exponent < 0 and not granularity(power(base, exponent), data)]
+
+    objective = as_quotient(symbolic.objective, cleared)
+    parts = [objective.over]
+    if objective.divisors:
+        parts += [] if relaxation.nonnegative(objective.over) else [objective.under]
+        parts += [] if relaxation.nonnegative(-objective.over) else [-objective.under]
+    for expression, bound in symbolic.constraints:
+        limited = as_quotient(expression, cleared)
+        parts.append(limited.over - bound * limited.under if limited.divisors else expression)
+    return parts
 
 
 def legality_symbols(parts: Sequence[Axis]) -> frozenset[str]:

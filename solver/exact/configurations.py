@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.problem import SymbolicProblem
 from ithaca.solver.exact.program import Program
 from ithaca.solver.exact.tables import Table
 
@@ -66,9 +65,8 @@ class Configurations:
         return np.broadcast_to(objective, (count,)), excess
 
 
-def compile_configurations(symbolic: SymbolicProblem, tables: Sequence[Table], limits: Floats) -> Configurations:
-    """Compile objective and constraints over the quantities of the tables' rows."""
-    program = Program([symbolic.objective, *(expression for expression, _ in symbolic.constraints)])
+def configurations_of(program: Program, tables: Sequence[Table], limits: Floats) -> Configurations:
+    """The configurations of some tables, with the program that values them."""
     axis_of = {name: number for number, table in enumerate(tables) for name in table.rows}
     quantities = ((axis_of[name], tables[axis_of[name]].rows[name].astype(np.float64)) for name in program.symbols)
     return Configurations(program, tuple(quantities), limits)

@@ -12,11 +12,12 @@ from fractions import Fraction
 from math import inf
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ithaca.formulations.design_space import Axis, axes, candidate_rows
 from ithaca.formulations.expression import Expression, Maximum, Product, Sum, maximum, multiply, power
 from ithaca.formulations.problem import Problem, SymbolicProblem
-from ithaca.solver.exact.configurations import compile_configurations
+from ithaca.solver.exact.configurations import configurations_of
 from ithaca.solver.exact.granularity import granularity
 from ithaca.solver.exact.model import BoundModel, Source
 from ithaca.solver.exact.program import Program
@@ -45,7 +46,7 @@ class Frame:
     trees: tuple[Tree, ...]
     sources: dict[str, Source]
 
-    def model(self, problem: Problem) -> BoundModel:
+    def model(self, problem: Problem, lowered: LoweredProblem | None = None) -> BoundModel:
         """The bounds of a problem over these tables.
 
         Parameters
@@ -53,22 +54,23 @@ class Frame:
         problem : Problem
             A problem of the frame's design. Its objective and limits are built from the expressions that the frame
             was built for; bounds of limits are free.
+        lowered : LoweredProblem, optional
+            What `lower_problem` made of the problem, if it is known.
 
         Raises
         ------
         KeyError
             If the tables lack a column that the problem needs.
         """
-        symbolic, program = lower_problem(problem, self.relaxation)
-        limits = np.array([float(bound) + ROUNDING * max(1.0, float(abs(bound))) for _, bound in symbolic.constraints])
+        known = lowered or lower_problem(problem, self.relaxation)
         return BoundModel(
             problem,
             self.trees,
-            program,
-            tuple(self.sources[symbol] for symbol in program.symbols),
-            limits,
-            granularity(symbolic.objective, problem.data),
-            compile_configurations(symbolic, [tree.table for tree in self.trees], limits),
+            known.bounds,
+            tuple(self.sources[symbol] for symbol in known.bounds.symbols),
+            known.limits,
+            known.step,
+            configurations_of(known.values, [tree.table for tree in self.trees], known.limits),
         )
 
 
@@ -82,15 +84,23 @@ def build_frame(problems: Sequence[Problem], checkpoint: Callable[[], None] = ne
     checkpoint : callable
         Called now and then; what it raises ends the preparation.
     """
-    problem = problems[0]
+    relaxation = relax(problems[0], axes(problems[0].array))
+    return _build(problems[0], relaxation, [lower_problem(problem, relaxation) for problem in problems], checkpoint)
+
+
+def _build(
+    problem: Problem, relaxation: Relaxation, lowered: Sequence[LoweredProblem], checkpoint: Callable[[], None]
+) -> Frame:
     parts = axes(problem.array)
-    relaxation = relax(problem, parts)
-    programs = [lower_problem(p, relaxation)[1] for p in problems]
-    columns = used_columns(relaxation, frozenset().union(*(program.symbols for program in programs)))
+    columns = used_columns(relaxation, frozenset[str]().union(*(known.bounds.symbols for known in lowered)))
     # a pack of its own ties rows together in ways that columns do not show
     prune = all(axis.loop is not None for axis in parts)
     tables = (build_table(problem, axis, columns.get(axis.name, ()), checkpoint, prune=prune) for axis in parts)
-    trees = tuple(build_tree(table, checkpoint) for table in tables)
+    return frame_of(relaxation, tuple(build_tree(table, checkpoint) for table in tables))
+
+
+def frame_of(relaxation: Relaxation, trees: tuple[Tree, ...]) -> Frame:
+    """The frame of a relaxation and its trees."""
     sources = {}
     for number, tree in enumerate(trees):
         lows, highs = iter(tree.low), iter(tree.high)
@@ -112,17 +122,46 @@ def build_model(problem: Problem, checkpoint: Callable[[], None] = never) -> Bou
     checkpoint : callable
         Called now and then; what it raises ends the preparation.
     """
-    return build_frame([problem], checkpoint).model(problem)
+    relaxation = relax(problem, axes(problem.array))
+    lowered = lower_problem(problem, relaxation)
+    return _build(problem, relaxation, [lowered], checkpoint).model(problem, lowered)
 
 
-def lower_problem(problem: Problem, relaxation: Relaxation) -> tuple[SymbolicProblem, Program]:
-    """A problem in symbols, and the program that bounds its objective and its constraints."""
+@dataclass(frozen=True)
+class LoweredProblem:
+    """A problem as programs.
+
+    Attributes
+    ----------
+    bounds : Program
+        Computes bounds of the objective and of each constraint from column statistics.
+    values : Program
+        Computes objective and constraints from quantities.
+    limits : array, shape (constraints,)
+        Bounds of the constraints, loosened by the rounding of floats.
+    step : Fraction
+        All objective values are multiples of it; 0 if unknown.
+    """
+
+    bounds: Program
+    values: Program
+    limits: NDArray[np.float64]
+    step: Fraction
+
+
+def lower_problem(problem: Problem, relaxation: Relaxation) -> LoweredProblem:
+    """Compile the bounds and the values of a problem."""
     symbolic = problem.symbolic()
     for expression in (symbolic.objective, *(e for e, _ in symbolic.constraints)):
         relaxation.check_divisors(expression)
     bounds = [_with_cuts(symbolic, relaxation), *(relaxation.lower(e) for e, _ in symbolic.constraints)]
     # a bound that subtracts is lowered by the rounding of what it subtracts
-    return symbolic, Program([b - Fraction(ROUNDING) * magnitude(b) if subtracts(b) else b for b in bounds])
+    return LoweredProblem(
+        Program([b - Fraction(ROUNDING) * magnitude(b) if subtracts(b) else b for b in bounds]),
+        Program([symbolic.objective, *(expression for expression, _ in symbolic.constraints)]),
+        np.array([float(bound) + ROUNDING * max(1.0, float(abs(bound))) for _, bound in symbolic.constraints]),
+        granularity(symbolic.objective, problem.data),
+    )
 
 
 def relax(problem: Problem, parts: Sequence[Axis]) -> Relaxation:

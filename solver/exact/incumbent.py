@@ -12,7 +12,7 @@ from ithaca.solver.exact.model import BoundModel
 ROUNDS = 8
 
 
-def descend(model: BoundModel, start: Sequence[int]) -> list[int] | None:
+def descend(model: BoundModel, start: Sequence[int]) -> tuple[list[int], float] | None:
     """Improve a configuration axis by axis, each time choosing the best of all rows.
 
     Parameters
@@ -24,8 +24,9 @@ def descend(model: BoundModel, start: Sequence[int]) -> list[int] | None:
 
     Returns
     -------
-    list of int or None
-        Row of each axis of a feasible configuration that no change of one axis improves; None if none was met.
+    (list of int, float) or None
+        Row of each axis of a feasible configuration that no change of one axis improves, and its
+        objective (up to rounding); None if none was met.
     """
     rows = [int(row) for row in start]
     best = (np.inf, np.inf)
@@ -42,4 +43,4 @@ def descend(model: BoundModel, start: Sequence[int]) -> list[int] | None:
                 rows[axis] = choice
         if best == before:
             break
-    return rows if best[0] <= 0 else None
+    return (rows, best[1]) if best[0] <= 0 else None

@@ -223,9 +223,9 @@ class Search:
 
     def _dive(self, nodes: Nodes) -> None:
         for column in range(nodes.shape[1]):
-            rows = descend(self.model, [int(t.row[n]) for t, n in zip(self.model.trees, nodes[:, column], strict=True)])
-            if rows is not None:
-                self.offer(self.model.tiling(rows))
+            found = descend(self.model, [int(t.row[n]) for t, n in zip(self.model.trees, nodes[:, column], strict=True)])
+            if found is not None and found[1] <= self._cutoff():
+                self.offer(self.model.tiling(found[0]))
 
     def offer(self, tiling: Tiling) -> None:
         """Take a configuration as incumbent if the reference confirms that it improves."""

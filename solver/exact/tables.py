@@ -66,6 +66,10 @@ class Table:
         """Number of rows."""
         return int(self.values.shape[1])
 
+    def only(self, keep: NDArray[np.bool_]) -> Table:
+        """The table with some of its rows."""
+        return Table(self.axis, self.columns, {name: v[keep] for name, v in self.rows.items()}, self.values[:, keep])
+
     def row(self, index: int) -> dict[str, int]:
         """The quantities of one row."""
         return {name: int(values[index]) for name, values in self.rows.items()}
@@ -100,9 +104,16 @@ def build_table(
         parts.append(_evaluate(columns, chunk, axis, prune))
     rows = {name: np.concatenate([part[0][name] for part in parts]) for name in parts[0][0]}
     values = np.concatenate([part[1] for part in parts], axis=1)
-    if prune and values.shape[1]:
-        rows, values = _prune(columns, rows, values, axis)
-    return Table(axis, tuple(columns), rows, values)
+    table = Table(axis, tuple(columns), rows, values)
+    return without_dominated(table) if prune else table
+
+
+def without_dominated(table: Table) -> Table:
+    """The table without rows that another row makes superfluous."""
+    if not table.count:
+        return table
+    rows, values = _prune(table.columns, dict(table.rows), table.values, table.axis)
+    return Table(table.axis, table.columns, rows, values)
 
 
 def evaluate_column(expression: Expression, rows: Mapping[str, NDArray[np.int64]], count: int) -> NDArray[np.float64]:

@@ -139,7 +139,9 @@ class PyomoCallbacks:
 
     def hessian(self, y: Vector, multipliers: Vector, factor: float) -> Vector:
         weights = np.array([self.sign * factor, *multipliers])
-        return np.bincount(self._entries, weights[self._functions] * self._hessian_tape(y), len(self._hessian))
+        values: Vector = np.zeros(len(self._hessian))
+        np.add.at(values, self._entries, weights[self._functions] * self._hessian_tape(y))
+        return values
 
     def hessianstructure(self) -> tuple[Indices, Indices]:
         return _pairs(list(self._hessian))

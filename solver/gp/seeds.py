@@ -57,9 +57,10 @@ def round_points(
     found: dict[tuple[int, ...], tuple[Fraction, Tiling]] = {}
     for point in (reshaped for optimum in points[:OPTIMA] for reshaped in _reshaped(problem, optimum)):
         for start in _starts(model, point):
-            rows = descend(model, start)
-            if rows is None or tuple(rows) in found:
+            descended = descend(model, start)
+            if descended is None or tuple(descended[0]) in found:
                 continue
+            rows = descended[0]
             tiling = model.tiling(rows)
             value = feasible_value(problem, tiling)
             if value is not None:

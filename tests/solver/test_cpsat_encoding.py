@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import doctest
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from ortools.sat.python import cp_model
 
 from ithaca.formulations.expression import Expression, Symbol, ceiling_division, maximum, minimum, power
 from ithaca.formulations.number_systems import FRACTION
+from ithaca.solver.cpsat import encoding, ratio
 from ithaca.solver.cpsat.encoding import Encoder
 from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError, common_step
 
@@ -40,17 +43,22 @@ class _Collector(cp_model.CpSolverSolutionCallback):
 
 def solutions(state: Callable[[Encoder], LinearForm]) -> list[tuple[Values, Fraction]]:
     """All solutions of a model: quantities, and value of the form that ``state`` returns."""
+    return [(quantities, value) for quantities, (value,) in all_solutions(lambda encoder: [state(encoder)])]
+
+
+def all_solutions(state: Callable[[Encoder], Sequence[LinearForm]]) -> list[tuple[Values, list[Fraction]]]:
+    """The same for several forms."""
     model = cp_model.CpModel()
     encoder = Encoder(model, {axis: {s: np.array(v) for s, v in table.items()} for axis, table in TABLES.items()})
-    form = state(encoder)
+    forms = state(encoder)
     symbols = {s: encoder.encode(Symbol(s)) for table in TABLES.values() for s in table}
     encoder.finish()
-    found = []
+    found: list[tuple[Values, list[Fraction]]] = []
 
     def read(value_of: Callable[[Any], int]) -> None:
         values = {i: value_of(model.get_int_var_from_proto_index(i)) for i in range(len(model.proto.variables))}
-        found.append(({s: f.value(values) for s, f in symbols.items()}, form.value(values)))
-        assert form.low <= form.value(values) <= form.high
+        found.append(({s: f.value(values) for s, f in symbols.items()}, [form.value(values) for form in forms]))
+        assert all(form.low <= form.value(values) <= form.high for form in forms)
 
     solver = cp_model.CpSolver()
     solver.parameters.enumerate_all_solutions = True
@@ -92,6 +100,7 @@ EXPRESSIONS: dict[str, Expression] = {
     "ceiling of negatives": ceiling_division(U * Y - 30, Z),
     "ceiling by several axes": ceiling_division(X * Y * Z, Y + Z),
     "ceiling of fractions by several axes": ceiling_division(U * Fraction(1, 3), X * Fraction(1, 4) + Y * Fraction(1, 2)),
+    "ceiling by large powers": ceiling_division(Y * Z * 1000, X * X * X * X * X),
     "ceiling times": ceiling_division(X * Y, 7) * ceiling_division(Z * Y, 4) * U,
     "ceiling of a maximum": ceiling_division(maximum(X * Y, Z), 4),
     "nothing to round": ceiling_division(X * Y * 6, 3),
@@ -118,6 +127,14 @@ CONSTRAINTS: dict[str, tuple[Expression, Fraction]] = {
     "quotient": (X * Z / (Y + Z), Fraction(7, 3)),
     "sum of quotients": (X / (Y * Z + X) - U / power(X + Y, 2), Fraction(1, 4)),
     "from below": (-maximum(X * Y, Z), Fraction(-9)),
+    "quotient within a maximum": (maximum(X, Z / (X * Y + 1)), Fraction(2)),
+    "quotient within a minimum": (minimum(Y, Z / (X + Y), U / X) * 2, Fraction(3, 2)),
+    "divided quotient": ((X + Y / Z) / (Z + X / (Y * P)), Fraction(5, 7)),
+    "too fine a column": (Y / (X * X * X * X * X), Fraction(1, 1000)),
+    "a coefficient beyond 64 bits": (X * Y * Fraction(1, 10**40) + Z, 5 + Fraction(12, 10**40)),
+    "two coefficients beyond 64 bits": (X * Y * (3**80 + 1) - Z * (2 * 3**80), Fraction(3**80 + 7)),
+    "beyond 64 bits and tied": (X * Y * 7**50 - Z * 7**50, Fraction(0)),
+    "beyond 64 bits and out of reach": (X * Y * 7**50 + Z, Fraction(7**49)),
 }
 
 
@@ -176,18 +193,90 @@ def test_multiples() -> None:
         (X / U, "can be 0"),
         (ceiling_division(X, Y - Z), "not proven positive"),
         (power(X * Y, 12), "its integers end"),
-        (X * Y * Fraction(1, 10**40) + Z, None),
+        (maximum(X * Y * (1 + Fraction(1, 10**40)), Z), "a maximum may reach"),
     ],
 )
-def test_what_cannot_be_stated_exactly_is_refused(node: Expression, message: str | None) -> None:
+def test_what_cannot_be_stated_exactly_is_refused(node: Expression, message: str) -> None:
     def state(encoder: Encoder) -> LinearForm:
-        # a form by itself is exact with any coefficient; only constraints need integers
+        # a form by itself is exact with any coefficient; only variables need integers
         form = encoder.encode(node)
         encoder.require_form_at_most(form, form.low + 1)
         return form
 
     with pytest.raises(NotExpressibleError, match=message):
         solutions(state)
+
+
+QUOTIENTS: dict[str, Expression] = {
+    "no quotient": X * Y + Z / P,
+    "by several axes": (X * Z - U) / (Y + Z),
+    "a constant over it": Fraction(-7, 3) / (X * Y + Z),
+    "by an axis": X * Y / (X * X * X * X * X) + 1 / Y,
+    "sum": X / (Y + Z) + U / (X * Y) - 3 / (Y + Z) / P + 2,
+    "maximum": maximum(X * Y, 5 / (X + Z), U / Y) * Y,
+    "minimum": minimum(X / (Y + Z), U / power(Y + Z, 2)),
+    "nested": (X + 1 / (Y + 1 / (Z * X))) / (Z + X / (Y * P)),
+    "power of a quotient": power(X + Y / (Z + X), 2) / power(Y + X / (X + Y), 2),
+    "divided by a multiple": 1 / (X * Y * 6 + Z * 3) / (2 * X * Y),
+    "ceilings": ceiling_division(X * Y / (Z + Y), 1 / (X + Y)) / ceiling_division(Z * Y, X + Z),
+}
+
+
+@pytest.mark.parametrize("name", QUOTIENTS)
+def test_a_quotient_is_that_of_its_parts(name: str) -> None:
+    node = QUOTIENTS[name]
+
+    def state(encoder: Encoder) -> list[LinearForm]:
+        quotient = encoder.quotient(node)
+        assert encoder.encode(quotient.under).low > 0
+        return [encoder.encode(quotient.over), encoder.encode(quotient.under)]
+
+    found = all_solutions(state)
+    expected = {frozen(values): node.evaluate(values, FRACTION) for values in assignments()}
+    assert len(found) == len(expected)
+    assert {frozen(values): over / under for values, (over, under) in found} == expected
+
+
+@pytest.mark.parametrize("power_of_two", [0, 61, 70, 130, 300])
+def test_leading_digits_are_those_of_the_sum(power_of_two: int) -> None:
+    factor, other = 2**power_of_two + 12345, -(2**power_of_two) // 7
+    node = X * Y * factor + U * Z * other - 5 * factor - 3
+
+    def state(encoder: Encoder) -> LinearForm:
+        nonlocal scale
+        digits, constant, scale = encoder.leading(encoder.encode(node), Fraction(1))
+        result = encoder.new_form(-(2**61), 2**61, "digits")
+        (index,) = result.terms
+        encoder.model.add(encoder.model.get_int_var_from_proto_index(index) == digits + constant)
+        return result
+
+    scale = 0
+    found = solutions(state)
+    assert (scale == 1) == (power_of_two == 0)
+    assert len(found) == len(assignments())
+    for values, digits in found:
+        exact = node.evaluate(values, FRACTION)
+        assert digits == exact // scale
+        assert (digits < 0) == (exact < 0)
+
+
+def test_quantities_are_read_back_from_a_solution() -> None:
+    model = cp_model.CpModel()
+    encoder = Encoder.over_domains(model, {"x": range(1, 9), "y": (2, 3, 5), "unused": (4,)})
+    encoder.require_at_most(-X * Y, -20)
+    encoder.minimize(X * X + Y)
+    encoder.finish()
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    assert solver.solve(model) == cp_model.OPTIMAL
+    assert encoder.quantities(solver.value) == {"x": 4, "y": 5, "unused": 4}
+
+
+@pytest.mark.parametrize("module", [encoding, ratio])
+def test_the_examples_of_the_documentation(module: ModuleType) -> None:
+    outcome = doctest.testmod(module)
+    assert outcome.attempted
+    assert not outcome.failed
 
 
 def test_the_common_step_loses_nothing() -> None:

@@ -1,0 +1,224 @@
+"""Operations on linear forms as constraints of a CP-SAT model, exactly.
+
+CP-SAT computes with 64-bit integers. Every variable and every sum is checked to fit when it is
+stated; what does not is refused with a `NotExpressibleError`. A linear constraint whose
+coefficients are too large is stated in digits instead (`FormArithmetic.leading`), so that only
+variables have to fit, never their coefficients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil, floor
+from typing import Any
+
+from ortools.sat.python import cp_model
+
+from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError, add_forms, constant_form, grid
+
+#: Largest magnitude handed to CP-SAT, which computes with 64-bit integers.
+LARGEST = 2**62
+
+
+class FormArithmetic:
+    """Adds variables and constraints to a model so that forms can be multiplied, maximised and rounded.
+
+    Parameters
+    ----------
+    model : CpModel
+        Receives variables and constraints.
+    """
+
+    def __init__(self, model: cp_model.CpModel) -> None:
+        self.model = model
+        self._variables: dict[int, cp_model.IntVar] = {}
+        self._reach: dict[int, int] = {}
+        self._products: dict[tuple[int, int], LinearForm] = {}
+
+    # -- forms as CP-SAT takes them ----------------------------------------------------
+
+    def whole(self, form: LinearForm, step: Fraction) -> Any:
+        """``form / step`` as an integer expression of CP-SAT; ``step`` divides the form's grid.
+
+        Raises
+        ------
+        NotExpressibleError
+            If it may leave the integers of CP-SAT.
+        """
+        coefficients, constant = _integers(form, step)
+        check_magnitude(self._reach_of(coefficients, constant), "a sum")
+        return self._weighted(coefficients, constant)
+
+    def fits(self, form: LinearForm, step: Fraction) -> bool:
+        """Whether `whole` is possible."""
+        return self._reach_of(*_integers(form, step)) <= LARGEST
+
+    def leading(self, form: LinearForm, step: Fraction) -> tuple[Any, int, int]:
+        """The leading digits of ``form / step``: ``floor(form / (step · scale))``.
+
+        The sign of a sum of large coefficients is that of its leading digits. They are found as on
+        paper: the low digits of all coefficients make a sum of their own, which is divided by the
+        base with a remainder; the quotient is carried to the sum of the next digits.
+
+        Parameters
+        ----------
+        form : LinearForm
+            The form.
+        step : Fraction
+            Divides the form's grid.
+
+        Returns
+        -------
+        digits : integer expression of CP-SAT
+            The floor less ``constant``.
+        constant : int
+            Apart, because CP-SAT leaves the constant of an objective out of its bounds.
+        scale : int
+            A power of two; 1 where the form fits as it is.
+
+        Raises
+        ------
+        NotExpressibleError
+            If the variables alone are too large.
+        """
+        coefficients, constant = _integers(form, step)
+        spread = self._spread(form)
+        carried: list[cp_model.IntVar] = []
+        scale, reach = 1, self._reach_of(coefficients, constant)
+        if reach > LARGEST:
+            self.check_room(form)
+        while reach > LARGEST:
+            # neither a digit sum nor its base times what is carried exceeds 3/4 of the largest
+            shift = min((LARGEST // spread).bit_length() - 3, (reach // LARGEST).bit_length() + 1)
+            base = 1 << shift
+            digits = self._weighted({v: c % base for v, c in coefficients.items()}, constant % base) + sum(carried)
+            quotient = self.model.new_int_var(-2 * spread, 2 * spread, f"carry.{scale}")
+            rest = self.model.new_int_var(0, base - 1, f"rest.{scale}")
+            self.model.add(digits == base * quotient + rest)
+            coefficients, constant = {v: c // base for v, c in coefficients.items()}, constant // base
+            carried, scale = [quotient], scale * base
+            reach = self._reach_of(coefficients, constant) + 2 * spread
+        return self._weighted(coefficients, 0) + sum(carried), constant, scale
+
+    def check_room(self, *forms: LinearForm) -> None:
+        """Refuse variables too large for a sum of them with any coefficients.
+
+        Raises
+        ------
+        NotExpressibleError
+            If `leading` might be impossible for a sum of multiples of the forms.
+        """
+        check_magnitude(8 * self._spread(*forms), "a sum in digits")
+
+    def require_form_at_most(self, form: LinearForm, bound: Fraction) -> None:
+        """Add ``form ≤ bound``; on the form's grid, so the bound need not be a multiple of anything."""
+        if form.high <= bound:
+            return
+        if form.low > bound:
+            self.model.add_bool_or([])
+            return
+        free = form.without_constant()
+        step = grid(free)
+        most = floor((bound - form.constant) / step)
+        if self.fits(free, step) and abs(most) <= LARGEST:
+            self.model.add(self.whole(free, step) <= most)
+            return
+        excess = add_forms(free, constant_form(-(most + 1) * step))
+        digits, constant, _ = self.leading(excess, step)
+        self.model.add(digits <= -1 - constant)
+
+    # -- operations --------------------------------------------------------------------
+
+    def new_form(self, low: int, high: int, name: str) -> LinearForm:
+        """A new variable between two bounds."""
+        reach = max(abs(low), abs(high))
+        check_magnitude(reach, f"a {name}")
+        variable = self.model.new_int_var(low, high, f"{name}.{len(self._variables)}")
+        self._register(variable, reach)
+        return LinearForm({variable.index: Fraction(1)}, Fraction(0), Fraction(low), Fraction(high))
+
+    def equal_variable(self, form: LinearForm, high: Fraction) -> LinearForm:
+        """A new variable that equals the form and does not exceed ``high``."""
+        step = grid(form)
+        new = self.new_form(ceil(form.low / step), floor(high / step), "sum")
+        (variable,) = new.terms
+        self.model.add(self._variables[variable] == self.whole(form, step))
+        return new.scaled(step)
+
+    def multiply(self, a: LinearForm, b: LinearForm, most: Fraction | None = None) -> LinearForm:
+        """Their product, which is known not to exceed ``most``."""
+        if a.is_constant or b.is_constant:
+            return b.scaled(a.constant) if a.is_constant else a.scaled(b.constant)
+        (x, x_factor), (y, y_factor) = self._as_variable(a), self._as_variable(b)
+        factor, key = x_factor * y_factor, (min(x, y), max(x, y))
+        if key not in self._products:
+            corners = [p * q for p in (a.low, a.high) for q in (b.low, b.high)]
+            ends = min(corners) / factor, (max(corners) if most is None else min(max(corners), most)) / factor
+            self._products[key] = self.new_form(ceil(min(ends)), floor(max(ends)), "product")
+            (product,) = self._products[key].terms
+            self.model.add_multiplication_equality(self._variables[product], [self._variables[x], self._variables[y]])
+        return self._products[key].scaled(factor)
+
+    def maximum(self, forms: Sequence[LinearForm]) -> LinearForm:
+        """The largest of them."""
+        low, high = max(f.low for f in forms), max(f.high for f in forms)
+        forms = [f for f in forms if f.high > low or f.low == low]
+        if low == high or len(forms) == 1:
+            return constant_form(low) if low == high else forms[0]
+        # CP-SAT would add up the domains of a sum within a maximum value by value, and run out of memory
+        forms = [self.equal_variable(f, f.high) if len(f.terms) > 1 else f for f in forms]
+        step = grid(*forms)
+        largest = self.new_form(ceil(low / step), floor(high / step), "maximum").scaled(step)
+        (variable,) = largest.terms
+        self.model.add_max_equality(self._variables[variable], [self.whole(f, step) for f in forms])
+        return largest
+
+    def ceiling(self, top: LinearForm, bottom: LinearForm) -> LinearForm:
+        """``ceil(top / bottom)``; the divisor is positive."""
+        if bottom == constant_form(Fraction(1)) and grid(top).denominator == 1:
+            return top
+        ends = [a / b for a in (top.low, top.high) for b in (bottom.low, bottom.high)]
+        result = self.new_form(ceil(min(ends)), ceil(max(ends)), "ceiling")
+        product = self.multiply(bottom, result)
+        step = grid(top, bottom, product)
+        excess = add_forms(product, top.scaled(-1))
+        self.require_form_at_most(excess.scaled(-1), Fraction(0))
+        self.require_form_at_most(add_forms(excess, bottom.scaled(-1)), -step)
+        return result
+
+    # -- variables ---------------------------------------------------------------------
+
+    def _register(self, variable: cp_model.IntVar, reach: int) -> None:
+        self._variables[variable.index] = variable
+        self._reach[variable.index] = reach
+
+    def _as_variable(self, form: LinearForm) -> tuple[int, Fraction]:
+        """A variable and a factor whose product is the (not constant) form."""
+        if len(form.terms) == 1 and not form.constant:
+            ((variable, factor),) = form.terms.items()
+            return variable, factor
+        ((variable, factor),) = self.equal_variable(form, form.high).terms.items()
+        return variable, factor
+
+    def _spread(self, *forms: LinearForm) -> int:
+        return 1 + sum(self._reach[v] for v in {v for form in forms for v in form.terms})
+
+    def _reach_of(self, coefficients: dict[int, int], constant: int) -> int:
+        return abs(constant) + sum(abs(c) * self._reach[v] for v, c in coefficients.items())
+
+    def _weighted(self, coefficients: dict[int, int], constant: int) -> Any:
+        variables = [self._variables[v] for v in coefficients]
+        return cp_model.LinearExpr.weighted_sum(variables, list(coefficients.values())) + constant
+
+
+def check_magnitude(reach: int, what: str) -> None:
+    """Refuse what CP-SAT's integers may not hold."""
+    if reach > LARGEST:
+        raise NotExpressibleError(
+            f"CP-SAT: {what} may reach {float(reach):.3g}, but its integers end at {float(LARGEST):.3g}; use another method"
+        )
+
+
+def _integers(form: LinearForm, step: Fraction) -> tuple[dict[int, int], int]:
+    return {variable: int(c / step) for variable, c in form.terms.items()}, int(form.constant / step)

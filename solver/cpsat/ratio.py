@@ -1,0 +1,237 @@
+"""Objectives a/b with b > 0, minimised by integer programs.
+
+An integer program minimises linear forms, not quotients. But for any number λ, the least value of
+the *excess* a − λ·b says how far λ is from the least quotient: if λ is the quotient of a known
+solution and no excess is negative, none has a smaller quotient; if one is, its solution has
+(Dinkelbach: On nonlinear fractional programming, Management Science 13, 1967). All numbers are
+rational, so the last of these programs is a proof under exact arithmetic. Where b is constant, so that
+there is no quotient, or a, one program is enough: `RatioObjective.least` is then as sharp as the
+program's bound.
+
+>>> from ortools.sat.python import cp_model
+>>> from ithaca.formulations.expression import Symbol, ceiling_division
+>>> from ithaca.solver.cpsat.encoding import Encoder
+>>> x, y = Symbol("x"), Symbol("y")
+>>> encoder = Encoder.over_domains(cp_model.CpModel(), {"x": range(1, 61), "y": range(1, 61)})
+>>> objective = encode_ratio(encoder, (ceiling_division(900, x) + x * x + 3 * y * y) / (x * y))
+>>> encoder.finish()
+>>> outcome = minimize_ratio(encoder, objective)
+>>> outcome.value, outcome.bound
+(Fraction(243, 70), Fraction(243, 70))
+>>> outcome.quantities
+{'x': 60, 'y': 35}
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+
+from ortools.sat.python import cp_model
+
+from ithaca.formulations.expression import Expression
+from ithaca.solver.cpsat.encoding import Encoder
+from ithaca.solver.cpsat.linear import LinearForm, add_forms, grid
+
+
+@dataclass(frozen=True, slots=True)
+class RatioObjective:
+    """``over / under``.
+
+    Attributes
+    ----------
+    over, under : LinearForm
+        Numerator and denominator; the latter is positive, and 1 where the objective is no quotient.
+    """
+
+    over: LinearForm
+    under: LinearForm
+
+    def excess(self, ratio: Fraction) -> LinearForm:
+        """``over − ratio · under``: negative exactly where the objective is below the ratio."""
+        return add_forms(self.over, self.under.scaled(-ratio))
+
+    def aim(self, encoder: Encoder, ratio: Fraction) -> Aim:
+        """Make CP-SAT minimise the excess over a ratio, or its leading digits where its coefficients are large."""
+        excess = self.excess(ratio)
+        free = excess.without_constant()
+        step = grid(free)
+        if encoder.fits(free, step):
+            encoder.model.minimize(encoder.whole(free, step))
+            return Aim(self, ratio, excess.constant, step)
+        step = grid(excess)
+        digits, constant, scale = encoder.leading(excess, step)
+        encoder.model.minimize(digits)
+        return Aim(self, ratio, constant * scale * step, step * scale)
+
+    def value(self, encoder: Encoder, read: Callable[[cp_model.IntVar], int]) -> Fraction:
+        """The objective's value in a solution.
+
+        Parameters
+        ----------
+        encoder : Encoder
+            Holds the model.
+        read : callable
+            Gives the value of a variable, such as `CpSolver.value`.
+        """
+        indices = {**self.over.terms, **self.under.terms}
+        values = {index: read(encoder.model.get_int_var_from_proto_index(index)) for index in indices}
+        return self.over.value(values) / self.under.value(values)
+
+    def floor(self) -> Fraction:
+        """What the ranges of both parts say: no value is smaller."""
+        return self.over.low / (self.under.high if self.over.low >= 0 else self.under.low)
+
+    def least(self, ratio: Fraction, excess: Fraction) -> Fraction:
+        """The smallest value of the objective where the excess over a ratio is at least some number.
+
+        Given a ≥ λ·b + ε and the ranges of a and b, the quotient is at least max(a₀/b, λ + ε/b), a₀ the
+        least of a, at every b. Both are monotone in b, so the least is at an end of b's range, or
+        where they cross. The range is cut to where λ·b + ε does not exceed the largest a.
+        """
+        low, high = self.under.low, self.under.high
+        if ratio > 0:
+            high = max(low, min(high, _down(self.under, (self.over.high - excess) / ratio)))
+        elif ratio < 0:
+            low = min(high, max(low, _up(self.under, (self.over.high - excess) / ratio)))
+        ends = {low, high}
+        if ratio and low < (self.over.low - excess) / ratio < high:
+            ends.add((self.over.low - excess) / ratio)
+        overs = {under: max(self.over.low, ratio * under + excess) for under in ends}
+        if self.under.is_constant:
+            overs = {under: _up(self.over, over) for under, over in overs.items()}
+        return min(over / under for under, over in overs.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What one run of CP-SAT minimises: the integer ``floor((excess − constant) / step)``.
+
+    Attributes
+    ----------
+    objective : RatioObjective
+        The objective.
+    ratio : Fraction
+        The excess is that over this ratio.
+    constant, step : Fraction
+        Origin and unit of CP-SAT's integers.
+    """
+
+    objective: RatioObjective
+    ratio: Fraction
+    constant: Fraction
+    step: Fraction
+
+    def least(self, whole: int) -> Fraction:
+        """The smallest value of the objective, if what CP-SAT minimises is at least some integer."""
+        return self.objective.least(self.ratio, self.constant + whole * self.step)
+
+
+def encode_ratio(encoder: Encoder, objective: Expression, cutoff: Fraction | None = None) -> RatioObjective:
+    """Encode an objective, quotient or not.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        Receives what it needs.
+    objective : Expression
+        The objective.
+    cutoff : Fraction, optional
+        Larger values are of no interest, and may be excluded.
+
+    Raises
+    ------
+    NotExpressibleError
+        If CP-SAT cannot express it exactly.
+    """
+    quotient = encoder.quotient(objective)
+    with quotient.explained():
+        under = encoder.encode(quotient.under)
+        if cutoff is None:
+            over = encoder.encode(quotient.over)
+        else:
+            over = encoder.encode_at_most(quotient.over, max(cutoff * under.low, cutoff * under.high))
+        if quotient.divisors:
+            # refused now rather than once a ratio with large numbers turns up
+            encoder.check_room(over, under)
+    return RatioObjective(over, under)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What is known of the least value of an objective.
+
+    Attributes
+    ----------
+    value : Fraction or None
+        The least value found; None without a solution.
+    quantities : mapping of str to int
+        Those of its solution.
+    bound : Fraction
+        No value is smaller; equal to the value once that is proven optimal.
+    infeasible : bool
+        Whether it is proven that there is no solution.
+    """
+
+    value: Fraction | None
+    quantities: Mapping[str, int]
+    bound: Fraction
+    infeasible: bool
+
+
+def minimize_ratio(encoder: Encoder, objective: RatioObjective, seconds: float | None = None, threads: int = 1) -> Outcome:
+    """Minimise an encoded objective.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        Holds the model, finished.
+    objective : RatioObjective
+        The objective, encoded by it.
+    seconds : float, optional
+        When to end without a proof.
+    threads : int
+        Workers of CP-SAT.
+    """
+    began = time.perf_counter()
+    value: Fraction | None = None
+    quantities: Mapping[str, int] = {}
+    bound = objective.floor()
+    while value is None or value != bound:
+        known = value
+        aim = objective.aim(encoder, bound if known is None else known)
+        solver = cp_model.CpSolver()
+        solver.parameters.num_workers = threads
+        # any but 0, and CP-SAT compares value and bound as floats, which beyond 2**53 are equal too soon
+        solver.parameters.absolute_gap_limit = 0.0
+        if seconds is not None:
+            solver.parameters.max_time_in_seconds = max(seconds - (time.perf_counter() - began), 0.0)
+        status = solver.solve(encoder.model)
+        if status == cp_model.INFEASIBLE:
+            return Outcome(None, {}, bound, infeasible=True)
+        if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+            found = objective.value(encoder, solver.value)
+            if value is None or found < value:
+                value, quantities = found, encoder.quantities(solver.value)
+        if status != cp_model.OPTIMAL:
+            break
+        # only a finished search is sure to have set it
+        bound = max(bound, aim.least(solver.response_proto.inner_objective_lower_bound))
+        if value == known:
+            break
+    return Outcome(value, quantities, bound, infeasible=False)
+
+
+def _up(form: LinearForm, value: Fraction) -> Fraction:
+    """The smallest number on a form's grid that is not below a value."""
+    step = grid(form.without_constant())
+    return form.constant + ceil((value - form.constant) / step) * step
+
+
+def _down(form: LinearForm, value: Fraction) -> Fraction:
+    """The largest number on a form's grid that is not above a value."""
+    step = grid(form.without_constant())
+    return form.constant + floor((value - form.constant) / step) * step

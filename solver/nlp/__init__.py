@@ -1,0 +1,1 @@
+"""Nonlinear programming: local optima of the continuous relaxation, for any smooth objective."""

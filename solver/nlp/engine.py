@@ -1,0 +1,67 @@
+"""Solve one design by nonlinear programming: a heuristic for any smooth objective."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.tiling import Tiling
+from ithaca.solver.certificate import Certificate, Status
+from ithaca.solver.nlp.search import NlpSearch
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.progress import Progress
+from ithaca.solver.solution import Solution, make_solution
+
+METHOD = "nlp"
+
+
+def solve_nlp(
+    problem: Problem,
+    options: SolveOptions | None = None,
+    report: Callable[[Progress], None] | None = None,
+    start: Tiling | None = None,
+) -> Solution:
+    """Find local optima of a design's continuous relaxation, and round them to configurations.
+
+    The program is solved from one point where it is convex in the logarithms of its quantities, else from several.
+    Nothing is proven of the answer, except where no configuration is within the limits; for a lower bound of a
+    posynomial objective ask `ithaca.solver.gp.engine.gp_bound`.
+
+    Parameters
+    ----------
+    problem : Problem
+        Design, limits, and an objective that grows with its maxima and ceilings; it may be negative.
+    options : SolveOptions, optional
+        Time limit, interruption, and the seed of the starting points. A gap is of no use without a bound.
+    report : callable, optional
+        Receives the state of the search after every start; its boxes are programs.
+    start : Tiling, optional
+        A known configuration to improve on and to start from; ignored if it is not legal or breaks a limit.
+
+    Returns
+    -------
+    Solution
+        With status *feasible*, *infeasible* or *unknown*, and without a lower bound.
+
+    Raises
+    ------
+    InputError
+        If the objective has no smooth program.
+    """
+    began = time.perf_counter()
+    options = options or SolveOptions()
+    search = NlpSearch(problem, options.seed)
+    if start is not None:
+        search.offer(start)
+
+    def tell() -> None:
+        if report is not None:
+            report(Progress(search.value, None, search.programs, time.perf_counter() - began))
+
+    left = None if options.time_limit is None else max(options.time_limit - (time.perf_counter() - began), 0.0)
+    search.run(replace(options, time_limit=left), tell)
+    status = Status.INFEASIBLE if search.infeasible else Status.UNKNOWN if search.value is None else Status.FEASIBLE
+    certificate = Certificate(status, None, None, METHOD, search.programs, time.perf_counter() - began)
+    return make_solution(problem, search.incumbent, certificate)

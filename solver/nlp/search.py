@@ -1,0 +1,171 @@
+"""Multi-start: local optima from several points, each rounded to a configuration."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from itertools import islice
+
+from ithaca.formulations import quantities
+from ithaca.formulations.design_space import simd_options
+from ithaca.formulations.membership import feasible_value
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.tiling import Tiling
+from ithaca.solver.exact.frame import build_model
+from ithaca.solver.exact.model import BoundModel
+from ithaca.solver.gp.search import deadline
+from ithaca.solver.gp.seeds import round_points
+from ithaca.solver.nlp.program import LocalOptimum, NonlinearProgram, quantity_ranges
+from ithaca.solver.nlp.starts import starting_points
+from ithaca.solver.options import SolveOptions, StoppedError, never
+
+#: Starting points of a program that is not convex.
+STARTS = 16
+
+#: Starting points of a convex program: its first optimum is the only one, the others are for where Ipopt fails.
+CONVEX_STARTS = 3
+
+#: Optima whose goals (logarithms, mostly) are nearer than this count as one. Ipopt returns few more digits, and where
+#: an objective does not depend on a quantity, its optima form a surface.
+SAME = 1e-5
+
+#: Ipopt wants a time limit that is not 0 (seconds).
+LEAST_SECONDS = 1e-3
+
+#: Ranges are known to so many digits (relative).
+ROUNDING = 1 + 1e-9
+
+
+class NlpSearch:
+    """The local optima of a problem's nonlinear program, and the configurations next to them.
+
+    Parameters
+    ----------
+    problem : Problem
+        Design, limits, objective.
+    seed : int
+        Of the random starting points.
+    starts : int
+        How many starting points a program that is not convex gets.
+
+    Attributes
+    ----------
+    infeasible : bool
+        Whether it is proven that no configuration is within the limits.
+    starts : int
+        Points started from so far.
+    programs : int
+        Programs solved so far: one per starting point, and for every new optimum one per SIMD factor.
+    optima : list of LocalOptimum
+        The distinct ones found so far, in the order in which they were found.
+    incumbent : Tiling or None
+        The best configuration found so far.
+    value : Fraction or None
+        Its objective, by the Fraction reference.
+
+    Raises
+    ------
+    InputError
+        If the objective has no smooth program.
+    """
+
+    def __init__(self, problem: Problem, seed: int = 0, starts: int = STARTS) -> None:
+        self.problem = problem
+        self.seed = seed
+        self.starts = 0
+        self.programs = 0
+        self.optima: list[LocalOptimum] = []
+        self.incumbent: Tiling | None = None
+        self.value: Fraction | None = None
+        ranges = quantity_ranges(problem)
+        self._program = None if ranges is None else NonlinearProgram(problem, ranges)
+        self._most = starts if not self.convex else min(starts, CONVEX_STARTS)
+        self._simd = quantities.t2(problem.array.simd_loop).name
+        least, most = (1.0, 0.0) if ranges is None else ranges[self._simd]
+        self._simd_factors = [float(s) for s in simd_options(problem.data) if least <= s * ROUNDING and s <= most * ROUNDING]
+        self._model: BoundModel | None = None
+        self._rounded: list[LocalOptimum] = []
+
+    @property
+    def infeasible(self) -> bool:
+        """Whether it is proven that no configuration is within the limits."""
+        return self._program is None
+
+    @property
+    def convex(self) -> bool:
+        """Whether the program is convex in the logarithms of its quantities."""
+        return self._program is None or self._program.convex
+
+    @property
+    def best(self) -> LocalOptimum | None:
+        """The local optimum of least value."""
+        return min(self.optima, key=lambda optimum: optimum.value, default=None)
+
+    def run(self, options: SolveOptions | None = None, tell: Callable[[], None] = never) -> None:
+        """Start from every point, and round what is new, until the time is over or a stop is asked for.
+
+        Parameters
+        ----------
+        options : SolveOptions, optional
+            Time limit and interruption.
+        tell : callable
+            Called after every start.
+        """
+        if self._program is None:
+            return
+        options = options or SolveOptions()
+        began = time.perf_counter()
+        should_stop = deadline(options.time_limit, options.stop)
+        checkpoint = options.checkpoint()
+
+        def solve(point: Mapping[str, float], fixed: Mapping[str, float] | None = None) -> LocalOptimum:
+            assert self._program is not None
+            self.programs += 1
+            if options.time_limit is None:
+                return self._program.solve(point, fixed)
+            left = options.time_limit - (time.perf_counter() - began)
+            return self._program.solve(point, fixed, max_wall_time=max(left, LEAST_SECONDS))
+
+        known = None
+        if self.incumbent is not None:
+            values = self.incumbent.quantities(self.problem.array, self.problem.nest.sizes)
+            known = {name: float(value) for name, value in values.items()}
+        for point in islice(starting_points(self._program.ranges, self.seed, known), self._most):
+            if should_stop():
+                return
+            optimum = solve(point)
+            self.starts += 1
+            if optimum.converged and _is_new(optimum, self.optima):
+                self.optima.append(optimum)
+            # where Ipopt gave up may be near something good, too
+            if _is_new(optimum, self._rounded):
+                self._rounded.append(optimum)
+                try:
+                    self._round(optimum, checkpoint)
+                    for simd in self._simd_factors:
+                        if not should_stop():
+                            self._round(solve(optimum.point, {self._simd: simd}), checkpoint)
+                except StoppedError:
+                    return
+            tell()
+            if self.convex and self.optima:
+                return
+
+    def offer(self, tiling: Tiling) -> bool:
+        """Take a configuration as incumbent if the reference confirms that it improves."""
+        value = feasible_value(self.problem, tiling)
+        if value is None or (self.value is not None and value >= self.value):
+            return False
+        self.incumbent, self.value = tiling, value
+        return True
+
+    def _round(self, optimum: LocalOptimum, checkpoint: Callable[[], None]) -> None:
+        self._model = self._model or build_model(self.problem, checkpoint)
+        for tiling in round_points(self.problem, [optimum.point], 1, self._model):
+            self.offer(tiling)
+
+
+def _is_new(optimum: LocalOptimum, known: list[LocalOptimum]) -> bool:
+    """Whether an optimum differs in value from all that are known."""
+    return all(abs(optimum.goal - other.goal) > SAME for other in known)

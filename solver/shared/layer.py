@@ -1,0 +1,197 @@
+"""One layer of a shared array: its bounds for whole classes of hardware, and its optimum for one.
+
+Rows of the candidate tables are grouped by the hardware they need: lanes and SIMD factor, and on a finer level
+the data packing factors. Column statistics of the groups, put into the program that bounds boxes, bound the layer for every
+combination of groups at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import gcd, lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.formulations import quantities
+from ithaca.formulations.design_space import Axis, axes
+from ithaca.formulations.physical_array import PhysicalArray
+from ithaca.formulations.problem import Problem
+from ithaca.solver.exact.frame import LoweredProblem, frame_of, lower_problem, relax, used_columns
+from ithaca.solver.exact.granularity import granularity
+from ithaca.solver.exact.relaxation import Relaxation, statistic
+from ithaca.solver.exact.rounding import ROUNDING
+from ithaca.solver.exact.search import Search, SearchState
+from ithaca.solver.exact.tables import Table, build_table, without_dominated
+from ithaca.solver.exact.tree import build_tree
+from ithaca.solver.options import SolveOptions
+
+Keys = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer with its tables, nothing dropped from them: what one layer never needs another may.
+
+    Attributes
+    ----------
+    problem : Problem
+        The layer on a design, hardware free.
+    count : int
+        How many times it occurs.
+    tables : tuple of Table
+        One per axis.
+    relaxation : Relaxation
+        Lowers its expressions.
+    lowered : LoweredProblem
+        Bounds and values it.
+    """
+
+    problem: Problem
+    count: int
+    tables: tuple[Table, ...]
+    relaxation: Relaxation
+    lowered: LoweredProblem
+
+    def keys(self, axis: int, names: Sequence[str]) -> Keys:
+        """The values of some quantities on every row of an axis, shape (rows, names)."""
+        rows = self.tables[axis].rows
+        return np.stack([rows[name] for name in names], axis=1) if names else np.zeros((self.tables[axis].count, 0), np.int64)
+
+    def optimum(self, given: Mapping[str, int], options: SolveOptions) -> SearchState:
+        """The best configuration on given hardware (quantities by name), proven."""
+        problem = replace(self.problem, physical=physical_array(self.problem, given))
+        # a pack of its own ties rows together in ways that columns do not show
+        prune = all(table.axis.loop is not None for table in self.tables)
+        parts = []
+        for table in self.tables:
+            keep = [table.rows[name] == value for name, value in given.items() if name in table.rows]
+            own = table.only(np.logical_and.reduce(keep)) if keep else table
+            parts.append(without_dominated(own) if prune else own)
+        frame = frame_of(self.relaxation, tuple(build_tree(table) for table in parts))
+        return Search(frame.model(problem, self.lowered), options).run()
+
+
+def physical_array(problem: Problem, given: Mapping[str, int]) -> PhysicalArray:
+    """The physical array on which quantities have given values."""
+    lanes = tuple((loop, given[quantities.lanes(loop).name]) for loop in problem.array.dataflow)
+    packs = ((g.name, quantities.pack(g.name).name) for g in problem.array.packed_groups)
+    return PhysicalArray(
+        lanes,
+        given[quantities.t2(problem.array.simd_loop).name],
+        tuple((group, given[name]) for group, name in packs if name in given),
+        idle_lanes=max(count for _, count in lanes),
+    )
+
+
+def hardware_names(problem: Problem, axis: Axis, *, ports: bool) -> tuple[str, ...]:
+    """The quantities of an axis that are hardware: lanes and SIMD factor, with ``ports`` the packs, too."""
+    names = [quantities.lanes(axis.loop).name] if axis.loop in problem.array.dataflow and axis.loop is not None else []
+    if axis.loop == problem.array.simd_loop:
+        names.append(quantities.t2(axis.loop).name)
+    return (*names, *(quantities.pack(g.name).name for g in axis.packs)) if ports else tuple(names)
+
+
+def build_layer(problem: Problem, count: int, most_lanes: int) -> Layer:
+    """Tables of a layer on every array with up to ``most_lanes`` PEs along a loop."""
+    free = replace(problem, physical=PhysicalArray(idle_lanes=most_lanes))
+    parts = axes(problem.array)
+    relaxation = relax(free, parts)
+    lowered = lower_problem(free, relaxation)
+    columns = used_columns(relaxation, frozenset(lowered.bounds.symbols))
+    tables = tuple(build_table(free, axis, columns.get(axis.name, ()), prune=False) for axis in parts)
+    return Layer(free, count, tables, relaxation, lowered)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The rows of a layer's axes grouped by hardware.
+
+    Attributes
+    ----------
+    layer : Layer
+        The layer.
+    statistics : tuple of (int, array)
+        For each symbol of its program its axis, and its value on each group. The last group of an axis is all rows.
+    present : tuple of array of bool
+        Per axis the groups that have rows.
+    """
+
+    layer: Layer
+    statistics: tuple[tuple[int, Floats], ...]
+    present: tuple[NDArray[np.bool_], ...]
+
+    def bound(self, nodes: NDArray[np.int64]) -> tuple[Floats, NDArray[np.bool_]]:
+        """Bound the layer on hardware.
+
+        Parameters
+        ----------
+        nodes : array, shape (axes, combinations)
+            Group of each axis.
+
+        Returns
+        -------
+        bound : array, shape (combinations,)
+            No configuration on such hardware has a smaller objective.
+        feasible : array, shape (combinations,)
+            False where none meets the limits.
+        """
+        with np.errstate(invalid="ignore", over="ignore"):
+            objective, *used = self.layer.lowered.bounds.run([values.take(nodes[axis]) for axis, values in self.statistics])
+        count = nodes.shape[1]
+        feasible = np.logical_and.reduce([p.take(n) for p, n in zip(self.present, nodes, strict=True)])
+        for value, limit in zip(used, self.layer.lowered.limits, strict=True):
+            feasible &= ~(value > limit)
+        bound = np.broadcast_to(np.where(np.isnan(objective), -np.inf, objective), (count,))
+        return bound * (1 - np.copysign(ROUNDING, bound)), feasible
+
+
+def group_rows(layer: Layer, names: Sequence[Sequence[str]], keys: Sequence[Keys]) -> Groups:
+    """Group a layer's rows by the hardware classes ``keys`` (per axis, sorted; their columns are ``names``)."""
+    statistics: dict[str, tuple[int, Floats]] = {}
+    present = []
+    for axis, (table, columns, classes) in enumerate(zip(layer.tables, names, keys, strict=True)):
+        index = _positions(layer.keys(axis, columns), classes)
+        groups = len(classes)
+        present.append(np.append(np.bincount(index, minlength=groups) > 0, True))
+        for column, values in zip(table.columns, table.values, strict=True):
+            if column.low:
+                low = np.full(groups + 1, np.inf)
+                np.minimum.at(low, index, values)
+                low[-1] = values.min(initial=np.inf)
+                statistics[statistic(column.index, False).name] = axis, low
+            if column.high:
+                high = np.full(groups + 1, -np.inf)
+                np.maximum.at(high, index, values)
+                high[-1] = values.max(initial=-np.inf)
+                statistics[statistic(column.index, True).name] = axis, high
+    return Groups(layer, tuple(statistics[symbol] for symbol in layer.lowered.bounds.symbols), tuple(present))
+
+
+def _positions(found: Keys, classes: Keys) -> NDArray[np.int64]:
+    """Where each row of ``found`` stands among the classes."""
+    if not classes.shape[1]:
+        return np.zeros(len(found), np.int64)
+    both = np.concatenate([classes, found])
+    _, inverse = np.unique(both, axis=0, return_inverse=True)
+    where = np.empty(int(inverse.max()) + 1, np.int64)
+    where[inverse[: len(classes)]] = np.arange(len(classes))
+    positions: NDArray[np.int64] = where[inverse[len(classes) :]]
+    return positions
+
+
+def total(values: Sequence[Fraction], layers: Sequence[Layer]) -> Fraction:
+    """The objective of all layers, each as often as it occurs."""
+    return sum((value * layer.count for value, layer in zip(values, layers, strict=True)), start=Fraction(0))
+
+
+def common_step(problems: Sequence[Problem]) -> Fraction:
+    """The coarsest grid on which the objectives of all problems lie; 0 if unknown."""
+    steps = {granularity(problem.symbolic().objective, problem.data) for problem in problems}
+    if 0 in steps:
+        return Fraction(0)
+    bottom = lcm(*(step.denominator for step in steps))
+    return Fraction(gcd(*(int(step * bottom) for step in steps)), bottom)

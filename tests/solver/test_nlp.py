@@ -1,0 +1,339 @@
+"""Nonlinear programs: local optima against other engines, brute force, and Ipopt's own checks."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from fractions import Fraction
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+
+from ithaca.formulations.design_space import axes, candidate_rows, tiling_of
+from ithaca.formulations.membership import feasible_value
+from ithaca.formulations.objectives import parse_objective
+from ithaca.formulations.problem import Limit, Problem, SpaceOptions
+from ithaca.formulations.tiling import Tiling
+from ithaca.solver.certificate import Status
+from ithaca.solver.engines import PROVERS, Method, engine
+from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.gp.pyomo_bridge import solve_pyomo
+from ithaca.solver.gp.search import GpSearch
+from ithaca.solver.gp.tape import Tape
+from ithaca.solver.nlp.engine import solve_nlp
+from ithaca.solver.nlp.program import NonlinearProgram, quantity_ranges
+from ithaca.solver.nlp.search import STARTS, NlpSearch
+from ithaca.solver.nlp.starts import starting_points
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.portfolio import solve_designs
+from ithaca.solver.progress import Progress
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import workload
+from tests.problems import MM_DATAFLOWS, mm_problem
+from tests.solver.brute_force import brute_force
+from tests.solver.test_exact import random_problem
+
+#: Proven optima of the published objectives at 1024³ on the U250 (odyssey edition, dataflow (i,j), permutation C).
+PROVEN = {"-comp": -1720, "comm": 4194304, "comm - comp": 4193280, "latency": Fraction("637832.25")}
+
+OBJECTIVES = (
+    "-comp",
+    "comm",
+    "comm - comp",
+    "latency",
+    "-throughput",
+    "2*latency - off_chip_words/3 + dsp",
+    "latency*dsp - 100*comp",
+)
+
+#: One problem whose program has several local optima.
+SEVERAL = mm_problem((4, 64, 32), edition="odyssey", dsp="100000", bram18k="60", objective="2*latency - off_chip_words/3 + dsp")
+
+
+def program(problem: Problem) -> NonlinearProgram:
+    ranges = quantity_ranges(problem)
+    assert ranges is not None
+    return NonlinearProgram(problem, ranges)
+
+
+# -- the program ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("objective", PROVEN)
+def test_the_published_objectives(objective: str) -> None:
+    problem = mm_problem((1024, 1024, 1024), edition="odyssey", objective=objective)
+    search = NlpSearch(problem)
+    search.run()
+    assert search.value is not None
+    assert search.best is not None
+    assert PROVEN[objective] <= search.value <= PROVEN[objective] + abs(PROVEN[objective]) / 100
+    # the relaxation allows no less
+    assert search.best.value <= PROVEN[objective] * (1 if PROVEN[objective] > 0 else 1 - 1e-6)
+    # only the third is not convex, and has one local optimum from wherever it starts
+    assert search.convex == (objective != "comm - comp")
+    assert search.starts == (1 if search.convex else STARTS)
+    assert len(search.optima) == 1
+
+
+@pytest.mark.parametrize("objective", ["latency", "comm", "energy", "comm*dsp"])
+@pytest.mark.parametrize("dataflow", [("k",), ("i", "j"), ("j", "k")])
+def test_convex_optima_agree_with_the_geometric_program(dataflow: tuple[str, ...], objective: str) -> None:
+    # without a limit on BRAM, where geometric programs know more about packs
+    problem = mm_problem((1024, 1024, 1024), dataflow, bram18k="1e9", objective=objective)
+    search = GpSearch(problem)
+    search.run(1)
+    bound = np.exp(min(node[0] for node in search._heap))
+    here = program(problem)
+    assert here.convex
+    optimum = here.solve(next(starting_points(here.ranges, 0)))
+    assert optimum.converged
+    assert optimum.value == pytest.approx(bound, rel=2e-6)
+
+
+@pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
+def test_every_start_of_a_convex_program_ends_at_the_same_value(dataflow: tuple[str, ...]) -> None:
+    here = program(mm_problem((96, 80, 40), dataflow, dsp="900", bram18k="300", objective="-throughput"))
+    assert here.convex
+    found = [here.solve(start) for start in islice(starting_points(here.ranges, 3), 4)]
+    values = [optimum.value for optimum in found if optimum.converged]
+    assert len(values) > 1
+    assert values == pytest.approx([values[0]] * len(values), rel=1e-5)
+
+
+@pytest.mark.parametrize("problem", [SEVERAL, mm_problem((96, 80, 40), ("i", "k"), "A", objective="comm - comp")])
+def test_ipopt_finds_no_fault_in_the_derivatives(problem: Problem, capfd: pytest.CaptureFixture[str]) -> None:
+    here = program(problem)
+    assert not here.convex
+    start = next(islice(starting_points(here.ranges, 1), 1, None))
+    options: dict[str, Any] = {"derivative_test": "second-order", "derivative_test_perturbation": 1e-6, "print_level": 5}
+    here.solve(start, **options, max_iter=0)
+    assert "No errors detected by derivative checker" in capfd.readouterr().out
+
+
+def test_ranges_hold_every_feasible_configuration() -> None:
+    checked = 0
+    draw = random.Random(0)
+    for seed in range(18):
+        problem = random_problem(seed)
+        ranges = quantity_ranges(problem)
+        for _ in range(60):
+            tiling = random_tiling(problem, draw)
+            if tiling is None or feasible_value(problem, tiling) is None:
+                continue
+            checked += 1
+            assert ranges is not None
+            values = tiling.quantities(problem.array, problem.nest.sizes)
+            for name, (low, high) in ranges.items():
+                assert low * (1 - 1e-9) <= float(values[name]) <= high * (1 + 1e-9)
+    assert checked > 20
+
+
+def random_tiling(problem: Problem, draw: random.Random) -> Tiling | None:
+    values: dict[str, int] = {}
+    for axis in axes(problem.array):
+        rows = next(iter(candidate_rows(problem, axis)))
+        count = next(iter(rows.values())).size
+        if not count:
+            return None
+        index = draw.randrange(count)
+        values |= {name: int(column[index]) for name, column in rows.items()}
+    return tiling_of(problem.array, values)
+
+
+# -- multi-start and rounding --------------------------------------------------------------
+
+
+def small_problem(seed: int) -> Problem:
+    """As the exact engine's tests draw them, with an objective of this file, and small enough for brute force at once."""
+    draw = random.Random(seed)
+    nest = workload("mm", {loop: draw.randint(1, 7) for loop in "ijk"})
+    return replace(random_problem(seed), nest=nest, objective=parse_objective(OBJECTIVES[seed % len(OBJECTIVES)]))
+
+
+def check_against_brute_force(seed: int, starts: int) -> bool:
+    """Whether the optimum was found; that nothing better, or unfeasible, was claimed is asserted."""
+    problem = small_problem(seed)
+    search = NlpSearch(problem, starts=starts)
+    search.run()
+    expected = brute_force(problem)
+    if search.infeasible or expected is None:
+        assert expected is None
+        assert search.value is None
+        return True
+    if search.value is None:
+        return False
+    assert search.incumbent is not None
+    assert feasible_value(problem, search.incumbent) == search.value
+    assert float(search.value) >= float(expected) - 1e-12 * abs(float(expected))
+    return float(search.value) == pytest.approx(float(expected), rel=1e-12)
+
+
+def test_small_problems_against_brute_force() -> None:
+    found = [check_against_brute_force(seed, starts=1) for seed in range(30)]
+    # no proof, but most often the optimum
+    assert sum(found) >= 27
+
+
+@pytest.mark.slow
+def test_many_small_problems_against_brute_force() -> None:
+    found = [check_against_brute_force(seed, starts=6) for seed in range(30, 330)]
+    assert sum(found) >= 285
+
+
+def test_several_local_optima_are_found_and_the_best_is_reported() -> None:
+    search = NlpSearch(SEVERAL, starts=8)
+    search.run()
+    values = [optimum.value for optimum in search.optima]
+    assert len(values) >= 3
+    assert search.best is not None
+    assert search.best.value == min(values)
+    # the middle is not where the best one is found
+    assert values[0] > min(values) + 1
+    exact = solve_exact(SEVERAL).value
+    assert search.value is not None
+    assert exact is not None
+    assert exact <= search.value
+
+
+def test_the_same_seed_gives_the_same_search() -> None:
+    problem = replace(SEVERAL, objective=parse_objective("latency - comm/2 + dsp"))
+    runs = []
+    for _ in range(2):
+        search = NlpSearch(problem, seed=5, starts=4)
+        search.run()
+        runs.append((search.optima, search.incumbent, search.value, search.programs))
+    assert runs[0] == runs[1]
+    ranges = quantity_ranges(problem)
+    assert ranges is not None
+    first, second, again = (list(islice(starting_points(ranges, seed), 4)) for seed in (5, 6, 5))
+    assert first == again
+    assert first[0] == second[0]  # the middle
+    assert all(a != b for a, b in zip(first[1:], second[1:], strict=True))
+
+
+# -- the engine ----------------------------------------------------------------------------
+
+
+def test_the_engine_claims_no_more_than_it_knows() -> None:
+    problem = mm_problem((64, 64, 64), objective="comm - comp")
+    reports: list[Progress] = []
+    solution = engine(Method.NLP)(problem, SolveOptions(seed=1), reports.append)
+    assert Method.NLP not in PROVERS
+    certificate = solution.certificate
+    assert (certificate.status, certificate.lower_bound, certificate.gap) == (Status.FEASIBLE, None, None)
+    assert certificate.method == "nlp"
+    assert solution.tiling is not None
+    assert solution.value == feasible_value(problem, solution.tiling)
+    assert len(reports) == STARTS
+    assert reports[-1].value == solution.value
+    assert certificate.nodes >= STARTS
+
+
+def test_infeasible_where_ranges_are_empty() -> None:
+    solution = solve_nlp(mm_problem((16, 16, 16), dsp="1"))
+    assert (solution.certificate.status, solution.tiling) == (Status.INFEASIBLE, None)
+
+
+def test_a_stop_or_no_time_ends_with_what_is_known() -> None:
+    problem = SEVERAL
+    for options in (SolveOptions(time_limit=1e-9), SolveOptions(stop=lambda: True)):
+        nothing = solve_nlp(problem, options)
+        assert (nothing.certificate.status, nothing.certificate.nodes) == (Status.UNKNOWN, 0)
+    asked: list[None] = []
+
+    def stop() -> bool:
+        asked.append(None)
+        return len(asked) > 1
+
+    solution = solve_nlp(problem, SolveOptions(stop=stop))
+    assert 0 < solution.certificate.nodes < STARTS
+
+
+def test_a_known_configuration_is_never_made_worse() -> None:
+    problem = mm_problem((64, 64, 64), objective="comm/4096 - comp")
+    best = solve_exact(problem)
+    assert best.tiling is not None
+    solution = solve_nlp(problem, SolveOptions(), None, best.tiling)
+    assert solution.value == best.value
+    stopped = solve_nlp(problem, SolveOptions(time_limit=1e-9), None, best.tiling)
+    assert (stopped.tiling, stopped.certificate.status) == (best.tiling, Status.FEASIBLE)
+
+
+def test_restrictions_of_the_space_are_kept() -> None:
+    problem = mm_problem((24, 36, 20), objective="-comp", space=SpaceOptions(2, divisors_only=True))
+    solution = solve_nlp(problem)
+    assert solution.tiling is not None
+    assert all(problem.nest.sizes[x] % t1 == 0 for x, t1 in solution.tiling.array_part.items())
+    assert solution.value == solve_exact(problem).value
+
+
+def test_limits_that_no_smooth_program_states_still_hold() -> None:
+    limits = (Limit("comm - latency", Fraction(0)), Limit("min(dsp, latency)", Fraction(900)))
+    problem = mm_problem((16, 16, 16), more_limits=limits)
+    solution = solve_nlp(problem)
+    exact = solve_exact(problem).value
+    assert solution.value is not None
+    assert exact is not None
+    assert exact <= solution.value
+
+
+def test_designs_side_by_side() -> None:
+    problems = [mm_problem((32, 32, 32), dataflow, objective="-comp") for dataflow in MM_DATAFLOWS[3:]]
+    solutions = solve_designs(problems, SolveOptions(), method=Method.NLP)
+    for solution, problem in zip(solutions, problems, strict=True):
+        best = solve_exact(problem).value
+        assert solution.value is not None
+        assert best is not None
+        assert best <= solution.value <= best * Fraction(95, 100)
+
+
+@pytest.mark.parametrize(
+    ("objective", "reason"),
+    [
+        ("-latency", "may fall as 'max"),
+        ("comm - latency", "may fall as 'max"),
+        ("comm - bram18k", "may fall as 'ceil"),
+        ("min(dsp, comm)", "may grow with 'min"),
+        ("latency/(comm - 3)", "may divide by 0"),
+    ],
+)
+def test_objectives_that_ipopt_cannot_take(objective: str, reason: str) -> None:
+    with pytest.raises(InputError, match=reason) as caught:
+        solve_nlp(mm_problem((16, 16, 16), objective=objective))
+    message = str(caught.value)
+    assert objective in message
+    assert "allowed: " in message
+    assert "\n" not in message
+    assert len(message) < 400
+
+
+# -- the bridge ----------------------------------------------------------------------------
+
+
+def test_a_tape_computes_what_pyomo_does() -> None:
+    here = program(SEVERAL)
+    model = here.model
+    bodies = [c.body for c in model.component_data_objects(pyo.Constraint)]
+    variables = list(model.component_data_objects(pyo.Var))
+    expressions = [*bodies, model.goal.expr, 3.5, variables[0], model.value]
+    generator = np.random.default_rng(0)
+    tape = Tape(expressions, variables)
+    for _ in range(5):
+        y = generator.uniform(0, 2, len(variables))
+        for variable, value in zip(variables, y, strict=True):
+            variable.set_value(float(value), skip_validation=True)
+        assert tape.evaluate(y) == [pyo.value(e) for e in expressions]
+
+
+def test_ipopt_survives_points_without_a_value() -> None:
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(initialize=-1.0)
+    model.goal = pyo.Objective(expr=model.x * pyo.log(model.x))
+    assert not solve_pyomo(model).converged
+    model.x.set_value(30.0)
+    optimum = solve_pyomo(model)
+    assert optimum.converged
+    assert optimum.objective == pytest.approx(-np.exp(-1))

@@ -1,0 +1,222 @@
+"""One array for several layers, and several arrays for one network, against full enumeration."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations, pairwise, product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ithaca.formulations.cost_model import evaluate
+from ithaca.formulations.membership import in_design_space
+from ithaca.formulations.number_systems import FRACTION, NUMPY
+from ithaca.formulations.physical_array import ACCUMULATORS
+from ithaca.formulations.problem import Limit, Problem, SpaceOptions
+from ithaca.formulations.tiling import Tiling
+from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.shared.fronts import Minimise
+from ithaca.solver.shared.joint import Joint, buffer_words
+from ithaca.solver.shared.pipeline import PipelineSearch
+from ithaca.solver.shared.search import SharedSearch
+from ithaca.workloads.errors import InputError
+from tests.problems import mm_problem
+from tests.solver.brute_force import _packs, loop_points
+
+Hardware = tuple[int, ...]
+SIZES = ((6, 4, 8), (4, 9, 4))
+
+
+def layers(dsp: str, bram18k: str) -> list[Problem]:
+    """Small matrix multiplications in int8, on one design, without padding: that keeps enumeration short."""
+    space = SpaceOptions(divisors_only=True)
+    return [mm_problem(s, dsp=dsp, bram18k=bram18k, dtype="int8", space=space) for s in SIZES]
+
+
+def points(problem: Problem) -> dict[Hardware, list[tuple[Fraction, tuple[int, ...]]]]:
+    """Every configuration of a layer by hardware: (latency, words of each buffer), the fastest of equal buffers."""
+    array, sizes, groups = problem.array, problem.nest.sizes, problem.array.packed_groups
+    grids = np.meshgrid(*(np.arange(len(loop_points(problem, loop))) for loop in "ijk"), indexing="ij")
+    values: dict[str, Any] = {f"extent.{loop}": n for loop, n in sizes.items()}
+    for loop, grid in zip("ijk", grids, strict=True):
+        t1, t2 = np.array(loop_points(problem, loop)).reshape(-1, 2).T[:, grid.ravel()]
+        values |= {f"t1.{loop}": t1, f"t2.{loop}": t2, f"lanes.{loop}": t1 // t2, f"tiles.{loop}": -(-sizes[loop] // t1)}
+    macs = values["lanes.i"] * values["lanes.j"] * values["t2.k"]
+    keep = macs * float(problem.data.dsp(2)) <= float(problem.limits[0].bound)
+    values = {name: v[keep] if isinstance(v, np.ndarray) else v for name, v in values.items()}
+    found: dict[Hardware, dict[tuple[int, ...], Fraction]] = {}
+    for combination in product(*(_packs(problem, group, values, int(keep.sum())) for group in groups)):
+        legal = np.logical_and.reduce([ok for _, ok in combination])
+        point = {name: v[legal] if isinstance(v, np.ndarray) else v for name, v in values.items()}
+        for group, (pack, _) in zip(groups, combination, strict=True):
+            point[f"pack.{group.name}"] = pack[legal]
+        costs = evaluate(array, point, problem.data, NUMPY)
+        assert array.pe.accumulators is not None
+        words = {g.name: g.size.evaluate(point, NUMPY) for g in groups} | {
+            ACCUMULATORS: array.pe.accumulators.evaluate(point, NUMPY)
+        }
+        hardware = [point[n] for n in ("lanes.i", "lanes.j", "t2.k", *(f"pack.{g.name}" for g in groups))]
+        columns = np.stack([*hardware, *(words[name] for name in sorted(words))])[:, costs.accumulation >= 0].T
+        for column, latency in zip(columns.tolist(), costs.latency[costs.accumulation >= 0].tolist(), strict=True):
+            own = found.setdefault(tuple(column[: len(hardware)]), {})
+            key = tuple(column[len(hardware) :])
+            own[key] = min(own.get(key, Fraction(latency)), Fraction(latency))
+    return {hardware: _not_dominated([(latency, *words) for words, latency in own.items()]) for hardware, own in found.items()}
+
+
+def _not_dominated(options: list[tuple[Any, ...]]) -> list[tuple[Fraction, tuple[int, ...]]]:
+    kept: list[tuple[Any, ...]] = []
+    for option in sorted(options):
+        if not any(all(x <= y for x, y in zip(k, option, strict=True)) for k in kept):
+            kept.append(option)
+    return [(latency, words) for latency, *words in kept]  # type: ignore[misc]
+
+
+def blocks(problem: Problem, hardware: Hardware, words: tuple[int, ...]) -> Fraction:
+    """Block RAM of an array with such buffers."""
+    names = sorted([ACCUMULATORS, *(g.name for g in problem.array.packed_groups)])
+    packs = {g.name: p for g, p in zip(problem.array.packed_groups, hardware[3:], strict=True)}
+    one = Tiling({"i": hardware[0], "j": hardware[1], "k": hardware[2]}, {"i": 1, "j": 1}, hardware[2], packs)
+    values = one.quantities(problem.array, problem.nest.sizes)
+    return evaluate(problem.array, values, problem.data, FRACTION, buffers=dict(zip(names, words, strict=True))).bram18k  # type: ignore[no-any-return]
+
+
+def test_repeated_layers_may_be_cut_apart() -> None:
+    problems = [mm_problem(s, dsp="200", bram18k="900") for s in ((48, 32, 32), (16, 40, 24))]
+    designs = [[(p, 1) for p in problems]]
+    one, two = (PipelineSearch(designs, (0, 0, 1), n, Minimise.SLOWEST, SolveOptions()).run() for n in (1, 2))
+    shared = SharedSearch([[(problems[0], 2), (problems[1], 1)]], SolveOptions()).run()
+    assert shared.best is not None
+    assert one.value == one.lower_bound == shared.best.value == shared.lower_bound
+    assert two.value is not None
+    assert one.value is not None
+    assert two.lower_bound is not None
+    assert two.lower_bound <= two.value
+    assert two.value <= one.value
+
+
+def arrays(problems: list[Problem]) -> dict[Hardware, dict[Fraction, Fraction]]:
+    """By hardware the least total latency of the layers for every amount of block RAM."""
+    each = [points(problem) for problem in problems]
+    found: dict[Hardware, dict[Fraction, Fraction]] = {}
+    for hardware in set.intersection(*(set(e) for e in each)):
+        for chosen in product(*(e[hardware] for e in each)):
+            words = tuple(max(sizes) for sizes in zip(*(w for _, w in chosen), strict=True))
+            used = blocks(problems[0], hardware, words)
+            total = sum((latency for latency, _ in chosen), start=Fraction(0))
+            own = found.setdefault(hardware, {})
+            own[used] = min(own.get(used, total), total)
+    return found
+
+
+@pytest.mark.parametrize(("dsp", "bram18k"), [("4", "12"), ("3", "30"), ("6", "9"), ("2", "8")])
+def test_a_shared_array_equals_full_enumeration(dsp: str, bram18k: str) -> None:
+    problems = layers(dsp, bram18k)
+    every = [t for own in arrays(problems).values() for used, t in own.items() if used <= Fraction(bram18k)]
+    outcome = SharedSearch([[(problem, 1) for problem in problems]], SolveOptions()).run()
+    if not every:
+        assert outcome.best is None
+        assert outcome.lower_bound is None
+        return
+    assert outcome.best is not None
+    assert outcome.lower_bound is not None
+    check_joint(outcome.best, problems)
+    # the bound allows each layer the whole memory; only where it meets the value is the value proven
+    assert outcome.lower_bound <= min(every) <= outcome.best.value
+    assert outcome.best.value <= min(every) * Fraction(12, 10)
+
+
+def check_joint(joint: Joint, problems: list[Problem]) -> None:
+    """Configurations on one array: each legal on it, within its buffers, with the value it claims."""
+    values = []
+    for problem, tiling in zip(problems, joint.tilings, strict=True):
+        shared = replace(problem, physical=joint.physical)
+        assert in_design_space(shared, tiling)
+        costs = shared.costs(tiling)
+        assert not shared.exceeded(costs)
+        assert costs.meets_bounds
+        assert all(words <= dict(joint.physical.buffers)[name] for name, words in buffer_words(problem, tiling).items())
+        values.append(shared.value(costs))
+    assert joint.values == tuple(values)
+
+
+def test_generous_memory_is_proven() -> None:
+    problems = layers("4", "200")
+    outcome = SharedSearch([[(problem, 2) for problem in problems]], SolveOptions()).run()
+    every = [t for own in arrays(problems).values() for used, t in own.items() if used <= 200]
+    assert outcome.best is not None
+    assert outcome.best.value == outcome.lower_bound == 2 * min(every)
+
+
+def test_a_layer_alone_has_its_own_optimum() -> None:
+    problem = mm_problem((40, 24, 32), dsp="300", bram18k="100")
+    outcome = SharedSearch([[(problem, 1)]], SolveOptions()).run()
+    assert outcome.best is not None
+    assert outcome.best.value == outcome.lower_bound == solve_exact(problem).value
+
+
+@pytest.mark.parametrize("minimise", list(Minimise))
+@pytest.mark.parametrize(("dsp", "bram18k"), [("6", "200"), ("5", "26")])
+def test_a_pipeline_equals_full_enumeration(minimise: Minimise, dsp: str, bram18k: str) -> None:
+    problems = layers(dsp, bram18k)
+    outcome = PipelineSearch([[(p, 1) for p in problems]], (0, 1), 2, minimise, SolveOptions()).run()
+    best = min(enumerate_pipelines(problems, 2, minimise, Fraction(dsp), Fraction(bram18k)))
+    assert outcome.value is not None
+    assert outcome.lower_bound is not None
+    assert outcome.lower_bound <= best <= outcome.value
+    if bram18k == "200":
+        assert outcome.value == best
+    used = [Fraction(0), Fraction(0)]
+    for stage in outcome.stages:
+        check_joint(stage.joint, problems[stage.first : stage.end])
+        shared = replace(problems[stage.first], physical=stage.joint.physical)
+        costs = shared.costs(stage.joint.tilings[0])
+        used = [used[0] + costs.dsp, used[1] + costs.bram18k]
+    assert used[0] <= Fraction(dsp)
+    assert used[1] <= Fraction(bram18k)
+    assert [s.first for s in outcome.stages][1:] == [s.end for s in outcome.stages][:-1]
+
+
+def enumerate_pipelines(
+    problems: list[Problem], count: int, minimise: Minimise, dsp: Fraction, bram18k: Fraction
+) -> list[Fraction]:
+    """Objectives of all pipelines with up to ``count`` arrays (per stage, trade-offs that are not dominated)."""
+    fronts: dict[tuple[int, int], list[tuple[Fraction, Fraction, Fraction]]] = {}
+    for first, end in combinations(range(len(problems) + 1), 2):
+        options = []
+        for hardware, own in arrays(problems[first:end]).items():
+            lanes = Fraction(hardware[0] * hardware[1] * hardware[2]) * problems[0].data.dsp(2)
+            options += [(lanes, used, total) for used, total in own.items()]
+        fronts[first, end] = [
+            o for o in set(options) if not any(p != o and all(x <= y for x, y in zip(p, o, strict=True)) for p in set(options))
+        ]
+    found = []
+    for stages in range(1, count + 1):
+        for cuts in combinations(range(1, len(problems)), stages - 1):
+            edges = (0, *cuts, len(problems))
+            for chosen in product(*(fronts[a, b] for a, b in pairwise(edges))):
+                if sum(c[0] for c in chosen) <= dsp and sum(c[1] for c in chosen) <= bram18k:
+                    times = [c[2] for c in chosen]
+                    found.append(max(times) if minimise is Minimise.SLOWEST else sum(times, start=Fraction(0)))
+    return found
+
+
+def test_limits_that_layers_decide_are_refused() -> None:
+    problem = mm_problem((8, 8, 8), more_limits=(Limit("energy", Fraction(10**9)),))
+    with pytest.raises(InputError, match="does not bound an array that layers share"):
+        SharedSearch([[(problem, 1)]], SolveOptions())
+    with pytest.raises(InputError, match="no other limits"):
+        PipelineSearch([[(problem, 1)]], (0,), 2, Minimise.SLOWEST, SolveOptions())
+
+
+def test_a_time_limit_leaves_a_bound() -> None:
+    problems = [mm_problem(s, dsp="80", bram18k="80") for s in ((12, 16, 8), (20, 8, 16))]
+    outcome = SharedSearch([[(p, 1) for p in problems]], SolveOptions(time_limit=0.0)).run()
+    assert outcome.best is None
+    assert outcome.lower_bound is not None
+    full = SharedSearch([[(p, 1) for p in problems]], SolveOptions()).run()
+    assert full.best is not None
+    assert outcome.lower_bound <= full.best.value
