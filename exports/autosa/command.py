@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 
+from ithaca.exports.autosa.scop import listed_loops, numbered_dataflows, reuse_choices, simd_factors, touches_space, visible
+from ithaca.exports.groups import moved_group
 from ithaca.formulations.data_types import DataType
-from ithaca.formulations.dataflows import dataflows
-from ithaca.formulations.systolic_array import Direction, IOGroup, Role, SystolicArray
+from ithaca.formulations.systolic_array import SystolicArray
 from ithaca.formulations.tiling import Tiling
 from ithaca.workloads.nest import LoopNest
 
@@ -42,35 +43,16 @@ exec "${{AUTOSA:-autosa}}" "$here/kernel.c" \\
 """
 
 
-def space_time(nest: LoopNest, array: SystolicArray) -> int:
-    """AutoSA's number of the dataflow: 1-D ones first, then pairs, in band order."""
-    return dataflows(nest).index(array.dataflow)
-
-
-def listed_loops(array: SystolicArray) -> tuple[str, ...]:
-    """The band loops in AutoSA's order: space loops first."""
-    return array.dataflow + tuple(loop for loop in array.band if loop not in array.dataflow)
-
-
-def moved_group(array: SystolicArray, name: str) -> IOGroup:
-    """The I/O group that moves an array: a read-only one, or what takes the finished output out.
-
-    That is the drain, or without one the flow group that accumulates in its own buffers.
-    """
-    groups = [g for g in array.packed_groups if g.array == name]
-    outwards = [g for g in groups if any(m.direction is Direction.OUT for m in g.modules)]
-    return max(outwards or groups, key=lambda g: g.role is Role.DRAIN)
-
-
 def sa_sizes(nest: LoopNest, array: SystolicArray, tiling: Tiling) -> str:
     """Value of ``--sa-sizes``: dataflow, array partitioning, latency hiding and SIMD factors."""
-    loops = listed_loops(array)
-    parallel = (loop for loop in loops if loop in nest.parallel_loops)
+    seen = visible(nest, tiling)
+    loops = listed_loops(seen, array)
+    parallel = (loop for loop in loops if loop in seen.parallel_loops)
     values: dict[str, list[int]] = {
-        "space_time": [space_time(nest, array)],
+        "space_time": [numbered_dataflows(seen).index(array.dataflow)],
         "array_part": [tiling.array_part[loop] for loop in loops],
         "latency": [tiling.t2(array, loop) for loop in parallel],
-        "simd": [tiling.simd],
+        "simd": simd_factors(seen, array, tiling),
     }
     return _kernel_options(values)
 
@@ -85,9 +67,11 @@ def data_pack_sizes(nest: LoopNest, array: SystolicArray, data: DataType, tiling
     return _kernel_options({name: [size] * IO_LEVELS for name, size in packs.items()})
 
 
-def simd_info(nest: LoopNest, array: SystolicArray) -> str:
+def simd_info(nest: LoopNest, array: SystolicArray, tiling: Tiling) -> str:
     """Content of ``simd_info.json``: confirms that the design's reduction loops are reductions."""
-    return json.dumps({f"kernel{space_time(nest, array)}": {"reduction": ["y" for _ in nest.reduction_loops]}}) + "\n"
+    seen = visible(nest, tiling)
+    number = numbered_dataflows(seen).index(array.dataflow)
+    return json.dumps({f"kernel{number}": {"reduction": ["y" for _ in seen.reduction_loops]}}) + "\n"
 
 
 def options(nest: LoopNest, array: SystolicArray, data: DataType, tiling: Tiling) -> tuple[str, ...]:
@@ -98,8 +82,11 @@ def options(nest: LoopNest, array: SystolicArray, data: DataType, tiling: Tiling
     ]
     if any(module.serialized for _, module in array.modules):
         chosen.append("--host-serialize")
-    if set(array.dataflow) & set(nest.reduction_loops):
+    if touches_space(nest, array):
         chosen += ["--simd-touch-space", "--local-reduce", '--reduce-op="+"']
+    reuse = {name: [number] for name, number in reuse_choices(visible(nest, tiling), array).items()}
+    if reuse:
+        chosen.append(f'--select-rar-dep="{_kernel_options(reuse)}"')
     return tuple(chosen)
 
 

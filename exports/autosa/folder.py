@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from ithaca.exports.autosa.command import command_script, simd_info
-from ithaca.exports.autosa.program import c_program, padded_extents
+from ithaca.exports.autosa.program import c_program
 from ithaca.exports.autosa.requirements import obstacles
+from ithaca.exports.padding import padded_extents
 from ithaca.formulations.cost_model import evaluate
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.metrics import METRICS, metric_values
@@ -74,7 +75,7 @@ def export_autosa(nest: LoopNest, array: SystolicArray, data: DataType, tiling: 
         raise InputError(f"AutoSA cannot build this configuration: {'; '.join(reasons)}")
     return {
         "kernel.c": c_program(nest, array, data, tiling),
-        "simd_info.json": simd_info(nest, array),
+        "simd_info.json": simd_info(nest, array, tiling),
         "autosa_command.sh": command_script(nest, array, data, tiling),
         "README.md": _readme(nest, array, data, tiling),
     }
@@ -87,14 +88,17 @@ def _readme(nest: LoopNest, array: SystolicArray, data: DataType, tiling: Tiling
         statement=nest,
         design=array.name,
         loops="\n".join(
-            f"| {loop} | {extent} | {padded[loop]} | {tiling.array_part[loop]} | {tiling.t2(array, loop)} |"
-            for loop, extent in nest.extents
+            f"| {loop} | {extent} | {padded[loop]} | {_factors(array, tiling, loop)} |" for loop, extent in nest.extents
         ),
         simd=tiling.simd,
         data=data.name,
         edition=array.edition.value,
         metrics="\n".join(f"| {name} ({METRICS[name].unit}) | {_number(value)} |" for name, value in metrics.items()),
     )
+
+
+def _factors(array: SystolicArray, tiling: Tiling, loop: str) -> str:
+    return f"{tiling.array_part[loop]} | {tiling.t2(array, loop)}" if loop in array.band else "untiled | "
 
 
 def _number(value: Fraction) -> str:

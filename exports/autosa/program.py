@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from math import prod
 
+from ithaca.exports.autosa.scop import visible
+from ithaca.exports.padding import padded_extents
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.systolic_array import SystolicArray
 from ithaca.formulations.tiling import Tiling
-from ithaca.workloads.affine import Access
+from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
 
 #: Integers up to here are exact in fp32, so sums below it do not depend on their order.
@@ -23,8 +25,8 @@ _TEMPLATE = """\
 /* {statement}
  * Design {design}, written by Ithaca for AutoSA.
  *
- * Loops run over whole tiles: each extent is padded to a multiple of its array partitioning
- * factor. Inputs are zero in the padding, so it leaves the result as it is.
+ * Tiled loops run over whole tiles: each extent is padded to a multiple of its array
+ * partitioning factor. Inputs are zero in the padding, so it leaves the result as it is.
  */
 #include <stdio.h>
 
@@ -45,7 +47,7 @@ int main(void) {{
 {nest}
 #pragma endscop
 
-  /* The same by plain loops over the extents as they are, in another order. */
+  /* The same by plain loops in another order, with sums over the extents as they are. */
 {golden}
 
 {comparison}
@@ -60,11 +62,6 @@ int main(void) {{
 """
 
 
-def padded_extents(nest: LoopNest, tiling: Tiling) -> dict[str, int]:
-    """Extent of each loop padded to whole tiles, tiles · t1 (iterations)."""
-    return {loop: -(-extent // tiling.array_part[loop]) * tiling.array_part[loop] for loop, extent in nest.extents}
-
-
 def golden_name(nest: LoopNest) -> str:
     """Name of the array that holds the expected result."""
     return f"golden_{nest.output.array}"
@@ -73,7 +70,8 @@ def golden_name(nest: LoopNest) -> str:
 def own_identifiers(nest: LoopNest) -> frozenset[str]:
     """Identifiers of the program that are not names of the nest."""
     macros = (macro(loop) for loop in nest.loops for macro in (_extent, _padded))
-    return frozenset({"data_t", "main", "printf", "seed", "errors", golden_name(nest), *macros})
+    places = (_place(access, at) for access in nest.inputs for at in range(len(access.subscripts)))
+    return frozenset({"data_t", "main", "printf", "seed", "errors", golden_name(nest), *macros, *places})
 
 
 def c_program(nest: LoopNest, array: SystolicArray, data: DataType, tiling: Tiling) -> str:
@@ -93,11 +91,12 @@ def c_program(nest: LoopNest, array: SystolicArray, data: DataType, tiling: Tili
     tiling : Tiling
         Supplies the array partitioning factors.
     """
-    padded = padded_extents(nest, tiling)
+    statement, padded = nest, padded_extents(nest, tiling)
+    nest = visible(nest, tiling)
     output, golden = str(nest.output), str(nest.output).replace(nest.output.array, golden_name(nest), 1)
     differs = [f"if ({output} != {golden})", "  errors++;"]
     return _TEMPLATE.format(
-        statement=nest,
+        statement=statement,
         design=array.name,
         c_type=data.c_type,
         macros="\n".join(
@@ -125,7 +124,20 @@ def _golden(nest: LoopNest) -> Access:
 
 
 def _declarator(access: Access) -> str:
-    return access.array + "".join(f"[{_padded(loop)}]" for subscript in access for loop in subscript.loops)
+    return access.array + "".join(f"[{_length(subscript, _padded)}]" for subscript in access)
+
+
+def _length(subscript: Affine, bound: Callable[[str], str]) -> str:
+    """Elements of an array dimension: its largest subscript and one (as a C expression)."""
+    if not subscript.constant and [c for _, c in subscript.terms] == [1]:
+        return bound(subscript.loops[0])
+    terms = [f"({bound(x)} - 1)" if c == 1 else f"{c} * ({bound(x)} - 1)" for x, c in subscript.terms]
+    return " + ".join([*terms, str(subscript.constant + 1)])
+
+
+def _place(access: Access, at: int) -> str:
+    """Name of the variable that runs over a dimension of an input when it is filled."""
+    return f"{access.array}_{at}"
 
 
 def _text(lines: Iterable[str]) -> str:
@@ -135,8 +147,12 @@ def _text(lines: Iterable[str]) -> str:
 def _loops(loops: Iterable[str], bound: Callable[[str], str], body: list[str]) -> list[str]:
     """Wrap statements in loops that count upwards, the first one outermost."""
     for loop in reversed(tuple(loops)):
-        body = [f"for (int {loop} = 0; {loop} < {bound(loop)}; {loop}++) {{", *(f"  {line}" for line in body), "}"]
+        body = _counting(loop, bound(loop), body)
     return body
+
+
+def _counting(variable: str, bound: str, body: list[str]) -> list[str]:
+    return [f"for (int {variable} = 0; {variable} < {bound}; {variable}++) {{", *(f"  {line}" for line in body), "}"]
 
 
 def _scop(nest: LoopNest) -> list[str]:
@@ -147,12 +163,15 @@ def _scop(nest: LoopNest) -> list[str]:
 
 
 def _plain_loops(nest: LoopNest) -> list[str]:
-    """The expected result: parallel loops swapped, the sums from last to first."""
+    """The expected result: parallel loops swapped, the sums from last to first.
+
+    In the padding, too, where a window reaches into the data and the sums are not zero.
+    """
     golden = _golden(nest)
     body = [f"{golden} = {golden} + {_product(nest)};"]
     for loop in nest.reduction_loops:
         body = [f"for (int {loop} = {_extent(loop)} - 1; {loop} >= 0; {loop}--) {{", *(f"  {line}" for line in body), "}"]
-    return _loops(reversed(nest.parallel_loops), _extent, body)
+    return _loops(reversed(nest.parallel_loops), _padded, body)
 
 
 def _product(nest: LoopNest) -> str:
@@ -165,9 +184,12 @@ def _fill(nest: LoopNest, access: Access) -> list[str]:
     Positive, so that an output that was never written shows. Without a pattern (this is the
     generator of Numerical Recipes), because data with a period hide a tile taken for another.
     """
-    loops = (loop for subscript in access for loop in subscript.loops)
-    value = f"{access} = (data_t)(1u + (seed >> 16) % {_largest_value(nest)}u);"
-    return _loops(loops, _extent, ["seed = 1664525u * seed + 1013904223u;", value])
+    element = access.array + "".join(f"[{_place(access, at)}]" for at in range(len(access.subscripts)))
+    body = ["seed = 1664525u * seed + 1013904223u;"]
+    body.append(f"{element} = (data_t)(1u + (seed >> 16) % {_largest_value(nest)}u);")
+    for at, subscript in reversed(list(enumerate(access))):
+        body = _counting(_place(access, at), _length(subscript, _extent), body)
+    return body
 
 
 def _largest_value(nest: LoopNest) -> int:

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from ithaca.exports.autosa.command import moved_group
 from ithaca.exports.autosa.program import own_identifiers
+from ithaca.exports.autosa.scop import tiled_loops, visible
+from ithaca.exports.groups import moved_group
+from ithaca.exports.padding import padded_extents
 from ithaca.formulations import quantities
 from ithaca.formulations.data_types import DRAM_PORT_BYTES, DataType
 from ithaca.formulations.dataflows import dataflows
@@ -33,6 +35,17 @@ _RESERVED = """
     xor_eq BUFSIZ EOF NULL
 """
 KEYWORDS = frozenset(_RESERVED.split())
+
+
+def nest_obstacles(nest: LoopNest) -> tuple[str, ...]:
+    """Every reason why AutoSA cannot build any configuration of a nest; see `obstacles`."""
+    seen = visible(nest)
+    return (*_of_loops(seen), *_of_accesses(seen), *_of_names(nest))
+
+
+def design_obstacles(nest: LoopNest, array: SystolicArray) -> tuple[str, ...]:
+    """Every reason why AutoSA cannot build any configuration of a design; see `obstacles`."""
+    return (*nest_obstacles(nest), *_of_design(nest, array))
 
 
 def obstacles(nest: LoopNest, array: SystolicArray, data: DataType, tiling: Tiling) -> tuple[str, ...]:
@@ -60,14 +73,7 @@ def obstacles(nest: LoopNest, array: SystolicArray, data: DataType, tiling: Tili
         If design, nest and tiling do not belong together.
     """
     _check_belonging(nest, array, tiling)
-    found = (
-        *_of_nest(nest),
-        *_of_names(nest),
-        *_of_design(nest, array),
-        *_of_tiles(array, data, tiling),
-        *_of_packs(nest, array, data, tiling),
-    )
-    return tuple(found)
+    return (*design_obstacles(nest, array), *_of_tiles(nest, array, data, tiling), *_of_packs(nest, array, data, tiling))
 
 
 def _check_belonging(nest: LoopNest, array: SystolicArray, tiling: Tiling) -> None:
@@ -83,21 +89,31 @@ def _check_belonging(nest: LoopNest, array: SystolicArray, tiling: Tiling) -> No
             raise InputError(f"{field} of the configuration names {', '.join(given)}; {array.name} needs {', '.join(names)}")
 
 
-def _of_nest(nest: LoopNest) -> Iterator[str]:
-    if nest.untiled:
-        names = ", ".join(loop for loop in nest.loops if loop in nest.untiled)
-        yield f"untiled loops ({names}) are not supported by the AutoSA export yet"
-    for access in nest.accesses:
-        for subscript in access:
-            if subscript.constant or [c for _, c in subscript.terms] != [1]:
-                yield f"subscript {subscript} of {access} is not a single loop, which the AutoSA export does not support yet"
-    if nest.reduction_loops != (nest.simd,):
-        names = ", ".join(nest.reduction_loops)
-        yield f"the reduction loops are {names}; the AutoSA export supports one reduction loop, the SIMD loop {nest.simd}"
+def _of_loops(nest: LoopNest) -> Iterator[str]:
+    if nest.simd not in nest.reduction_loops:
+        yield f"SIMD loop {nest.simd} is parallel; the AutoSA export vectorises reductions only"
+    elif nest.simd != nest.reduction_loops[0]:
+        first = nest.reduction_loops[0]
+        yield f"SIMD loop {nest.simd} is not {first}, the first reduction loop and the only one that AutoSA tiles"
+    tiled = set(tiled_loops(nest))
+    for loop in nest.loops:
+        if loop in nest.band and loop not in tiled:
+            reductions = ", ".join(nest.reduction_loops)
+            yield f"loop {loop} is tiled; of the reduction loops ({reductions}) AutoSA tiles the first only"
+        if loop in nest.untiled and loop in tiled:
+            yield f"loop {loop} is untiled, but AutoSA tiles it"
     if nest.loops != nest.parallel_loops + nest.reduction_loops:
         order = ", ".join(nest.loops)
         yield f"a reduction loop lies outside a parallel one ({order}): AutoSA would number the dataflows differently"
+
+
+def _of_accesses(nest: LoopNest) -> Iterator[str]:
     for access in nest.accesses:
+        for subscript in access:
+            if subscript.constant < 0 or any(c < 0 for _, c in subscript.terms):
+                yield f"subscript {subscript} of {access} counts downwards: arrays of the exported program start at 0"
+        if access.subscripts[-1].coefficient(nest.simd) > 1:
+            yield f"SIMD loop {nest.simd} strides over {access}: AutoSA vectorises neighbours in memory only"
         if any(subscript.coefficient(nest.simd) for subscript in access.subscripts[:-1]):
             yield f"SIMD loop {nest.simd} is not the last subscript of {access}: AutoSA vectorises neighbours in memory only"
 
@@ -125,7 +141,9 @@ def _of_design(nest: LoopNest, array: SystolicArray) -> Iterator[str]:
         )
 
 
-def _of_tiles(array: SystolicArray, data: DataType, tiling: Tiling) -> Iterator[str]:
+def _of_tiles(nest: LoopNest, array: SystolicArray, data: DataType, tiling: Tiling) -> Iterator[str]:
+    if padded_extents(nest, tiling)[nest.simd] == 1:
+        yield f"SIMD loop {nest.simd} has one iteration (padded): AutoSA drops such loops"
     for loop in array.band:
         outer, inner = tiling.array_part[loop], tiling.t2(array, loop)
         if loop in array.dataflow and outer == 1:

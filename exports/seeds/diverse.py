@@ -149,10 +149,10 @@ def _add_local_optima(pool: _Pool, optimum: _Key, count: int, seed: int, stopped
             continue
         fruitless = 0
         for _ in range(tries):
-            rows = descend(model, [int(draw.integers(tree.table.count)) for tree in model.trees])
+            found = descend(model, [int(draw.integers(tree.table.count)) for tree in model.trees])
             known = len(pool.tilings)
-            if rows is not None:
-                pool.offer(model.tiling(rows))
+            if found is not None:
+                pool.offer(model.tiling(found[0]))
             fruitless = 0 if len(pool.tilings) > known else fruitless + 1
             if stopped():
                 return

@@ -36,7 +36,7 @@ def csv_text(points: Sequence[Point], data: DataType, technology: Technology) ->
         array, tiling = point.array, point.tiling
         costs = evaluate(array, tiling.quantities(array, point.nest.sizes), data, FRACTION, technology)
         metrics = json_metrics(array, costs)
-        mappings = (point.nest.sizes, tiling.array_part, tiling.latency_hiding)
+        mappings = (point.nest.settings, tiling.array_part, tiling.latency_hiding)
         table.writerow(
             [
                 point.nest.name,

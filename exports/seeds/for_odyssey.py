@@ -14,10 +14,21 @@ from ithaca.formulations.derivation import derive
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic_array import Edition
 from ithaca.formulations.tiling import Tiling
+from ithaca.workloads.errors import InputError
 
 
 def odyssey_text(seeds: Seeds) -> str:
-    """The file: a JSON list of parameter sets."""
+    """The file: a JSON list of parameter sets.
+
+    Raises
+    ------
+    InputError
+        If the nest is strided or dilated, which none of Odyssey's parameters could say.
+    """
+    nest = seeds.space.problem.nest
+    for access in nest.accesses:
+        if any(c != 1 for subscript in access for _, c in subscript.terms):
+            raise InputError(f"Odyssey has no designs for {access}, strided or dilated; allowed: strides and dilations of 1")
     return json_list(odyssey_parameters(seeds.space.problem, tiling) for tiling in seeds.tilings)
 
 
@@ -51,5 +62,5 @@ def _tunables(problem: Problem, tiling: Tiling) -> dict[str, int]:
     array = problem.array
     order = [*array.dataflow, *(loop for loop in array.band if loop not in array.dataflow)]
     outer = {f"{loop}_t1": tiling.array_part[loop] for loop in order}
-    inner = {f"{loop}_t2": tiling.latency_hiding[loop] for loop in order if loop != array.simd_loop}
+    inner = {f"{loop}_t2": tiling.latency_hiding[loop] for loop in order if loop in array.latency_hiding_loops}
     return {**outer, **inner, f"{array.simd_loop}_t2": tiling.simd}

@@ -26,4 +26,4 @@ def result_space(path: Path | str) -> ParameterSpace:
 
 def solution_problem(result: LoadedResult, solution: LoadedSolution) -> Problem:
     """The problem that a solution of a result answers."""
-    return Problem(result.nest, solution.array, result.data, result.limits, result.objective, result.space, result.technology)
+    return result.problem(solution.array)

@@ -4,7 +4,7 @@
 parameter      range                   meaning
 =============  ======================  ================================================================
 ``t1_<loop>``  1 … max(2·extent, 16)   array partitioning factor of a band loop
-``t2_<loop>``  1 … max(2·extent, 16)   latency hiding factor of a band loop that is not the SIMD loop
+``t2_<loop>``  1 … max(2·extent, 16)   latency hiding factor of a band loop that has one
 ``simd``       0 … log2(widest)        exponent of the SIMD factor, a power of two
 ``pack_<g>``   0 … log2(widest)        exponent of the data packing factor of I/O group g, a power of two
 =============  ======================  ================================================================
@@ -217,7 +217,7 @@ def _parameters(problem: Problem, rows: Sequence[Rows]) -> Iterator[Parameter]:
     for loop in array.band:
         top = largest_t1(problem.nest.sizes[loop])
         yield Parameter(f"t1_{loop}", 1, top, quantities.t1(loop).name, False)
-        if loop != simd:
+        if loop in array.latency_hiding_loops:
             yield Parameter(f"t2_{loop}", 1, top, quantities.t2(loop).name, False)
     name = quantities.t2(simd).name
     yield Parameter("simd", 0, largest[name].bit_length() - 1, name, True)

@@ -43,7 +43,7 @@ ROWS = (
         {"i": 2, "j": 1},
         4,
         {"A": 4, "B": 8, "C_drain": 1},
-        "{kernel[]->space_time[0];kernel[]->array_part[4,3,8];kernel[]->latency[2,1];kernel[]->simd[4]}",
+        "{kernel[]->space_time[0];kernel[]->array_part[4,3,8];kernel[]->latency[2,1];kernel[]->simd[1,4]}",
         "{kernel[]->A[16,16,16];kernel[]->B[32,32,32];kernel[]->C[4,4,4]}",
     ),
     Row(
@@ -61,7 +61,7 @@ ROWS = (
         {"i": 1, "j": 3},
         4,
         {"A": 4, "B": 4, "C": 2},
-        "{kernel[]->space_time[2];kernel[]->array_part[8,4,6];kernel[]->latency[1,3];kernel[]->simd[4]}",
+        "{kernel[]->space_time[2];kernel[]->array_part[8,4,6];kernel[]->latency[1,3];kernel[]->simd[4,1]}",
         "{kernel[]->A[16,16,16];kernel[]->B[16,16,16];kernel[]->C[8,8,8]}",
     ),
     Row(
@@ -79,7 +79,7 @@ ROWS = (
         {"i": 3, "j": 4},
         2,
         {"A": 2, "B": 2, "C": 4},
-        "{kernel[]->space_time[4];kernel[]->array_part[6,4,4];kernel[]->latency[3,4];kernel[]->simd[2]}",
+        "{kernel[]->space_time[4];kernel[]->array_part[6,4,4];kernel[]->latency[3,4];kernel[]->simd[2,1]}",
         "{kernel[]->A[8,8,8];kernel[]->B[8,8,8];kernel[]->C[16,16,16]}",
     ),
     Row(
@@ -88,7 +88,7 @@ ROWS = (
         {"i": 1, "j": 3},
         4,
         {"A": 4, "B": 4, "C": 1},
-        "{kernel[]->space_time[5];kernel[]->array_part[6,8,3];kernel[]->latency[3,1];kernel[]->simd[4]}",
+        "{kernel[]->space_time[5];kernel[]->array_part[6,8,3];kernel[]->latency[3,1];kernel[]->simd[4,1]}",
         "{kernel[]->A[16,16,16];kernel[]->B[16,16,16];kernel[]->C[4,4,4]}",
     ),
 )

@@ -144,5 +144,5 @@ def test_a_nest_of_four_loops_and_three_inputs(tmp_path):
         {g.name: 1 if g.array == "D" else 2 for g in array.packed_groups},
     )
     files = export_autosa(nest, array, data_type("fp32"), tiling)
-    assert "array_part[4,4,2,4];kernel[]->latency[2,2,1];kernel[]->simd[2]" in files["autosa_command.sh"]
+    assert "array_part[4,4,2,4];kernel[]->latency[2,2,1];kernel[]->simd[1,2]" in files["autosa_command.sh"]
     assert run(files["kernel.c"], tmp_path).stdout == "Passed\n"

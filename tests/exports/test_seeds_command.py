@@ -116,7 +116,7 @@ BAD_INPUT = {
     "output in no folder": ((*ONE, "--for", "csv", "-o", "/nowhere/x.csv"), "/nowhere"),
     "output is a folder": ((*ONE, "--for", "csv", "-o", "/"), "directory"),
     "output is a file": ((*ONE, "--for", "opentuner", "-o", "/dev/null"), "name of a folder"),
-    "unknown workload": (("nm", "--for", "csv", *OUT), "known: conv2d, mm"),
+    "unknown workload": (("nm", "--for", "csv", *OUT), "batched_mm, conv2d"),
     "missing result": (("nowhere.json", "--for", "csv", *OUT), "nowhere.json"),
     "unknown dataflow": ((*MM, "--dataflow", "x", "--for", "csv", *OUT), "'x'"),
     "unknown metric": ((*ONE, "--objective", "speed", "--for", "csv", *OUT), "latency"),

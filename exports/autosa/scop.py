@@ -1,0 +1,160 @@
+"""A nest as AutoSA's polyhedral front end sees it: which loops it tiles, reuses data along and may vectorise.
+
+AutoSA takes factors and choices by position, so the positions have to be known. The rules follow its
+source (github.com/UCLA-VAST/AutoSA: ``src/ppcg.c`` for reuse, ``src/autosa_trans.cpp`` for the rest).
+They give the options of its published examples, and agree with kernels that it generated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+from ithaca.exports.padding import padded_extents
+from ithaca.formulations.systolic_array import SystolicArray
+from ithaca.formulations.tiling import Tiling
+from ithaca.workloads.affine import Access, Affine
+from ithaca.workloads.nest import LoopNest
+
+#: References of ``out = 0; out = out + in * in``, numbered as AutoSA's front end does: those of the
+#: output come first.
+FIRST_INPUT_REFERENCE = 3
+
+
+def visible(nest: LoopNest, tiling: Tiling | None = None) -> LoopNest:
+    """The nest without loops of one iteration, which the scheduler drops, and for which it reorders the others.
+
+    The SIMD loop stays. Without a tiling only untiled loops are known to have one iteration.
+    """
+    extents = nest.sizes if tiling is None else padded_extents(nest, tiling)
+    once = {x for x, n in extents.items() if n == 1 and x != nest.simd and (tiling is not None or x in nest.untiled)}
+    if not once:
+        return nest
+    return replace(
+        nest,
+        extents=tuple((loop, extent) for loop, extent in nest.extents if loop not in once),
+        output=_without(nest.output, once),
+        inputs=tuple(_without(access, once) for access in nest.inputs),
+        untiled=nest.untiled - once,
+        parameters=(),
+        template="",
+    )
+
+
+def _without(access: Access, loops: set[str]) -> Access:
+    kept = (Affine(tuple((x, c) for x, c in s.terms if x not in loops), s.constant) for s in access)
+    return Access(access.array, tuple(kept))
+
+
+def tiled_loops(nest: LoopNest) -> tuple[str, ...]:
+    """The loops that AutoSA tiles: its outermost permutable band.
+
+    Between iterations of one reduction loop all of the next one run, so only the first one is
+    permutable with the parallel loops.
+    """
+    return nest.parallel_loops + nest.reduction_loops[:1]
+
+
+def numbered_dataflows(nest: LoopNest) -> tuple[tuple[str, ...], ...]:
+    """AutoSA's dataflows in its numbering: every tiled loop singly, then every pair.
+
+    It maps any of them to space, since it knows reuse along single loops only, at distance 1.
+    """
+    loops = tiled_loops(nest)
+    return (*((loop,) for loop in loops), *combinations(loops, 2))
+
+
+def listed_loops(nest: LoopNest, array: SystolicArray) -> tuple[str, ...]:
+    """The tiled loops in the order in which AutoSA takes their factors: space loops first."""
+    return array.dataflow + tuple(loop for loop in tiled_loops(nest) if loop not in array.dataflow)
+
+
+# -- reuse -------------------------------------------------------------------------------
+
+
+def reuse_loops(nest: LoopNest, access: Access) -> tuple[str, ...]:
+    """Loops along which AutoSA can reuse an input, in its numbering.
+
+    They are the loops that do not index it, as columns of the right kernel of the access matrix
+    that isl's Hermite form (``isl_mat_left_hermite``) leaves; those with several entries do not count.
+    """
+    rows = [[subscript.coefficient(loop) for loop in nest.loops] for subscript in access]
+    columns = _right_kernel(rows, len(nest.loops))
+    single = [[loop for loop, entry in zip(nest.loops, column, strict=True) if entry] for column in columns]
+    return tuple(loops[0] for loops in single if len(loops) == 1)
+
+
+def handed_along(array: SystolicArray, access: Access) -> str | None:
+    """The space loop along which PEs hand an input to their neighbours; None where they do not."""
+    return next((loop for loop in array.dataflow if not access.indexed_by(loop)), None)
+
+
+def reuse_choices(nest: LoopNest, array: SystolicArray) -> dict[str, int]:
+    """The number of the reuse to choose by name of the reference, where AutoSA's own choice is another.
+
+    Its own is the outermost loop.
+    """
+    choices = {}
+    for number, access in enumerate(nest.inputs):
+        wanted, found = handed_along(array, access), reuse_loops(nest, access)
+        if wanted is not None and wanted != min(found, key=nest.loops.index):
+            choices[f"__pet_ref_{FIRST_INPUT_REFERENCE + number}"] = found.index(wanted)
+    return choices
+
+
+def _right_kernel(rows: list[list[int]], width: int) -> list[list[int]]:
+    """Columns that the rows map to 0, by the column operations of isl, in its order."""
+    columns = [[row[at] for row in rows] + [int(at == unit) for unit in range(width)] for at in range(width)]
+    rank = 0
+    for row in range(len(rows)):
+        live = [at for at in range(rank, width) if columns[at][row]]
+        if not live:
+            continue
+        _swap(columns, min(live, key=lambda at: abs(columns[at][row])), rank)
+        if columns[rank][row] < 0:
+            columns[rank] = [-entry for entry in columns[rank]]
+        at = rank + 1
+        while (at := next((x for x in range(at, width) if columns[x][row]), width)) < width:
+            times = columns[at][row] // columns[rank][row]
+            columns[at] = [one - times * two for one, two in zip(columns[at], columns[rank], strict=True)]
+            if columns[at][row]:
+                _swap(columns, at, rank)
+        rank += 1
+    return [column[len(rows) :] for column in columns[rank:]]
+
+
+def _swap(columns: list[list[int]], one: int, two: int) -> None:
+    columns[one], columns[two] = columns[two], columns[one]
+
+
+# -- SIMD --------------------------------------------------------------------------------
+
+
+def simd_factors(nest: LoopNest, array: SystolicArray, tiling: Tiling) -> list[int]:
+    """A factor per loop that AutoSA could vectorise, in its order: innermost bands first.
+
+    It considers the reduction loops inside the tiled ones, and what latency hiding leaves of those
+    in time (with a reduction in space, of all). Only the SIMD loop gets more than 1. AutoSA ignores
+    surplus factors at the end, and stops without an error where there are too few.
+    """
+    inner = [loop for loop in reversed(nest.loops) if loop not in tiled_loops(nest)]
+    tiled = [x for x in listed_loops(nest, array) if touches_space(nest, array) or x not in array.dataflow]
+    candidates = [loop for loop in inner + tiled if _vectorisable(nest, array, tiling, loop)]
+    return [tiling.simd if loop == nest.simd else 1 for loop in candidates]
+
+
+def touches_space(nest: LoopNest, array: SystolicArray) -> bool:
+    """Whether SIMD must consider space loops too: the SIMD loop is one."""
+    return bool(set(array.dataflow) & set(nest.reduction_loops))
+
+
+def _vectorisable(nest: LoopNest, array: SystolicArray, tiling: Tiling, loop: str) -> bool:
+    """Whether each step of a loop leaves every array where it is, or moves on by one in one dimension."""
+    step, trips = 1, nest.sizes[loop]
+    if loop in tiling.array_part:
+        step = 1 if loop == nest.simd else tiling.t2(array, loop)
+        trips = tiling.array_part[loop] // step
+    if trips == 1:  # no step, so nothing moves
+        return True
+    moves = ([step * subscript.coefficient(loop) for subscript in access] for access in nest.accesses)
+    return all(not any(move) or sorted(move)[-1] == sum(map(abs, move)) == 1 for move in moves)

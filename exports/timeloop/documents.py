@@ -1,0 +1,122 @@
+"""Timeloop's three documents, as plain data: problem, architecture and mapping.
+
+Keys and tags follow the published front end (github.com/Accelergy-Project/timeloopfe, ``v4``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ithaca.exports.padding import padded_extents
+from ithaca.exports.timeloop.levels import Kind, Level
+from ithaca.formulations.data_types import DRAM_PORT_BYTES, DataType
+from ithaca.formulations.technology import Technology
+from ithaca.formulations.tiling import Tiling
+from ithaca.workloads.affine import Access
+from ithaca.workloads.nest import LoopNest
+
+VERSION = 0.4
+
+#: Tells Accelergy that there is no energy to look up: Ithaca's FPGAs are in none of its tables.
+NO_TECHNOLOGY = -1
+
+#: Published classes of components. "storage" in a class makes it storage to Timeloop; a dummy holds nothing.
+CLASSES = {Kind.DRAM: "DRAM", Kind.BUFFER: "SRAM", Kind.REGISTERS: "regfile", Kind.LOOPS: "dummy_storage"}
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of the architecture: a mapping with a YAML tag."""
+
+    tag: str
+    content: dict[str, Any]
+
+
+# -- problem -----------------------------------------------------------------------------
+
+
+def problem(nest: LoopNest, tiling: Tiling) -> dict[str, Any]:
+    """The loop nest on padded extents: the mapping's factors multiply to them exactly."""
+    coefficients = _coefficients(nest)
+    shape = {
+        "name": nest.name,
+        "dimensions": list(nest.loops),
+        "coefficients": [{"name": name, "default": value} for value, name in coefficients.items()],
+        "data_spaces": [_data_space(nest, access, coefficients) for access in nest.accesses],
+    }
+    instance = {**padded_extents(nest, tiling), **{name: value for value, name in coefficients.items()}}
+    return {"problem": {"version": VERSION, "shape": shape, "instance": instance}}
+
+
+def _coefficients(nest: LoopNest) -> dict[int, str]:
+    """Names of the coefficients other than 1, such as strides."""
+    found = {c for access in nest.accesses for subscript in access for _, c in subscript.terms if c != 1}
+    return {value: f"times{value}" for value in sorted(found)}
+
+
+def _data_space(nest: LoopNest, access: Access, coefficients: dict[int, str]) -> dict[str, Any]:
+    """An array: per dimension a sum of products of a loop and perhaps a coefficient."""
+    projection = [[[x] if c == 1 else [x, coefficients[c]] for x, c in subscript.terms] for subscript in access]
+    space: dict[str, Any] = {"name": access.array, "projection": projection}
+    return {**space, "read_write": True} if access == nest.output else space
+
+
+# -- architecture ------------------------------------------------------------------------
+
+
+def architecture(hierarchy: tuple[Level, ...], data: DataType, technology: Technology) -> dict[str, Any]:
+    """The hierarchy's components. Lanes are containers: they multiply everything that follows."""
+    seconds = float(1 / (technology.clock_mhz * 10**6))
+    system = {"name": "system", "attributes": {"technology": NO_TECHNOLOGY, "global_cycle_seconds": seconds}}
+    nodes = [Node("!Container", system), *(_node(level, data) for level in hierarchy)]
+    return {"architecture": {"version": VERSION, "nodes": nodes}}
+
+
+def _node(level: Level, data: DataType) -> Node:
+    if level.kind is Kind.LANES:
+        ((_, lanes),) = level.loops
+        return Node("!Container", {"name": level.name, "spatial": {"meshX": lanes}})
+    if level.kind is Kind.COMPUTE:
+        kind = "fpmac" if data.name.startswith("fp") else "intmac"
+        return Node("!Component", {"name": level.name, "class": kind, "attributes": {"datawidth": data.bits}})
+    return Node("!Component", {"name": level.name, "class": CLASSES[level.kind], "attributes": _storage(level, data)})
+
+
+def _storage(level: Level, data: DataType) -> dict[str, Any]:
+    if level.kind is Kind.LOOPS:
+        return {"width": 1, "depth": 1, "datawidth": 1}
+    if level.kind is Kind.DRAM:
+        return {"width": 8 * DRAM_PORT_BYTES, "datawidth": data.bits}
+    attributes = {"depth": -(-level.words // level.width), "width": level.width * data.bits, "datawidth": data.bits}
+    return {**attributes, "multiple_buffering": 2} if level.double_buffered else attributes
+
+
+# -- mapping -----------------------------------------------------------------------------
+
+
+def mapping(nest: LoopNest, hierarchy: tuple[Level, ...]) -> dict[str, Any]:
+    """What every level keeps, and its loops; permutations name the innermost loop first."""
+    arrays = [access.array for access in nest.accesses]
+    return {"mapping": [entry for level in hierarchy for entry in _entries(nest, level, arrays)]}
+
+
+def _entries(nest: LoopNest, level: Level, arrays: list[str]) -> list[dict[str, Any]]:
+    if level.kind is Kind.COMPUTE:
+        return []
+    entries: list[dict[str, Any]] = []
+    if level.kind is not Kind.LANES:
+        bypass = [name for name in arrays if name not in level.keeps]
+        kept = {"keep": list(level.keeps)} if level.keeps else {}
+        entries.append({"target": level.name, "type": "dataspace", **kept, **({"bypass": bypass} if bypass else {})})
+    trips = dict(level.loops)
+    inside = [loop for loop, _ in reversed(level.loops)]
+    entries.append(
+        {
+            "target": level.name,
+            "type": "spatial" if level.kind is Kind.LANES else "temporal",
+            "factors": [f"{loop}={trips.get(loop, 1)}" for loop in nest.loops],
+            "permutation": [*inside, *(loop for loop in reversed(nest.loops) if loop not in trips)],
+        }
+    )
+    return entries

@@ -1,0 +1,46 @@
+"""``ithaca export --nearest``: refused at once where no search could help."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ithaca.commands import export
+from ithaca.exports.autosa import design_obstacles, nest_obstacles
+from ithaca.formulations.derivation import derive, designs
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import workload
+
+
+@pytest.fixture(scope="module")
+def convolution(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A result that AutoSA cannot take."""
+    path = tmp_path_factory.mktemp("results") / "conv.json"
+    words = ["solve", "depthwise_conv2d", "-s", "o=4,r=4,c=4,p=2,q=2", "--dataflow", "o", "-o", str(path), "--json"]
+    done = subprocess.run([sys.executable, "-m", "ithaca.cli", *words], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+@pytest.mark.parametrize("nearest", [False, True])
+def test_a_nest_that_autosa_never_takes_is_refused_before_anything_is_solved(
+    convolution: Path, tmp_path: Path, nearest: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export, "solve_designs", lambda *arguments, **more: pytest.fail("searched"))
+    with pytest.raises(InputError, match="AutoSA cannot build this workload: SIMD loop o is parallel") as error:
+        export.export_result(convolution, "autosa", tmp_path / "out", nearest=nearest)
+    assert "--nearest" not in str(error.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_obstacles_of_nests_and_designs() -> None:
+    mm, conv = workload("mm"), workload("depthwise_conv2d")
+    assert nest_obstacles(mm) == ()
+    assert nest_obstacles(conv)
+    assert not any(design_obstacles(mm, array) for array in designs(mm) if array.permutation == "C")
+    assert any("permutation A" in reason for reason in design_obstacles(mm, derive(mm, ("i", "j"), "A")))
+    for array in designs(conv):
+        assert set(nest_obstacles(conv)) <= set(design_obstacles(conv, array))

@@ -1,0 +1,114 @@
+"""``ithaca export`` for every target: from a result file to a folder."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from ithaca.commands.export import TARGETS, export_result
+from ithaca.formulations.data_types import data_type
+from ithaca.formulations.derivation import derive
+from ithaca.formulations.json_numbers import document_text
+from ithaca.formulations.objectives import parse_objective
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
+from ithaca.formulations.tiling import Tiling
+from ithaca.solver.certificate import Certificate, Status
+from ithaca.solver.result import Result, result_document
+from ithaca.solver.result_files import load_result
+from ithaca.solver.solution import make_solution
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import workload
+
+CONV = {"o": 6, "r": 5, "c": 7, "i": 8, "p": 3, "q": 2}
+FILES = {
+    "autosa": {"README.md", "autosa_command.sh", "kernel.c", "simd_info.json"},
+    "timeloop": {"README.md", "architecture.yaml", "mapping.yaml", "problem.yaml"},
+    "scalesim": {"README.md", "layout.csv", "scale.cfg", "topology.csv"},
+}
+
+
+def result_file(folder: Path, name: str, sizes: dict[str, int], *dataflows: str) -> Path:
+    """A result of one configuration per dataflow; the best is the first."""
+    nest, data, objective = workload(name, sizes), data_type("int16"), parse_objective("latency")
+    limits = (Limit("dsp", Fraction(8601)),)
+    solutions = []
+    for dataflow in dataflows:
+        array = derive(nest, tuple(dataflow), nest.output.array)
+        packs = {group.name: 2 for group in array.packed_groups}
+        tiling = Tiling(dict.fromkeys(nest.band, 4), dict.fromkeys(array.latency_hiding_loops, 2), 2, packs)
+        certificate = Certificate(Status.FEASIBLE, Fraction(1), 0.5, "exact", 1, 0.1)
+        solutions.append(make_solution(Problem(nest, array, data, limits, objective), tiling, certificate))
+    result = Result(
+        nest,
+        data,
+        "u250",
+        limits,
+        Edition.EXACT,
+        "latency",
+        DEFAULT_TECHNOLOGY,
+        solutions[0] if solutions else None,
+        tuple(solutions),
+    )
+    path = folder / "result.json"
+    path.write_text(document_text(result_document(result)))
+    return path
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(("name", "sizes", "dataflow"), [("mm", {"i": 9, "j": 9, "k": 9}, "ij"), ("conv2d", CONV, "oi")])
+def test_every_target_takes_both_kernels(target, name, sizes, dataflow, tmp_path):
+    path = result_file(tmp_path, name, sizes, dataflow)
+    said = export_result(path, target, tmp_path / "out", nearest=False)
+    design = f"[{','.join(dataflow)}] {workload(name).output.array}"
+    assert said == f"wrote {tmp_path / 'out'}: design {design}, the result's best configuration"
+    assert {entry.name for entry in (tmp_path / "out").iterdir()} == FILES[target]
+
+
+def test_existing_folders_keep_their_other_files(tmp_path):
+    path = result_file(tmp_path, "mm", {"i": 9, "j": 9, "k": 9}, "ij")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine").write_text("mine")
+    for target in TARGETS:
+        export_result(path, target, tmp_path / "out", nearest=False)
+    assert {entry.name for entry in (tmp_path / "out").iterdir()} == {"mine"}.union(*FILES.values())
+    assert not list(tmp_path.glob(".ithaca*"))
+
+
+def test_a_design_that_scalesim_lacks_is_refused_and_the_nearest_is_the_best_that_it_has(tmp_path):
+    path = result_file(tmp_path, "conv2d", CONV, "rc", "o", "or", "oi")
+    with pytest.raises(InputError, match=r"SCALE-Sim cannot express the best .*two loops over pixels.* \(see --nearest\)"):
+        export_result(path, "scalesim", tmp_path / "out", nearest=False)
+    assert not (tmp_path / "out").exists()
+    said = export_result(path, "scalesim", tmp_path / "out", nearest=True)
+    values = {s.array.name: s.value for s in load_result(path).solutions if s.array.dataflow != ("r", "c")}
+    assert f"design {min(values, key=values.__getitem__)}, the best of the result's that can be expressed" in said
+
+
+def test_results_without_a_suitable_design_are_refused(tmp_path):
+    path = result_file(tmp_path, "mm", {"i": 9, "j": 9, "k": 9}, "k")
+    with pytest.raises(InputError, match=r"any design of this result: \[k\] C: dataflow \(k\) keeps nothing in place"):
+        export_result(path, "scalesim", tmp_path / "out", nearest=True)
+    empty = result_file(tmp_path, "mm", {"i": 9, "j": 9, "k": 9})
+    for target in ("timeloop", "scalesim"):
+        with pytest.raises(InputError, match="holds no configuration"):
+            export_result(empty, target, tmp_path / "out", nearest=False)
+        with pytest.raises(InputError, match="it holds no configuration"):
+            export_result(empty, target, tmp_path / "out", nearest=True)
+
+
+def test_workloads_that_a_target_lacks_are_refused_in_one_line(tmp_path):
+    path = result_file(tmp_path, "depthwise_conv2d", {"o": 8, "r": 5, "c": 7, "p": 3, "q": 3}, "or")
+    for target, reason in (("autosa", "SIMD loop o is parallel"), ("scalesim", "loop o indexes all three arrays")):
+        with pytest.raises(InputError, match=rf"cannot \w+ this workload: .*{reason}") as error:
+            export_result(path, target, tmp_path / "out", nearest=True)
+        assert "\n" not in str(error.value)
+    export_result(path, "timeloop", tmp_path / "out", nearest=False)
+
+
+def test_unknown_targets_are_refused(tmp_path):
+    with pytest.raises(InputError, match="--to is 'vivado'; allowed: autosa, timeloop, scalesim"):
+        export_result(tmp_path / "any.json", "vivado", tmp_path / "out", nearest=False)
