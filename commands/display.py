@@ -10,9 +10,9 @@ from rich.table import Table
 
 from ithaca.formulations.metrics import METRICS
 from ithaca.solver.certificate import Certificate, Status
-from ithaca.solver.explanation import CONTRADICTION, explain
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
+from ithaca.studies.answer import why_infeasible
 
 #: Width of tables where the terminal does not say.
 WIDTH = 140
@@ -144,13 +144,10 @@ def _print_nothing_found(out: Console, result: Result) -> None:
     out.print("\ninfeasible: no configuration of any design meets the limits")
 
 
-def explain_infeasibility(designs: tuple[Solution, ...]) -> list[str]:
-    """One line per limit that would help, with the smallest value over all designs that would do."""
+def explain_infeasibility(designs: tuple[Solution, ...]) -> str:
+    """The limits that would help, with the smallest value over all designs that would do."""
     found = [(solution.problem.array.name, shortfall) for solution in designs for shortfall in solution.shortfalls]
-    if not found:
-        space = all(not s.problem.limits for s in designs)
-        return ["the design space itself is empty: relax --min-lanes or --divisors-only"] if space else [CONTRADICTION]
-    return explain(found, len(designs))
+    return why_infeasible([solution.problem for solution in designs], found)
 
 
 def _design_table(result: Result) -> Table:

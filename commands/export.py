@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.progress_line import ProgressLine
-from ithaca.exports.autosa import export_autosa, obstacles
+from ithaca.exports import autosa, scalesim, timeloop
+from ithaca.exports.autosa.requirements import MIN_LANES
 from ithaca.exports.files import write_folder
 from ithaca.formulations.dataflows import dataflows
 from ithaca.formulations.derivation import derive
-from ithaca.formulations.problem import Problem, SpaceOptions
+from ithaca.formulations.problem import SpaceOptions
 from ithaca.formulations.systolic_array import SystolicArray
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.certificate import Status
@@ -18,11 +21,35 @@ from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import best_solution, solve_designs
 from ithaca.solver.result_files import LoadedResult, load_result
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.nest import LoopNest
 
-TARGETS = ("autosa",)
+#: A design, a configuration of it, and how it was chosen.
+_Choice = tuple[SystolicArray, Tiling, str]
 
-#: AutoSA needs at least this many PEs along each space dimension.
-AUTOSA_MIN_LANES = 2
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A tool to export to.
+
+    Attributes
+    ----------
+    cannot : str
+        Start of a sentence that refuses something.
+    of_nest : callable
+        Why it can take no configuration of a nest.
+    obstacles : callable
+        Why it cannot take a configuration.
+    files : callable
+        The exported folder of a configuration.
+    nearest : callable
+        The best configuration that it can take instead of a result's best.
+    """
+
+    cannot: str
+    of_nest: Callable[[LoopNest], tuple[str, ...]]
+    obstacles: Callable[[LoadedResult, SystolicArray, Tiling], tuple[str, ...]]
+    files: Callable[[LoadedResult, SystolicArray, Tiling], Mapping[str, str]]
+    nearest: Callable[[_Target, LoadedResult], _Choice]
 
 
 def export_result(file: Path, target: str, folder: Path, *, nearest: bool) -> str:
@@ -37,41 +64,47 @@ def export_result(file: Path, target: str, folder: Path, *, nearest: bool) -> st
     folder : Path
         Where to write.
     nearest : bool
-        Whether to solve for the best configuration that the target can build if this one is not.
+        Whether to look for the best configuration that the target can take if this one is not.
 
     Raises
     ------
     InputError
-        If the target cannot build the configuration (and ``nearest`` is not asked for).
+        If the target cannot take the configuration (and ``nearest`` is not asked for).
     """
     if target not in TARGETS:
         raise InputError(f"--to is '{target}'; allowed: {', '.join(TARGETS)}")
-    result = load_result(file)
-    array, tiling, note = _chosen(result, file, nearest)
-    write_folder(folder, export_autosa(result.nest, array, result.data, tiling))
+    tool, result = TARGETS[target], load_result(file)
+    if reasons := tool.of_nest(result.nest):  # another configuration could not help
+        raise InputError(f"{tool.cannot} this workload: {'; '.join(reasons)}")
+    array, tiling, note = _chosen(tool, result, file, nearest)
+    write_folder(folder, tool.files(result, array, tiling))
     return f"wrote {folder}: design {array.name}, {note}"
 
 
-def _chosen(result: LoadedResult, file: Path, nearest: bool) -> tuple[SystolicArray, Tiling, str]:
+def _chosen(tool: _Target, result: LoadedResult, file: Path, nearest: bool) -> _Choice:
     best = result.best
     if best is not None and best.tiling is not None:
-        reasons = obstacles(result.nest, best.array, result.data, best.tiling)
+        reasons = tool.obstacles(result, best.array, best.tiling)
         if not reasons:
             return best.array, best.tiling, "the result's best configuration"
         if not nearest:
-            raise InputError(f"AutoSA cannot build the best configuration of {file}: {'; '.join(reasons)} (see --nearest)")
+            raise InputError(f"{tool.cannot} the best configuration of {file}: {'; '.join(reasons)} (see --nearest)")
     elif not nearest:
         raise InputError(f"{file} holds no configuration to export (see --nearest)")
-    return _nearest(result)
+    return tool.nearest(tool, result)
 
 
-def _nearest(result: LoadedResult) -> tuple[SystolicArray, Tiling, str]:
+def _buildable(tool: _Target, result: LoadedResult) -> _Choice:
     """The proven-best configuration that AutoSA builds, over the dataflows of the result."""
     permutation = result.nest.output.array
     asked = [s.array.dataflow for s in result.designs]
     arrays = [derive(result.nest, d, permutation, result.edition) for d in dataflows(result.nest) if d in asked]
-    space = SpaceOptions(max(AUTOSA_MIN_LANES, result.space.min_lanes), result.space.divisors_only, dividing_packs=True)
-    problems = [Problem(result.nest, a, result.data, result.limits, result.objective, space, result.technology) for a in arrays]
+    never = {array.name: found for array in arrays if (found := autosa.design_obstacles(result.nest, array))}
+    arrays = [array for array in arrays if array.name not in never]
+    if never and not arrays:
+        raise _none_of(tool, never)
+    space = SpaceOptions(max(MIN_LANES, result.space.min_lanes), result.space.divisors_only, dividing_packs=True)
+    problems = [replace(result.problem(array), space=space) for array in arrays]
     with Interrupt() as interrupt, ProgressLine([a.name for a in arrays]) as line:
         solutions = solve_designs(problems, SolveOptions(stop=interrupt), report=line.report, finished=line.finished)
     best = best_solution(solutions)
@@ -79,7 +112,54 @@ def _nearest(result: LoadedResult) -> tuple[SystolicArray, Tiling, str]:
         raise InputError("no configuration within the result's limits can be built by AutoSA")
     if any(s.certificate.status not in (Status.OPTIMAL, Status.INFEASIBLE) for s in solutions):
         raise InputError("interrupted before the best buildable configuration was proven; nothing written")
-    reasons = obstacles(result.nest, best.problem.array, result.data, best.tiling)
-    if reasons:
-        raise InputError(f"AutoSA cannot build this workload: {'; '.join(reasons)}")
+    if reasons := tool.obstacles(result, best.problem.array, best.tiling):
+        raise InputError(f"{tool.cannot} the configuration found: {'; '.join(reasons)}")
     return best.problem.array, best.tiling, f"the proven-best buildable configuration ({float(best.value or 0):,.10g})"
+
+
+def _expressible(tool: _Target, result: LoadedResult) -> _Choice:
+    """The best of the result's configurations that a tool can express."""
+    never, found = {}, []
+    for solution in result.solutions:
+        if solution.tiling is None or solution.value is None:
+            continue
+        if reasons := tool.obstacles(result, solution.array, solution.tiling):
+            never[solution.array.name] = reasons
+        else:
+            found.append((solution.value, solution.array, solution.tiling))
+    if not found:
+        raise _none_of(tool, never)
+    value, array, tiling = min(found, key=lambda choice: choice[0])
+    return array, tiling, f"the best of the result's that can be expressed ({float(value):,.10g})"
+
+
+def _none_of(tool: _Target, never: Mapping[str, tuple[str, ...]]) -> InputError:
+    each = "; ".join(f"{name}: {'; '.join(reasons)}" for name, reasons in never.items())
+    return InputError(f"{tool.cannot} any design of this result: {each or 'it holds no configuration'}")
+
+
+TARGETS: Mapping[str, _Target] = {
+    "autosa": _Target(
+        cannot="AutoSA cannot build",
+        of_nest=autosa.nest_obstacles,
+        obstacles=lambda result, array, tiling: autosa.obstacles(result.nest, array, result.data, tiling),
+        files=lambda result, array, tiling: autosa.export_autosa(result.nest, array, result.data, tiling),
+        nearest=_buildable,
+    ),
+    "timeloop": _Target(
+        cannot="Timeloop cannot express",
+        of_nest=timeloop.obstacles,
+        obstacles=lambda result, array, tiling: timeloop.obstacles(result.nest),
+        files=lambda result, array, tiling: timeloop.export_timeloop(
+            result.nest, array, result.data, tiling, result.technology
+        ),
+        nearest=_expressible,
+    ),
+    "scalesim": _Target(
+        cannot="SCALE-Sim cannot express",
+        of_nest=scalesim.nest_obstacles,
+        obstacles=lambda result, array, tiling: scalesim.obstacles(result.nest, array),
+        files=lambda result, array, tiling: scalesim.export_scalesim(result.nest, array, result.data, tiling),
+        nearest=_expressible,
+    ),
+}

@@ -11,6 +11,7 @@ from ithaca.commands.display import console, number
 from ithaca.formulations.cost_model import symbolic_costs
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.derivation import designs
+from ithaca.formulations.json_numbers import SCHEMA
 from ithaca.formulations.metrics import METRICS
 from ithaca.formulations.systolic_array import Edition, SystolicArray
 from ithaca.workloads.library import LIBRARY
@@ -19,10 +20,12 @@ from ithaca.workloads.nest import LoopNest
 
 def print_workloads() -> None:
     """Print the library of loop nests."""
-    table = Table("name", "statement", "loops (default extents)", "untiled", "SIMD")
+    table = Table("name", "statement", "loops and parameters (defaults)", "untiled", "SIMD", "what it is")
+    table.columns[0].no_wrap = True
     for nest in LIBRARY.values():
-        extents = ", ".join(f"{loop}={n}" for loop, n in nest.extents)
-        table.add_row(nest.name, escape(str(nest)), extents, " ".join(sorted(nest.untiled)) or "–", nest.simd)
+        defaults = ", ".join(f"{name}={n}" for name, n in (*nest.extents, *nest.parameters))
+        statement = escape(nest.template or str(nest))
+        table.add_row(nest.name, statement, defaults, " ".join(sorted(nest.untiled)) or "–", nest.simd, nest.description)
     console().print(table)
 
 
@@ -80,7 +83,7 @@ def _print_design(array: SystolicArray, data: DataType) -> None:
 def designs_document(nest: LoopNest, edition: Edition, data: DataType) -> dict[str, Any]:
     """The same as a JSON document."""
     return {
-        "schema": "ithaca/1",
+        "schema": SCHEMA,
         "workload": {"name": nest.name, "sizes": nest.sizes, "dtype": data.name},
         "edition": edition.value,
         "designs": [_design_document(array, data) for array in designs(nest, edition)],

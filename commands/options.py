@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from ithaca.formulations.systolic_array import Edition
 from ithaca.solver.engines import PROVERS, Method
+from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import InputError
 
 
@@ -28,7 +29,7 @@ def parse_limits(texts: Sequence[str]) -> dict[str, Fraction]:
     The left side is any expression over metrics; ``<=`` and ``=`` mean the same.
     """
     limits: dict[str, Fraction] = {}
-    for part in _split([text.replace("<=", "=") for text in texts]):
+    for part in [part for text in texts for part in split_values(text.replace("<=", "="))]:
         name, equals, value = (word.strip() for word in part.partition("="))
         if not equals or not name or not value:
             raise InputError(f"--limit is '{_short(part)}'; allowed: METRIC=VALUE,… such as dsp=8601,bram18k=3763")
@@ -42,17 +43,15 @@ def parse_limits(texts: Sequence[str]) -> dict[str, Fraction]:
     return limits
 
 
-def _split(texts: Sequence[str]) -> list[str]:
-    """The parts between commas that stand outside parentheses."""
-    parts = []
-    for text in texts:
-        depth, begin = 0, 0
-        for index, character in enumerate(text):
-            depth += (character == "(") - (character == ")")
-            if character == "," and depth <= 0:
-                parts.append(text[begin:index])
-                begin = index + 1
-        parts.append(text[begin:])
+def split_values(text: str, separator: str = ",") -> list[str]:
+    """The parts of a text between separators that stand outside parentheses."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character == separator and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += character
     return parts
 
 
@@ -82,6 +81,20 @@ def parse_provers(text: str) -> tuple[Method, Method]:
     if len(names) != 2 or len(set(names)) != 2 or not set(names) <= set(allowed):
         raise InputError(f"--prove-with is '{_short(text)}'; allowed: two different ones of {', '.join(allowed)}")
     return Method(names[0]), Method(names[1])
+
+
+def parse_proving_method(name: str) -> Method:
+    """Look up an engine that proves optimality."""
+    allowed = [m.value for m in (Method.AUTO, *PROVERS)]
+    if name not in allowed:
+        raise InputError(f"--method is '{_short(name)}'; allowed: {', '.join(allowed)}, which prove what they find")
+    return Method(name)
+
+
+def parse_search(time_limit: str | None, gap: str = "0", seed: str = "0") -> SolveOptions:
+    """How far to search, from ``--time-limit``, ``--gap`` and ``--seed``."""
+    seconds = None if time_limit is None else parse_number("--time-limit", time_limit, positive=True)
+    return SolveOptions(seconds, parse_number("--gap", gap), seed=parse_integer("--seed", seed, least=0))
 
 
 def parse_number(option: str, text: str, *, positive: bool = False) -> float:

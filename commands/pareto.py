@@ -12,14 +12,16 @@ from rich.table import Table
 
 from ithaca.commands.display import console, number
 from ithaca.commands.interrupt import Interrupt
-from ithaca.commands.solve import Request, problems
+from ithaca.commands.options import split_values
+from ithaca.commands.request import Request, problems
+from ithaca.commands.results_folder import open_store
 from ithaca.commands.study_line import StudyLine
-from ithaca.commands.vary import split_values
 from ithaca.formulations.metrics import METRICS
 from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.problem import Objective
+from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
-from ithaca.studies.answer import explained
+from ithaca.studies.answer import why_infeasible
 from ithaca.studies.charts import check_front_plottable
 from ithaca.studies.files import check_netcdf
 from ithaca.studies.front import Front, check_objectives, pareto_front
@@ -29,7 +31,7 @@ from ithaca.workloads.errors import InputError
 
 def parse_objectives(text: str) -> tuple[Objective, ...]:
     """Read ``--objectives``: expressions over metrics, separated by commas outside parentheses."""
-    parts = split_values(text)
+    parts = [part.strip() for part in split_values(text)]
     if not all(parts):
         raise InputError("--objectives has an empty part; allowed: expressions between commas, e.g. latency,dsp")
     try:
@@ -47,14 +49,27 @@ def check_files(objectives: Sequence[Objective], plot: Path | None, output: Path
         check_netcdf(output)
 
 
-def run(request: Request, objectives: Sequence[Objective], options: SolveOptions, max_points: int | None) -> Front:
+def run(
+    request: Request,
+    objectives: Sequence[Objective],
+    options: SolveOptions,
+    max_points: int | None,
+    *,
+    method: Method,
+    threads: int,
+    results: Path | None,
+) -> Front:
     """Compute the front; Ctrl-C ends with what is known."""
+    store = open_store(results)
     with Interrupt() as interrupt, StudyLine() as line:
         return pareto_front(
             problems(request),
             objectives,
             replace(options, stop=interrupt),
             max_points=max_points,
+            method=method,
+            threads=threads,
+            store=store,
             report=lambda found, design, progress: line.show(f"{found} points", design, progress),
         )
 
@@ -112,7 +127,7 @@ def print_front(front: Front, request: Request) -> None:
 def explain_failure(front: Front) -> str:
     """One line: why there is no point."""
     if front.complete:
-        return f"infeasible: {explained(front.shortfalls) or 'the design space itself is empty'}"
+        return f"infeasible: {why_infeasible(front.problems, front.shortfalls)}"
     return "nothing proven before the search ended; allow more time with --time-limit"
 
 

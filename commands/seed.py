@@ -28,7 +28,7 @@ from ithaca.solver.options import SolveOptions
 from ithaca.solver.result_files import load_result
 from ithaca.solver.solution import Solution
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.library import LIBRARY
+from ithaca.workloads.library import LIBRARY, PATH_ENDINGS
 
 #: Tools whose seeds are one text file; the others have their own branch in `_write`.
 _TEXTS: Mapping[str, Callable[[Seeds], str]] = {
@@ -97,7 +97,9 @@ class Order:
 
 def is_result(source: str) -> bool:
     """Whether a source is a result file, not the name of a workload."""
-    return source not in LIBRARY and (source.lower().endswith(".json") or Path(source).exists())
+    if source in LIBRARY or source.lower().endswith(PATH_ENDINGS):
+        return False
+    return source.lower().endswith(".json") or Path(source).exists()
 
 
 def refuse_options(given: Mapping[str, object]) -> None:

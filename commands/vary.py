@@ -9,8 +9,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from ithaca.commands.options import parse_edition
-from ithaca.commands.solve import Request
+from ithaca.commands.options import parse_edition, split_values
+from ithaca.commands.request import Request
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.dataflows import find_dataflow
 from ithaca.formulations.json_numbers import json_number
@@ -92,18 +92,6 @@ def varied(request: Request, variations: Sequence[Variation], values: Mapping[st
     return request
 
 
-def split_values(text: str, separator: str = ",") -> list[str]:
-    """The parts of a text between separators that stand outside parentheses."""
-    parts, depth = [""], 0
-    for character in text:
-        depth += (character == "(") - (character == ")")
-        if character == separator and depth <= 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return [part.strip() for part in parts]
-
-
 def _variation(name: str, text: str, request: Request, given: Collection[str]) -> Variation:
     loops = request.nest.loops
     plain = name.removeprefix(SIZE).removeprefix(LIMIT)
@@ -118,7 +106,7 @@ def _variation(name: str, text: str, request: Request, given: Collection[str]) -
         )
     if plain in given:
         raise InputError(f"--vary {quoted(name)} is fixed by another option, too; allowed: one of them")
-    parts = split_values(text, ":" if name == "dataflow" else ",")
+    parts = [part.strip() for part in split_values(text, ":" if name == "dataflow" else ",")]
     if not all(parts):
         raise InputError(f"--vary {quoted(name)} has an empty value in {quoted(text)}; allowed: values between commas")
     try:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from ithaca.commands.display import number
 from ithaca.commands.interrupt import Interrupt
-from ithaca.formulations.problem import Problem
 from ithaca.solver.agreement import check_agreement
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method, engine
@@ -16,7 +16,7 @@ from ithaca.solver.result_files import LoadedResult, LoadedSolution, load_result
 from ithaca.solver.solution import Solution, make_solution
 
 
-def verify_result(path: Path, time_limit: float | None) -> bool:
+def verify_result(path: Path, options: SolveOptions) -> bool:
     """Check every design of a result; whether all that it claims was confirmed.
 
     Loading re-derives the designs and re-evaluates every metric by the Fraction reference. What is claimed to be optimal
@@ -26,8 +26,8 @@ def verify_result(path: Path, time_limit: float | None) -> bool:
     ----------
     path : Path
         A result as written by ``solve -o``.
-    time_limit : float or None
-        Seconds per design.
+    options : SolveOptions
+        How far to search, for each design.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def verify_result(path: Path, time_limit: float | None) -> bool:
     confirmed = True
     with Interrupt() as interrupt:
         for recorded in result.designs:
-            line, agreed = _verify(result, recorded, SolveOptions(time_limit, stop=interrupt))
+            line, agreed = _verify(result, recorded, replace(options, stop=interrupt))
             print(f"{recorded.array.name:<10} {line}")
             sys.stdout.flush()
             confirmed &= agreed
@@ -46,9 +46,7 @@ def verify_result(path: Path, time_limit: float | None) -> bool:
 
 
 def _verify(result: LoadedResult, recorded: LoadedSolution, options: SolveOptions) -> tuple[str, bool]:
-    problem = Problem(
-        result.nest, recorded.array, result.data, result.limits, result.objective, result.space, result.technology
-    )
+    problem = result.problem(recorded.array)
     claimed = make_solution(problem, recorded.tiling, recorded.certificate)
     status = recorded.certificate.status
     if status not in (Status.OPTIMAL, Status.INFEASIBLE):

@@ -14,17 +14,19 @@ from rich.table import Table
 
 from ithaca.commands.display import console, number
 from ithaca.commands.interrupt import Interrupt
-from ithaca.commands.solve import Request, problems
+from ithaca.commands.request import Request, problems
+from ithaca.commands.results_folder import open_store
 from ithaca.commands.study_line import StudyLine
 from ithaca.commands.vary import Variation, parse_variations, varied
 from ithaca.formulations.metrics import METRICS
 from ithaca.solver.certificate import Status
+from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
+from ithaca.studies.answer import why_infeasible
 from ithaca.studies.charts import check_plottable
 from ithaca.studies.files import check_netcdf
 from ithaca.studies.marginal import Marginal
 from ithaca.studies.plots import check_plot
-from ithaca.studies.store import Store
 from ithaca.studies.whatif import Study, StudyPoint, run_study
 from ithaca.workloads.errors import InputError
 
@@ -83,15 +85,16 @@ def plan(
     return WhatIf(request, variations, exact, results, plot, output)
 
 
-def run(asked: WhatIf, options: SolveOptions, threads: int) -> Study:
+def run(asked: WhatIf, options: SolveOptions, threads: int, method: Method) -> Study:
     """Run the study; Ctrl-C ends it with what is known."""
-    store = None if asked.results is None else Store(asked.results, lambda line: print(f"ithaca: {line}", file=sys.stderr))
+    store = open_store(asked.results)
     count = prod(len(v.axis.values) for v in asked.variations)
     with Interrupt() as interrupt, StudyLine() as line:
         return run_study(
             [v.axis for v in asked.variations],
             lambda values: problems(varied(asked.request, asked.variations, values)),
             replace(options, stop=interrupt),
+            method=method,
             threads=threads,
             store=store,
             percent=asked.percent,
@@ -130,11 +133,7 @@ def print_study(study: Study) -> None:
         if point.marginals:
             out.print(start + escape("; ".join(marginal_text(m, point) for m in point.marginals)))
         if point.answer.certificate.status is Status.INFEASIBLE:
-            out.print(f"{start}infeasible: {escape(point.answer.explain() or EMPTY)}")
-
-
-#: Why a point is infeasible although no limit is at fault.
-EMPTY = "the design space itself is empty: relax --min-lanes or --divisors-only"
+            out.print(f"{start}infeasible: {escape(why_infeasible(point.problems, point.answer.shortfalls))}")
 
 
 def marginal_text(marginal: Marginal, point: StudyPoint) -> str:
@@ -156,10 +155,10 @@ def marginal_text(marginal: Marginal, point: StudyPoint) -> str:
 
 def explain_failure(study: Study) -> str:
     """One line: why no point has an answer."""
-    answers = [p.answer for p in study.points.values()]
-    if all(a.certificate.status is Status.INFEASIBLE for a in answers):
-        more = f" (and {len(answers) - 1} more points)" if len(answers) > 1 else ""
-        return f"infeasible: {answers[0].explain() or EMPTY}{more}"
+    points = list(study.points.values())
+    if all(point.answer.certificate.status is Status.INFEASIBLE for point in points):
+        more = f" (and {len(points) - 1} more points)" if len(points) > 1 else ""
+        return f"infeasible: {why_infeasible(points[0].problems, points[0].answer.shortfalls)}{more}"
     return "nothing found before the search ended; allow more time with --time-limit"
 
 

@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ithaca.formulations.problem import Problem
 from ithaca.solver.certificate import Certificate, Status
-from ithaca.solver.explanation import explain
+from ithaca.solver.explanation import CONTRADICTION, explain
 from ithaca.solver.solution import Shortfall, Solution
+
+#: Why nothing is feasible although there are no limits.
+EMPTY_SPACE = "the design space itself is empty: relax --min-lanes or --divisors-only"
 
 
 @dataclass(frozen=True)
@@ -40,14 +44,24 @@ class Answer:
         return self.certificate.status in (Status.OPTIMAL, Status.INFEASIBLE)
 
     def explain(self) -> str:
-        """Why there is no configuration: per limit at fault the smallest value over all designs that could be met."""
-        return explained(self.shortfalls)
+        """Why there is no configuration: per limit at fault the smallest value that could be met; empty if none is."""
+        designs = {design for design, _ in self.shortfalls}
+        return "; ".join(explain(self.shortfalls, len(designs))) if self.shortfalls else ""
 
 
-def explained(shortfalls: Sequence[tuple[str, Shortfall]]) -> str:
-    """Why no design is feasible, in one line; empty if no limit is at fault."""
-    designs = {design for design, _ in shortfalls}
-    return "; ".join(explain(shortfalls, len(designs))) if shortfalls else ""
+def why_infeasible(problems: Sequence[Problem], shortfalls: Sequence[tuple[str, Shortfall]]) -> str:
+    """Why no design is feasible, in one line.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        One per design.
+    shortfalls : sequence of (str, Shortfall)
+        Design and limit that cannot be met.
+    """
+    if shortfalls:
+        return "; ".join(explain(shortfalls, len(problems)))
+    return CONTRADICTION if any(problem.limits for problem in problems) else EMPTY_SPACE
 
 
 #: What a point is before anything was tried.

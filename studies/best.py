@@ -7,7 +7,6 @@ design must merely be shown not to beat the best known: it is solved under the e
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -16,14 +15,18 @@ from ithaca.formulations.membership import feasible_value
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.certificate import Certificate, Status, relative_gap
-from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.engines import Method, engine
 from ithaca.solver.infeasibility import shortfalls
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import best_solution, solve_designs
 from ithaca.solver.progress import Progress
-from ithaca.solver.solution import Shortfall, Solution
+from ithaca.solver.solution import Shortfall, Solution, make_solution
+from ithaca.solver.workers import Workers
 from ithaca.studies.answer import Answer
-from ithaca.studies.strict import largest_below
+from ithaca.studies.budget import Budget
+from ithaca.studies.region import Bound
+from ithaca.studies.scale import find_scale
+from ithaca.studies.stand_in import StandIn, stand_in
 from ithaca.workloads.errors import InputError
 
 Report = Callable[[str, Progress], None]
@@ -33,7 +36,9 @@ def solve_best(
     problems: Sequence[Problem],
     options: SolveOptions | None = None,
     *,
+    method: Method = Method.EXACT,
     threads: int = 1,
+    workers: Workers | None = None,
     starts: Sequence[Tiling | None] | None = None,
     report: Report | None = None,
 ) -> Answer:
@@ -45,8 +50,12 @@ def solve_best(
         One per design, alike in everything else.
     options : SolveOptions, optional
         The time limit is for all designs: each gets an equal share of what is left.
+    method : Method
+        The engine.
     threads : int
         How many designs to solve at a time (beyond 1 each to its own proof, in a process of its own).
+    workers : Workers, optional
+        The processes, of a caller that solves several times.
     starts : sequence of Tiling or None, optional
         A configuration per design to start from, of its design space.
     report : callable, optional
@@ -59,22 +68,33 @@ def solve_best(
     """
     options = options or SolveOptions()
     given = list(starts) if starts is not None else [None] * len(problems)
-    began = time.perf_counter()
+    instead = stand_in(problems, problems[0].objective)
+    budget = Budget(replace(options, gap=instead.gap(options.gap)))
+    asked = [replace(problem, objective=instead.objective) for problem in problems]
     if threads > 1 and len(problems) > 1:
 
         def tell(index: int, progress: Progress) -> None:
             if report is not None:
                 report(problems[index].array.name, progress)
 
-        solutions = solve_designs(problems, options, threads=threads, starts=given, report=tell)
-        return _over_all(solutions, time.perf_counter() - began)
-    return _Sequence(problems, options, given, report).run()
+        options = budget.options
+        solutions = solve_designs(asked, options, method=method, threads=threads, starts=given, report=tell, workers=workers)
+        answer = _over_all(solutions, budget.spent)
+    else:
+        answer = _Sequence(asked, budget, method, given, report).run()
+    return answer if instead.constant is None else _original(answer, instead, problems)
 
 
-def with_limit(problem: Problem, text: str, bound: Fraction) -> Problem:
-    """A problem with one more limit, on an expression over metrics."""
-    # in parentheses it is an expression, whose bound may be negative
-    return replace(problem, limits=(*problem.limits, Limit(f"({text})", bound)))
+def _original(answer: Answer, instead: StandIn, problems: Sequence[Problem]) -> Answer:
+    """An answer in the objective asked for."""
+    known, solution = answer.certificate, answer.solution
+    bound = None if known.lower_bound is None else instead.original(known.lower_bound)
+    value = None if answer.value is None else instead.original(answer.value)
+    certificate = replace(known, lower_bound=bound, gap=relative_gap(value, bound))
+    if solution is None:
+        return replace(answer, certificate=certificate)
+    problem = next(p for p in problems if p.array == solution.problem.array)
+    return replace(answer, solution=make_solution(problem, solution.tiling, certificate), certificate=certificate)
 
 
 def make_answer(
@@ -121,27 +141,33 @@ class _Sequence:
     """Designs one after the other, each only as far as it may beat the best known."""
 
     def __init__(
-        self, problems: Sequence[Problem], options: SolveOptions, starts: Sequence[Tiling | None], report: Report | None
+        self,
+        problems: Sequence[Problem],
+        budget: Budget,
+        method: Method,
+        starts: Sequence[Tiling | None],
+        report: Report | None,
     ) -> None:
         self.problems = problems
-        self.options = options
+        self.budget = budget
+        self.engine = engine(method)
         self.starts = starts
         self.report = report
-        self.began = time.perf_counter()
         self.best: Solution | None = None
         self.holder = -1
         self.bounds: list[Fraction | None] = []
         self.nodes = 0
-        self.method = "none"
+        self.methods: dict[str, None] = {}
         self.infeasible = True
 
     def run(self) -> Answer:
         order = self._order()
         for position, index in enumerate(order):
             self._solve(index, len(order) - position)
-        seconds = time.perf_counter() - self.began
-        answer = make_answer(self.best, self.bounds, self.infeasible, self.method, self.nodes, seconds)
-        return replace(answer, shortfalls=self._shortfalls()) if self.infeasible else answer
+        found = self._shortfalls() if self.infeasible else ()
+        method = "+".join(self.methods) or "none"
+        answer = make_answer(self.best, self.bounds, self.infeasible, method, self.nodes, self.budget.spent)
+        return replace(answer, shortfalls=found)
 
     def _order(self) -> list[int]:
         """Designs with a good start first: the better the first, the less work are the others."""
@@ -155,15 +181,17 @@ class _Sequence:
     def _solve(self, index: int, left: int) -> None:
         problem = self.problems[index]
         cut, rest = self._cut(index)
-        solution = solve_exact(
-            problem if cut is None else with_limit(problem, problem.objective.text, cut),
-            self._share(left),
-            None if self.report is None else lambda progress: self._tell(problem, progress),
-            self.starts[index],
-        )
+        try:
+            solution = self._search(index, left, cut)
+        except InputError:
+            if cut is None:
+                raise
+            # the engine cannot express the cut: do without
+            rest = None
+            solution = self._search(index, left, None)
         certificate = solution.certificate
         self.nodes += certificate.nodes
-        self.method = certificate.method
+        self.methods |= dict.fromkeys(certificate.method.split("+"))
         if certificate.status is Status.INFEASIBLE:
             if rest is not None:
                 self.bounds.append(rest)  # what the cut excludes may beat the best, within the gap
@@ -176,29 +204,33 @@ class _Sequence:
         if solution.value is not None and (self.best is None or (solution.value, index) < (self.best.value, self.holder)):
             self.best, self.holder = replace(solution, problem=problem), index
 
-    def _cut(self, index: int) -> tuple[Fraction | None, Fraction | None]:
-        """What a configuration of a design must not exceed to be of interest, and the least that all others can be."""
+    def _search(self, index: int, left: int, cut: Limit | None) -> Solution:
+        problem = self.problems[index]
+
+        def tell(progress: Progress) -> None:
+            if self.report is not None:
+                self.report(problem.array.name, progress)
+
+        asked = problem if cut is None else replace(problem, limits=(*problem.limits, cut))
+        return self.engine(asked, self.budget.share(left), tell, self.starts[index])
+
+    def _cut(self, index: int) -> tuple[Limit | None, Fraction | None]:
+        """What a configuration of a design must meet to be of interest, and the least that all others can be."""
         if self.best is None or self.best.value is None:
             return None, None
         value, problem = self.best.value, self.problems[index]
-        target = value - Fraction(self.options.gap) * abs(value)
-        if index < self.holder and target == value:
-            return value, value  # an equal one of an earlier design would be preferred
+        target = value - Fraction(self.budget.options.gap) * abs(value)
+        # an equal one of an earlier design would be preferred
+        strict = index > self.holder or target < value
         try:
-            return largest_below(problem, problem.objective)(target), target
+            return find_scale(problem, problem.objective).limit(Bound(target, strict)), target
         except InputError:
-            return target, target
-
-    def _share(self, left: int) -> SolveOptions:
-        if self.options.time_limit is None:
-            return self.options
-        remaining = max(self.options.time_limit - (time.perf_counter() - self.began), 0.0)
-        return replace(self.options, time_limit=remaining / left)
-
-    def _tell(self, problem: Problem, progress: Progress) -> None:
-        if self.report is not None:
-            self.report(problem.array.name, progress)
+            return Limit(f"({problem.objective.text})", target), target
 
     def _shortfalls(self) -> tuple[tuple[str, Shortfall], ...]:
-        plain = replace(self.options, gap=0.0)
-        return tuple((p.array.name, s) for p in self.problems for s in shortfalls(p, plain))
+        count = len(self.problems)
+        return tuple(
+            (problem.array.name, shortfall)
+            for position, problem in enumerate(self.problems)
+            for shortfall in shortfalls(problem, replace(self.budget.share(count - position), gap=0.0))
+        )

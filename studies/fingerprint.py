@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from typing import Any
 
 from ithaca import __version__
-from ithaca.formulations.expression import Expression
-from ithaca.formulations.problem import Problem
+from ithaca.formulations.expression import ONE, Expression
+from ithaca.formulations.problem import Objective, Problem
+from ithaca.studies.metric_forms import metric_form
 
 #: Counted up when answers of equal problems change for a reason that the problem does not show:
 #: the rules of the design space.
@@ -23,8 +24,8 @@ def fingerprint(problems: Sequence[Problem]) -> str:
     """Hash everything the best configuration over some designs depends on.
 
     That is the nest with its extents, the data type, limits, objective, technology and options of
-    the design space; each derived array; and the cost model, as the expressions of objective and
-    constraints it yields.
+    the design space; each derived array; and the cost model, as the expressions it yields for the
+    metrics that objective and limits speak of, and for the constraints that hold in any case.
 
     Parameters
     ----------
@@ -36,8 +37,15 @@ def fingerprint(problems: Sequence[Problem]) -> str:
     str
         64 hexadecimal digits.
     """
-    document = [__version__, SPACE_VERSION, [(_canonical(p), _canonical(p.symbolic())) for p in problems]]
+    document = [__version__, SPACE_VERSION, [(_canonical(p), _model(p)) for p in problems]]
     return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+
+
+def _model(problem: Problem) -> Any:
+    """What the cost model says of a problem."""
+    names = problem.objective.expression.symbols.union(*(limit.expression.symbols for limit in problem.limits))
+    bare = replace(problem, limits=(), objective=Objective("1", ONE))
+    return _canonical([bare.symbolic(), {name: metric_form(problem, name) for name in sorted(names)}])
 
 
 def _canonical(value: Any) -> Any:

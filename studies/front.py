@@ -10,15 +10,18 @@ that contain it, and the next box is taken, until every box is proven empty. For
 that is the usual sweep, "minimise f1, then f2 among the best, then ask for a smaller f2", with
 one proof of emptiness at its end.
 
-"Smaller" is exact: bounds lie one grid step of the objective below a value
-(`ithaca.studies.strict`), never an arbitrary ε. The first points minimise one objective each over
-all of objective space, so that a partial front at least shows the extremes.
+"Smaller" is exact (`ithaca.studies.scale`), never an arbitrary ε. The first points minimise one
+objective each over all of objective space, so that a partial front at least shows the extremes.
+Quotients are minimised last within a box, when their denominator often has a single value left.
+
+With a results folder every proof is kept. An interrupted front is then computed again from the
+kept proofs, which takes no search, and goes on where it ended.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -26,12 +29,17 @@ from ithaca.formulations.metrics import metric_values
 from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.tiling import Tiling
+from ithaca.solver.engines import Method
 from ithaca.solver.infeasibility import shortfalls
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Shortfall
+from ithaca.solver.workers import Workers
+from ithaca.studies.budget import Budget
 from ithaca.studies.prover import Found, ProofStep, Prover, UnfinishedError
-from ithaca.studies.region import Bound, Region, UpperBounds, below, split
+from ithaca.studies.region import Bound, Region, UpperBounds, Vector, below, split
+from ithaca.studies.stand_in import StandIn, stand_in
+from ithaca.studies.store import Store
 from ithaca.workloads.errors import InputError
 
 #: Most objectives of a front: its points, and the boxes between them, grow with their number's power.
@@ -111,6 +119,9 @@ def pareto_front(
     options: SolveOptions | None = None,
     *,
     max_points: int | None = None,
+    method: Method = Method.EXACT,
+    threads: int = 1,
+    store: Store | None = None,
     report: FrontReport | None = None,
 ) -> Front:
     """Compute the front of two or more objectives over all designs.
@@ -125,6 +136,13 @@ def pareto_front(
         Time limit for the whole front, and interruption. A gap has no meaning here.
     max_points : int, optional
         Points after which to end.
+    method : Method
+        The engine; one that proves what it finds.
+    threads : int
+        Designs solved at a time, each in a process of its own beyond 1. The front does not depend on it;
+        which of several configurations with the same objectives stands for a point may.
+    store : Store, optional
+        Keeps every proof as it is found, and supplies those found before.
     report : callable, optional
         Receives the number of points found, the name of a design and the progress of its search.
 
@@ -146,9 +164,14 @@ def pareto_front(
     [(164, 1280), (170, 640), ...]
     """
     asked = check_objectives(objectives)
-    options = options or SolveOptions()
-    search = _Search(tuple(problems), asked, options, max_points, report)
-    return search.run()
+    budget = Budget(replace(options or SolveOptions(), gap=0.0))
+    found: list[FrontPoint] = []
+    stand_ins = [stand_in(problems, objective) for objective in asked]
+    tell = None if report is None else lambda design, progress: report(len(found), design, progress)
+    with Workers(threads) if threads > 1 and len(problems) > 1 else nullcontext() as workers:
+        minimised = [s.objective for s in stand_ins]
+        prover = Prover(problems, minimised, budget, method=method, workers=workers, store=store, tell=tell)
+        return _Search(tuple(problems), asked, stand_ins, prover, found, max_points).run(budget)
 
 
 def check_objectives(given: Sequence[str | Objective]) -> tuple[Objective, ...]:
@@ -163,37 +186,39 @@ def check_objectives(given: Sequence[str | Objective]) -> tuple[Objective, ...]:
 
 
 class _Search:
+    """The search for a front, in the objectives that stand in for those asked for."""
+
     def __init__(
         self,
         problems: tuple[Problem, ...],
         objectives: tuple[Objective, ...],
-        options: SolveOptions,
+        stand_ins: Sequence[StandIn],
+        prover: Prover,
+        points: list[FrontPoint],
         max_points: int | None,
-        report: FrontReport | None,
     ) -> None:
-        self.began = time.perf_counter()
         self.problems = problems
         self.objectives = objectives
-        self.options = options
-        self.max_points = max_points
-        self.points: list[FrontPoint] = []
+        self.stand_ins = stand_ins
+        self.prover = prover
+        self.points = points
+        self.vectors: list[Vector] = []
         self.proofs: list[ProofStep] = []
-        tell = None if report is None else lambda design, progress: report(len(self.points), design, progress)
-        self.prover = Prover(problems, objectives, options, tell)
+        self.max_points = max_points
 
-    def run(self) -> Front:
+    def run(self, budget: Budget) -> Front:
         unfinished = None
         try:
             left = self._search()
             if left:
                 unfinished = f"ended after {self.max_points} points, as asked"
         except UnfinishedError:
-            stopped = self.options.stop is not None and self.options.stop()
-            unfinished = "interrupted" if stopped else "time was up"
+            stop = budget.options.stop
+            unfinished = "interrupted" if stop is not None and stop() else "time was up"
         points = tuple(sorted(self.points, key=lambda p: p.values))
-        seconds = time.perf_counter() - self.began
-        found = self._shortfalls() if not points and unfinished is None else ()
-        return Front(self.objectives, self.problems, points, unfinished, tuple(self.proofs), self.prover.nodes, seconds, found)
+        found = self._shortfalls(budget) if not points and unfinished is None else ()
+        nodes, proofs = self.prover.nodes, tuple(self.proofs)
+        return Front(self.objectives, self.problems, points, unfinished, proofs, nodes, budget.spent, found)
 
     def _search(self) -> list[UpperBounds]:
         """Find points until every box is empty, or there are enough; return the boxes left."""
@@ -202,39 +227,57 @@ class _Search:
         for first in range(len(self.objectives)):
             if not uppers or len(self.points) == self.max_points:
                 break
-            point = self._lexicographic(below(everything), first)
-            if point is None:
+            vector = self._lexicographic(below(everything), self._order(first))
+            if vector is None:
                 return []
-            if point.values not in [p.values for p in self.points]:
-                self.points.append(point)
-                uppers = split(uppers, point.values)
+            uppers = split(uppers, vector)
         while uppers and len(self.points) != self.max_points:
-            point = self._lexicographic(below(uppers[0]))
-            if point is None:
+            vector = self._lexicographic(below(uppers[0]), self._order())
+            if vector is None:
                 del uppers[0]
             else:
-                self.points.append(point)
-                uppers = split(uppers, point.values)
+                uppers = split(uppers, vector)
         return [u for u in uppers if not self.prover.empty(below(u))]
 
-    def _lexicographic(self, region: Region, first: int = 0) -> FrontPoint | None:
-        """The point of a region that minimises one objective after the other; None if it is empty."""
-        count = len(self.objectives)
+    def _order(self, first: int | None = None) -> list[int]:
+        """Objectives in the order of minimising: one first if so wanted, then those on a grid, then quotients."""
+        count, begin = len(self.objectives), first or 0
+        order = [(begin + offset) % count for offset in range(count)]
+        return sorted(order, key=lambda k: k != first and k in self.prover.quotients)
+
+    def _lexicographic(self, region: Region, order: Sequence[int]) -> Vector | None:
+        """Add the point of a region that minimises one objective after the other; None if it is empty."""
         proof: list[ProofStep] = []
         found: Found | None = None
-        for offset in range(count):
-            objective = (first + offset) % count
-            step, found = self.prover.minimise(objective, region)
+        for position, objective in enumerate(order):
+            step, found = self.prover.minimise(objective, region, order[:position])
             if found is None or step.value is None:
-                self.proofs.append(step)
+                self.proofs.append(self._original(step))
                 return None
-            proof.append(step)
+            proof.append(self._original(step))
             region = (*region[:objective], Bound(step.value, strict=False), *region[objective + 1 :])
         assert found is not None
-        problem = replace(self.problems[found.design], objective=self.objectives[0])
-        metrics = metric_values(problem.costs(found.tiling))
-        return FrontPoint(problem, found.tiling, found.vector, metrics, tuple(proof))
+        if found.vector not in self.vectors:
+            self.vectors.append(found.vector)
+            self.points.append(self._point(found, tuple(proof)))
+        return found.vector
 
-    def _shortfalls(self) -> tuple[tuple[str, Shortfall], ...]:
-        plain = replace(self.options, gap=0.0)
-        return tuple((p.array.name, s) for p in self.problems for s in shortfalls(p, plain))
+    def _point(self, found: Found, proof: tuple[ProofStep, ...]) -> FrontPoint:
+        problem = replace(self.problems[found.design], objective=self.objectives[0])
+        costs = problem.costs(found.tiling)
+        values = tuple(o.value(costs) for o in self.objectives)
+        return FrontPoint(problem, found.tiling, values, metric_values(costs), proof)
+
+    def _original(self, step: ProofStep) -> ProofStep:
+        """A step in the objectives asked for."""
+        region = tuple(s.original_bound(bound) for s, bound in zip(self.stand_ins, step.region, strict=True))
+        value = None if step.value is None else self.stand_ins[step.objective].original(step.value)
+        return replace(step, region=region, value=value)
+
+    def _shortfalls(self, budget: Budget) -> tuple[tuple[str, Shortfall], ...]:
+        """Why nothing is feasible, as far as the time that is left tells."""
+        return tuple(
+            (problem.array.name, shortfall)
+            for position, problem in enumerate(self.problems)
+            for shortfall in shortfalls(problem, budget.share(len(self.problems) - position))
+        )

@@ -95,12 +95,12 @@ def marginal_values(
     starts = [best.tiling if p.array == best.problem.array else None for p in problems]
     return tuple(
         Marginal(limit, raised, before, solve([_with_limit_at(p, raised) for p in problems], starts))
-        for limit in _distinct(problems[0].limits)
+        for limit in distinct_limits(problems[0].limits)
         for raised in (Limit(limit.metric, limit.bound + abs(limit.bound) * Fraction(percent) / 100),)
     )
 
 
-def _distinct(limits: Sequence[Limit]) -> list[Limit]:
+def distinct_limits(limits: Sequence[Limit]) -> list[Limit]:
     """The tightest limit of each metric."""
     found: dict[str, Limit] = {}
     for limit in limits:

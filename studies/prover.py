@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
-from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.certificate import Status
-from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
-from ithaca.studies.region import Region, UpperBounds, Vector, admits, within
-from ithaca.studies.strict import largest_below
+from ithaca.solver.solution import Solution, make_solution
+from ithaca.solver.workers import Workers
+from ithaca.studies.answer import Answer
+from ithaca.studies.budget import Budget
+from ithaca.studies.region import Bound, Region, Vector, admits, inside
+from ithaca.studies.scale import find_scale, form_of
+from ithaca.studies.store import Store
 
 #: A design that does not hold the best is searched to this much above it: what is found there, or
 #: proven empty, saves later solves.
 LOOKAHEAD = Fraction(1, 4)
+
+#: Receives the name of a design and the progress of its search.
+Tell = Callable[[str, Progress], None]
 
 
 class UnfinishedError(Exception):
@@ -63,7 +71,7 @@ class ProofStep:
     nodes : int
         Boxes examined.
     seconds : float
-        Wall time.
+        Time of its searches, also of those in an earlier run.
     """
 
     objective: int
@@ -78,7 +86,7 @@ class ProofStep:
 class Prover:
     """Answers "what is the least f_k within these bounds?" over several designs.
 
-    It keeps every configuration met, and for every design the boxes of objective space proven
+    It keeps every configuration met, and for every design the regions of objective space proven
     empty. A design is solved again only if they do not settle the question.
 
     Parameters
@@ -87,9 +95,15 @@ class Prover:
         One per design; their own limits hold throughout.
     objectives : sequence of Objective
         The objectives.
-    options : SolveOptions
-        The time limit is for all questions together.
-    report : callable, optional
+    budget : Budget
+        The time for all questions together.
+    method : Method
+        The engine.
+    workers : Workers, optional
+        Processes that solve several designs at a time.
+    store : Store, optional
+        Keeps every proof, and supplies those of an earlier run.
+    tell : callable, optional
         Receives the name of a design and the progress of its search.
     """
 
@@ -97,102 +111,174 @@ class Prover:
         self,
         problems: Sequence[Problem],
         objectives: Sequence[Objective],
-        options: SolveOptions,
-        report: Callable[[str, Progress], None] | None = None,
+        budget: Budget,
+        *,
+        method: Method = Method.EXACT,
+        workers: Workers | None = None,
+        store: Store | None = None,
+        tell: Tell | None = None,
     ) -> None:
         self._problems = problems
         self._objectives = objectives
-        self._options = options
-        self._report = report
-        self._began = time.perf_counter()
-        self._below = [[largest_below(p, o) for o in objectives] for p in problems]
-        self._empty: list[list[UpperBounds]] = [[] for _ in problems]
+        self._budget = budget
+        self._method = method
+        self._workers = workers
+        self._store = store
+        self._tell = tell
+        self._scales = [[find_scale(p, o) for o in objectives] for p in problems]
+        self._forms = [[form_of(p, o) for o in objectives] for p in problems]
+        self._empty: list[list[Region]] = [[] for _ in problems]
         self._pool: dict[Vector, Found] = {}
         self._order = list(range(len(problems)))
         self.nodes = 0
+        self.seconds = 0.0
 
-    def minimise(self, objective: int, region: Region) -> tuple[ProofStep, Found | None]:
+    @property
+    def quotients(self) -> frozenset[int]:
+        """The objectives that are quotients, which are harder to minimise than those on a grid."""
+        return frozenset(k for scales in self._scales for k, scale in enumerate(scales) if not scale.step)
+
+    def minimise(self, objective: int, region: Region, fixed: Collection[int] = ()) -> tuple[ProofStep, Found | None]:
         """The least value of an objective within a region.
+
+        Parameters
+        ----------
+        objective : int
+            Number of the objective.
+        region : Region
+            Bounds on all objectives.
+        fixed : collection of int
+            Objectives that are known to have a single value within the region.
 
         Raises
         ------
         UnfinishedError
             If time is up, or the search was told to stop, before it is proven.
         """
-        began, before = time.perf_counter(), self.nodes
-        inside = [found for vector, found in self._pool.items() if admits(region, vector)]
-        best = min(inside, key=lambda found: found.vector[objective], default=None)
+        nodes, seconds = self.nodes, self.seconds
+        met = [found for vector, found in self._pool.items() if admits(region, vector)]
+        best = min(met, key=lambda found: found.vector[objective], default=None)
         solved: set[int] = set()
-        for design in tuple(self._order):
-            while not self._settled(design, objective, region, best):
-                solved.add(design)
-                found = self._solve(design, objective, region, best)
+        at_once = 1 if self._workers is None else self._workers.count
+        while unsettled := [d for d in self._order if not self._settled(d, objective, region, best)]:
+            batch = unsettled[:at_once]
+            solved |= set(batch)
+            for found in self._solve(batch, objective, region, best, fixed):
                 if found is not None and (best is None or found.vector[objective] < best.vector[objective]):
                     best = found
-                    self._order.remove(design)
-                    self._order.insert(0, design)
+                    self._order.remove(found.design)
+                    self._order.insert(0, found.design)
         value = None if best is None else best.vector[objective]
         known = len(self._problems) - len(solved)
-        seconds = time.perf_counter() - began
-        return ProofStep(objective, region, value, len(solved), known, self.nodes - before, seconds), best
+        return ProofStep(objective, region, value, len(solved), known, self.nodes - nodes, self.seconds - seconds), best
 
     def empty(self, region: Region) -> bool:
         """Whether a region is already known to hold no configuration of any design."""
-        return all(self._covered(design, self._closed(design, region)) for design in range(len(self._problems)))
+        return all(self._covered(design, self._normal(design, region)) for design in range(len(self._problems)))
 
     def _settled(self, design: int, objective: int, region: Region, best: Found | None) -> bool:
         """Whether a design is known to hold nothing better than the best within a region."""
-        upper = self._closed(design, region)
-        if best is not None:
-            upper = self._capped(upper, objective, self._below[design][objective](best.vector[objective]))
-        return self._covered(design, upper)
+        cap = None if best is None else Bound(best.vector[objective], strict=True)
+        return self._covered(design, self._capped(design, region, objective, cap))
 
-    def _covered(self, design: int, upper: UpperBounds) -> bool:
-        return any(within(upper, empty) for empty in self._empty[design])
+    def _covered(self, design: int, region: Region) -> bool:
+        return any(inside(region, empty) for empty in self._empty[design])
 
-    def _closed(self, design: int, region: Region) -> UpperBounds:
-        """A region with strict bounds turned into the bounds just below them."""
-        return tuple(
-            None if bound is None else below(bound.value) if bound.strict else bound.value
-            for bound, below in zip(region, self._below[design], strict=True)
-        )
+    def _normal(self, design: int, region: Region) -> Region:
+        """A region by the bounds that a design's configurations can reach."""
+        return tuple(None if b is None else s.normal(b) for b, s in zip(region, self._scales[design], strict=True))
 
-    @staticmethod
-    def _capped(upper: UpperBounds, objective: int, cap: Fraction) -> UpperBounds:
-        known = upper[objective]
-        return (*upper[:objective], cap if known is None else min(cap, known), *upper[objective + 1 :])
+    def _capped(self, design: int, region: Region, objective: int, cap: Bound | None) -> Region:
+        """The same with one objective bounded further."""
+        upper = self._normal(design, region)
+        if cap is None:
+            return upper
+        cap, known = self._scales[design][objective].normal(cap), upper[objective]
+        return (*upper[:objective], known if known is not None and known.implies(cap) else cap, *upper[objective + 1 :])
 
-    def _solve(self, design: int, objective: int, region: Region, best: Found | None) -> Found | None:
-        """Minimise over one design, and remember what that proves."""
-        problem, upper = self._problems[design], self._closed(design, region)
-        searched = upper
+    def _solve(
+        self, designs: Sequence[int], objective: int, region: Region, best: Found | None, fixed: Collection[int]
+    ) -> list[Found | None]:
+        """Minimise over each of some designs, and remember what that proves."""
+        ceiling = None
         if best is not None:
             value = best.vector[objective]
-            ceiling = value + LOOKAHEAD * abs(value)
-            searched = self._capped(upper, objective, ceiling)
-        limits = tuple(
-            Limit(f"({o.text})", bound) for o, bound in zip(self._objectives, searched, strict=True) if bound is not None
-        )
-        asked = replace(problem, limits=(*problem.limits, *limits), objective=self._objectives[objective])
-        solution = solve_exact(asked, self._share(), None if self._report is None else lambda p: self._tell(design, p))
+            ceiling = Bound(value + LOOKAHEAD * abs(value), strict=False)
+        searched = [self._capped(design, region, objective, ceiling) for design in designs]
+        asked = [self._question(d, objective, s, fixed) for d, s in zip(designs, searched, strict=True)]
+        solutions = self._solutions(designs, asked)
+        return [
+            self._learn(design, objective, region, bounds, solution)
+            for design, bounds, solution in zip(designs, searched, solutions, strict=True)
+        ]
+
+    def _question(self, design: int, objective: int, searched: Region, fixed: Collection[int]) -> Problem:
+        """The problem to solve for the least value of an objective of a design."""
+        problem, scales = self._problems[design], self._scales[design]
+        limits = (scale.limit(bound) for scale, bound in zip(scales, searched, strict=True) if bound is not None)
+        scale, target = scales[objective], self._objectives[objective]
+        if not scale.step and scale.under_form in (self._forms[design][k] for k in fixed):
+            # where the denominator has a single value, the least quotient has the least numerator
+            target = scale.numerator
+        return replace(problem, limits=(*problem.limits, *limits), objective=target)
+
+    def _learn(self, design: int, objective: int, region: Region, searched: Region, solution: Solution) -> Found | None:
         self.nodes += solution.certificate.nodes
+        self.seconds += solution.certificate.seconds
         if solution.certificate.status is Status.INFEASIBLE:
             self._empty[design].append(searched)
             return None
-        if solution.certificate.status is not Status.OPTIMAL or solution.tiling is None or solution.value is None:
+        if solution.certificate.status is not Status.OPTIMAL or solution.tiling is None:
             raise UnfinishedError
-        costs = asked.costs(solution.tiling)
+        costs = self._problems[design].costs(solution.tiling)
         vector = tuple(o.value(costs) for o in self._objectives)
-        self._empty[design].append(self._capped(upper, objective, self._below[design][objective](solution.value)))
+        self._empty[design].append(self._capped(design, region, objective, Bound(vector[objective], strict=True)))
         return self._pool.setdefault(vector, Found(design, solution.tiling, vector))
 
-    def _share(self) -> SolveOptions:
-        limit, stop = self._options.time_limit, self._options.stop
-        left = None if limit is None else limit - (time.perf_counter() - self._began)
-        if (left is not None and left <= 0) or (stop is not None and stop()):
-            raise UnfinishedError
-        return replace(self._options, time_limit=left, gap=0.0)
+    def _solutions(self, designs: Sequence[int], asked: Sequence[Problem]) -> list[Solution]:
+        """Solve problems, or look up how they were solved before."""
+        solutions = [self._kept(problem) for problem in asked]
+        left = [i for i, solution in enumerate(solutions) if solution is None]
+        if left:
+            names = [self._problems[designs[i]].array.name for i in left]
+            found = iter(self._search([asked[i] for i in left], names))
+            return [next(found) if solution is None else solution for solution in solutions]
+        return [solution for solution in solutions if solution is not None]
 
-    def _tell(self, design: int, progress: Progress) -> None:
-        assert self._report is not None
-        self._report(self._problems[design].array.name, progress)
+    def _search(self, asked: Sequence[Problem], names: Sequence[str]) -> list[Solution]:
+        if self._budget.over:
+            raise UnfinishedError
+
+        def report(index: int, progress: Progress) -> None:
+            if self._tell is not None:
+                self._tell(names[index], progress)
+
+        def keep(index: int, solution: Solution) -> None:
+            if self._store is not None and solution.certificate.status in (Status.OPTIMAL, Status.INFEASIBLE):
+                answer = Answer(None if solution.tiling is None else solution, solution.certificate)
+                self._store.save([asked[index]], answer, self._budget.options, self._method)
+
+        starts = [None] * len(asked)
+        if self._workers is not None and len(asked) > 1:
+            options = self._budget.share()
+            return list(
+                self._workers.solve(solve_one, asked, options, method=self._method, starts=starts, report=report, finished=keep)
+            )
+        solutions = []
+        for index, problem in enumerate(asked):
+            solutions.append(solve_one(problem, self._budget.share(), partial(report, index), None, self._method))
+            keep(index, solutions[-1])
+        return solutions
+
+    def _kept(self, problem: Problem) -> Solution | None:
+        kept = None if self._store is None else self._store.load([problem])
+        if kept is None or not kept.answer.settled:
+            return None
+        return kept.answer.solution or make_solution(problem, None, kept.answer.certificate)
+
+
+def solve_one(
+    problem: Problem, options: SolveOptions, report: Callable[[Progress], None], start: Tiling | None, method: Method
+) -> Solution:
+    """Solve one problem by some engine."""
+    return engine(method)(problem, options, report, start)

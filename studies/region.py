@@ -37,6 +37,10 @@ class Bound:
         """Whether a value meets the bound."""
         return value < self.value if self.strict else value <= self.value
 
+    def implies(self, other: Bound) -> bool:
+        """Whether whatever meets this bound meets the other one."""
+        return self.value < other.value or (self.value == other.value and (self.strict or not other.strict))
+
 
 #: A bound per objective, None where there is none.
 Region = tuple[Bound | None, ...]
@@ -50,6 +54,11 @@ def admits(region: Region, vector: Vector) -> bool:
 def within(inner: UpperBounds, outer: UpperBounds) -> bool:
     """Whether the closed box below ``inner`` is part of the one below ``outer``."""
     return all(o is None or (i is not None and i <= o) for i, o in zip(inner, outer, strict=True))
+
+
+def inside(inner: Region, outer: Region) -> bool:
+    """Whether whatever lies in one region lies in the other one."""
+    return all(o is None or (i is not None and i.implies(o)) for i, o in zip(inner, outer, strict=True))
 
 
 def below(upper: UpperBounds) -> Region:

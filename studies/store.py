@@ -21,6 +21,7 @@ from ithaca.formulations.membership import feasible_value
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.certificate import Certificate, Status, relative_gap
+from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.solution import Shortfall, make_solution
 from ithaca.studies.answer import Answer
@@ -42,17 +43,22 @@ class Kept:
     answer : Answer
         The answer.
     time_limit : float or None
-        The time limit of its search (seconds).
+        The time limit of its own search (seconds).
+    engine : str
+        The engine that was asked.
     """
 
     answer: Answer
     time_limit: float | None
+    engine: str
 
-    def serves(self, options: SolveOptions) -> bool:
-        """Whether solving again under ``options`` could not be asked to do better."""
+    def serves(self, options: SolveOptions, method: Method = Method.EXACT) -> bool:
+        """Whether solving again under ``options`` by an engine could not be asked to do better."""
         certificate = self.answer.certificate
         if self.answer.settled or (certificate.gap is not None and certificate.gap <= options.gap):
             return True
+        if self.engine != method.value:
+            return False
         return None not in (self.time_limit, options.time_limit) and options.time_limit <= self.time_limit  # type: ignore[operator]
 
 
@@ -96,10 +102,10 @@ class Store:
         self._note(f"ignored a kept result, solving again: {reason}")
         return None
 
-    def save(self, problems: Sequence[Problem], answer: Answer, options: SolveOptions) -> None:
-        """Keep an answer, replacing an older one."""
+    def save(self, problems: Sequence[Problem], answer: Answer, options: SolveOptions, method: Method = Method.EXACT) -> None:
+        """Keep an answer and what was asked for it, replacing an older one."""
         path = self.path(problems)
-        write_text_atomically(path, document_text(_document(path.stem, problems, answer, options)))
+        write_text_atomically(path, document_text(_document(path.stem, problems, answer, options, method)))
 
     def path(self, problems: Sequence[Problem]) -> Path:
         """Where the answer to some problems is kept."""
@@ -143,6 +149,7 @@ class _Document(_Strict):
     fingerprint: str
     problem: dict[str, Any]
     time_limit: Annotated[float, Field(ge=0)] | None
+    engine: str
     design: Annotated[int, Field(ge=0)] | None
     tiling: _Tiling | None
     value: Rational | None
@@ -154,7 +161,7 @@ class _Document(_Strict):
     shortfalls: list[_Shortfall]
 
 
-def _document(name: str, problems: Sequence[Problem], answer: Answer, options: SolveOptions) -> dict[str, Any]:
+def _document(name: str, problems: Sequence[Problem], answer: Answer, options: SolveOptions, method: Method) -> dict[str, Any]:
     first, solution, certificate = problems[0], answer.solution, answer.certificate
     design = None
     tiling: dict[str, Any] | None = None
@@ -180,6 +187,7 @@ def _document(name: str, problems: Sequence[Problem], answer: Answer, options: S
             "designs": [p.array.name for p in problems],
         },
         "time_limit": options.time_limit,
+        "engine": method.value,
         "design": design,
         "tiling": tiling,
         "value": None if answer.value is None else str(answer.value),
@@ -217,7 +225,7 @@ def _kept(read: _Document, name: str, problems: Sequence[Problem]) -> Kept:
     )
     falls = tuple((s.design, Shortfall(s.metric, s.bound, s.smallest, s.others_kept, s.proven)) for s in read.shortfalls)
     if read.tiling is None:
-        return Kept(Answer(None, certificate, falls), read.time_limit)
+        return Kept(Answer(None, certificate, falls), read.time_limit, read.engine)
     if read.design is None or read.design >= len(problems):
         raise InputError(f"design is {read.design}; allowed: the number of a design, from 0 to {len(problems) - 1}")
     problem = problems[read.design]
@@ -225,4 +233,4 @@ def _kept(read: _Document, name: str, problems: Sequence[Problem]) -> Kept:
     value = feasible_value(problem, tiling)
     if value is None or value != read.value:
         raise InputError("the tiling is not the problem's, or its value not the model's")
-    return Kept(Answer(make_solution(problem, tiling, certificate), certificate, falls), read.time_limit)
+    return Kept(Answer(make_solution(problem, tiling, certificate), certificate, falls), read.time_limit, read.engine)

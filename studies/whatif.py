@@ -8,18 +8,22 @@ interrupted study goes on where it ended, and none of its points is solved twice
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.tiling import Tiling
+from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
+from ithaca.solver.workers import Workers
 from ithaca.studies.answer import NOT_SOLVED, Answer
 from ithaca.studies.best import solve_best
+from ithaca.studies.budget import Budget
 from ithaca.studies.grid import Axis, Index, check_grid, indices, neighbours, visits
-from ithaca.studies.marginal import Marginal, marginal_values
+from ithaca.studies.marginal import Marginal, distinct_limits, marginal_values
 from ithaca.studies.starts import best_start
 from ithaca.studies.store import Store
 
@@ -83,6 +87,7 @@ def run_study(
     build: Build,
     options: SolveOptions | None = None,
     *,
+    method: Method = Method.EXACT,
     threads: int = 1,
     store: Store | None = None,
     percent: Fraction | None = None,
@@ -99,7 +104,10 @@ def run_study(
         The problems of a point, one per design, from its values by axis name. All are built, and
         so checked, before the first is solved.
     options : SolveOptions, optional
-        How far to search, per point (and per raised limit); ``stop`` ends the study with what it has.
+        How far to search. The time limit is for the whole study: every point, and every raised limit, gets an equal
+        share of what is left, at least the share it had at the beginning. ``stop`` ends the study with what it has.
+    method : Method
+        The engine.
     threads : int
         Designs solved at a time.
     store : Store, optional
@@ -129,20 +137,24 @@ def run_study(
     }
     for problems in posed.values():
         problems[0].symbolic()  # refuses a metric that the platform does not know
-    run = _Run(options or SolveOptions(), threads, store, report)
+    searches = sum(1 if percent is None else 1 + len(distinct_limits(p[0].limits)) for p in posed.values())
     done: dict[Index, StudyPoint] = {}
-    for index in visits(axes):
-        if run.stopped:
-            break
-        problems = posed[index]
-        near = [done[n].answer for n in neighbours(axes, index)]
-        run.place = _place(axes, index)
-        answer = run.solve(problems, _starts(problems, near))
-        marginals: tuple[Marginal, ...] = ()
-        if percent is not None and not run.stopped:
-            marginals = marginal_values(problems, answer, percent, solve=run.solve)
-        done[index] = StudyPoint(problems, answer, marginals)
-        run.done += 1
+    with Workers(threads) if threads > 1 else nullcontext() as workers:
+        run = _Run(options or SolveOptions(), searches, method, threads, workers, store, report)
+        for index in visits(axes):
+            if run.stopped:
+                break
+            problems = posed[index]
+            near = [done[n].answer for n in neighbours(axes, index)]
+            run.place = _place(axes, index)
+            answer = run.solve(problems, _starts(problems, near))
+            marginals: tuple[Marginal, ...] = ()
+            if percent is not None and answer.solution is None:
+                run.left -= len(distinct_limits(problems[0].limits))
+            elif percent is not None and not run.stopped:
+                marginals = marginal_values(problems, answer, percent, solve=run.solve)
+            done[index] = StudyPoint(problems, answer, marginals)
+            run.done += 1
     points = {index: done.get(index, StudyPoint(problems, NOT_SOLVED)) for index, problems in posed.items()}
     return Study(tuple(axes), points, not run.stopped, percent, provenance or {})
 
@@ -150,9 +162,22 @@ def run_study(
 class _Run:
     """Solves problems, by looking them up where it can."""
 
-    def __init__(self, options: SolveOptions, threads: int, store: Store | None, report: StudyReport | None) -> None:
-        self.options = options
+    def __init__(
+        self,
+        options: SolveOptions,
+        searches: int,
+        method: Method,
+        threads: int,
+        workers: Workers | None,
+        store: Store | None,
+        report: StudyReport | None,
+    ) -> None:
+        self.budget = Budget(options)
+        self.first_share = self.budget.share(searches).time_limit
+        self.left = searches
+        self.method = method
         self.threads = threads
+        self.workers = workers
         self.store = store
         self.report = report
         self.place = ""
@@ -160,22 +185,40 @@ class _Run:
 
     @property
     def stopped(self) -> bool:
-        return self.options.stop is not None and self.options.stop()
+        stop = self.budget.options.stop
+        return stop is not None and stop()
 
     def solve(self, problems: Sequence[Problem], starts: Sequence[Tiling | None]) -> Answer:
+        options = self._share()
         kept = None if self.store is None else self.store.load(problems)
         if kept is not None:
-            if kept.serves(self.options):
+            if kept.serves(replace(options, time_limit=self.first_share), self.method):
                 return kept.answer
             starts = [
                 best_start(p, [t for t in (start, *_tilings(p, [kept.answer])) if t is not None])
                 for p, start in zip(problems, starts, strict=True)
             ]
-        answer = solve_best(problems, self.options, threads=self.threads, starts=starts, report=self._tell)
+        answer = solve_best(
+            problems,
+            options,
+            method=self.method,
+            threads=self.threads,
+            workers=self.workers,
+            starts=starts,
+            report=self._tell,
+        )
         # a search that was stopped has not gone as far as the options say
         if self.store is not None and (answer.settled or not self.stopped):
-            self.store.save(problems, answer, self.options)
+            self.store.save(problems, answer, options, self.method)
         return answer
+
+    def _share(self) -> SolveOptions:
+        """The options of the next search."""
+        options = self.budget.share(max(self.left, 1))
+        self.left -= 1
+        if options.time_limit is None or self.first_share is None:
+            return options
+        return replace(options, time_limit=max(options.time_limit, self.first_share))
 
     def _tell(self, design: str, progress: Progress) -> None:
         if self.report is not None:

@@ -142,7 +142,7 @@ def test_infeasible_exits_1_and_names_the_limit_and_what_would_do() -> None:
 
 
 BAD_INPUT = {
-    "unknown workload": (("solve", "nm"), "known: conv2d, mm"),
+    "unknown workload": (("solve", "nm"), "batched_mm, conv2d"),
     "unknown loop": (("solve", "mm", "-s", "x=4"), "loops i, j, k"),
     "extent 0": (("solve", "mm", "-s", "i=0"), "loop 'i' is 0"),
     "negative extent": (("solve", "mm", "-s", "i=-3"), "loop 'i' is -3"),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import random
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import xarray as xr
@@ -108,6 +110,44 @@ def test_ctrl_c_ends_a_study_with_what_it_has_and_the_next_run_goes_on(tmp_path:
     assert all((kept / name).stat().st_mtime_ns == changed for name, changed in names.items())
 
 
+def test_a_front_killed_at_random_moments_resumes_to_the_same_front(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    arguments = ["pareto", "mm", "-s", "i=8,j=6,k=8", "--dataflow", "i,j", "--objectives", "latency,bram18k", "--json"]
+    whole = timeless(json.loads(ithaca(*arguments).stdout))
+    assert whole["complete"] is True
+    chance = random.Random(4)
+    proofs: dict[str, int] = {}
+    for _ in range(3):
+        wanted = len(proofs) + chance.randint(1, 3)
+        with subprocess.Popen(
+            [sys.executable, "-m", "ithaca.cli", *arguments, "--results", str(kept)], stdout=subprocess.DEVNULL
+        ) as process:
+            deadline = time.monotonic() + 60
+            while len(list(kept.glob("*.json"))) < wanted and process.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.001)
+            time.sleep(chance.random() / 20)
+            process.kill()
+        assert all((kept / name).stat().st_mtime_ns == changed for name, changed in proofs.items())
+        assert len(list(kept.glob("*.json"))) >= wanted
+        proofs = {path.name: path.stat().st_mtime_ns for path in kept.glob("*.json")}
+    resumed = json.loads(ithaca(*arguments, "--results", str(kept)).stdout)
+    assert timeless(resumed) == whole
+    # what was proven was not proven again, and no trace is left of what was being written
+    assert all((kept / name).stat().st_mtime_ns == changed for name, changed in proofs.items())
+    again = json.loads(ithaca(*arguments, "--results", str(kept), "--time-limit", "1e-9").stdout)
+    assert timeless(again) == whole
+    assert [step["seconds"] for p in again["points"] for step in p["proof"]] == [
+        step["seconds"] for p in resumed["points"] for step in p["proof"]
+    ]
+
+
+def timeless(document: Any) -> Any:
+    """A document without seconds."""
+    if isinstance(document, dict):
+        return {name: timeless(value) for name, value in document.items() if name != "seconds"}
+    return [timeless(value) for value in document] if isinstance(document, list) else document
+
+
 def test_pareto_prints_a_proven_front(tmp_path: Path) -> None:
     plot, data = tmp_path / "front.png", tmp_path / "front.nc"
     arguments = ("pareto", "mm", "-s", "i=8,j=6,k=8", "--dataflow", "i,j", "--objectives", "latency,dsp")
@@ -198,6 +238,10 @@ BAD_INPUT = {
     "an objective the platform lacks": ((*PARETO, "latency,area"), "area"),
     "no points": ((*PARETO, "latency,dsp", "--max-points", "0"), "--max-points is '0'"),
     "no time": ((*PARETO, "latency,dsp", "--time-limit", "0"), "--time-limit is '0'"),
+    "an engine that proves nothing": ((*PARETO, "latency,dsp", "--method", "gp"), "auto, exact, cpsat"),
+    "an unknown engine": ((*WHATIF, "--vary", "dsp=9", "--method", "magic"), "--method is 'magic'"),
+    "no threads": ((*PARETO, "latency,dsp", "--threads", "0"), "--threads is '0'"),
+    "proofs in a file": ((*PARETO, "latency,dsp", "--results", "/dev/null"), "/dev/null"),
     "a front of too many axes": ((*PARETO, "latency,dsp,bram18k,main", "--plot", "p.png"), "two or three objectives, not 4"),
     "a front that is not NetCDF": ((*PARETO, "latency,dsp", "-o", "s.json"), ".nc"),
 }

@@ -5,15 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
 from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.problem import Limit, SpaceOptions
+from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.best import solve_best
 from ithaca.studies.front import Front, pareto_front
+from ithaca.studies.prover import ProofStep
 from ithaca.studies.region import admits
+from ithaca.studies.store import Store
 from ithaca.workloads.errors import InputError
 from tests.problems import mm_problem
 from tests.studies.brute_front import brute_front
@@ -79,6 +83,101 @@ def test_quotients_have_fronts_too() -> None:
     assert by_throughput.complete
     operations = Fraction(2 * 5 * 4 * 4 * 300, 1000)
     assert [p.values for p in by_throughput.points] == [(-operations / p.values[0], p.values[1]) for p in by_latency.points]
+    check_points(by_throughput)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "objectives"),
+    [
+        ((2, 3, 4), ("latency", "power")),
+        ((2, 3, 2), ("power", "latency")),
+        ((2, 3, 4), ("dsp", "power")),
+        pytest.param((2, 2, 4), ("latency", "dsp/latency", "-throughput/dsp"), marks=pytest.mark.slow),
+    ],
+)
+def test_fronts_of_true_quotients_are_what_brute_force_finds(sizes: tuple[int, int, int], objectives: tuple[str, ...]) -> None:
+    space = SpaceOptions(divisors_only=True)
+    problems = [mm_problem(sizes, d, dsp="80", bram18k="100", space=space) for d in (("i", "j"), ("k",))]
+    front = pareto_front(problems, objectives)
+    assert front.complete
+    found = [tuple(f"{float(v):.9g}" for v in p.values) for p in front.points]
+    assert len(set(found)) == len(found)
+    assert set(found) == {tuple(f"{v:.9g}" for v in vector) for vector in brute_front(problems, objectives)}
+    check_points(front)
+
+
+@pytest.mark.parametrize("method", [Method.AUTO, Method.CPSAT])
+def test_any_engine_that_proves_finds_the_same_front(method: Method) -> None:
+    problems = [mm_problem((4, 4, 4), d, dsp="40", bram18k="40", space=SpaceOptions(divisors_only=True)) for d in DATAFLOWS]
+    front = pareto_front(problems, ("latency", "dsp"), method=method)
+    assert front.complete
+    assert {tuple(map(float, p.values)) for p in front.points} == brute_front(problems, ("latency", "dsp"))
+
+
+def test_threads_find_the_same_front() -> None:
+    problems = [mm_problem((4, 5, 4), d, dsp="60", space=SpaceOptions(divisors_only=True)) for d in DATAFLOWS]
+    objectives = ("latency", "off_chip_words", "dsp")
+    one, two = pareto_front(problems, objectives), pareto_front(problems, objectives, threads=2)
+    assert two.complete
+    assert [p.values for p in two.points] == [p.values for p in one.points]
+    check_points(two)
+
+
+class Stop:
+    """Says stop once so many proofs are in a folder."""
+
+    def __init__(self, folder: Path, count: int) -> None:
+        self.folder = folder
+        self.count = count
+
+    def __call__(self) -> bool:
+        return len(list(self.folder.glob("*.json"))) >= self.count
+
+
+def timeless(front: Front) -> Front:
+    def step(proof: ProofStep) -> ProofStep:
+        return replace(proof, seconds=0.0)
+
+    points = tuple(replace(p, proof=tuple(map(step, p.proof))) for p in front.points)
+    return replace(front, points=points, completeness=tuple(map(step, front.completeness)), seconds=0.0)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "objectives", "count"),
+    [((6, 5, 4), ("latency", "dsp"), 1), ((6, 5, 4), ("latency", "dsp"), 7), ((2, 3, 2), ("-throughput", "power"), 4)],
+)
+def test_an_interrupted_front_resumes_to_the_same_front(
+    tmp_path: Path, sizes: tuple[int, int, int], objectives: tuple[str, ...], count: int
+) -> None:
+    problems = [mm_problem(sizes, d, dsp="60", space=SpaceOptions(divisors_only=True)) for d in DATAFLOWS]
+    alone = pareto_front(problems, objectives)
+    store = Store(tmp_path / "kept")
+    part = pareto_front(problems, objectives, SolveOptions(stop=Stop(store.folder, count)), store=store)
+    assert part.unfinished == "interrupted"
+    kept = {path.name: path.stat().st_mtime_ns for path in store.folder.iterdir()}
+    assert len(kept) == count
+    assert timeless(pareto_front(problems, objectives, store=store)) == timeless(alone)
+    assert all((store.folder / name).stat().st_mtime_ns == changed for name, changed in kept.items())
+    # all is known now: no search needs to begin
+    again = pareto_front(problems, objectives, SolveOptions(time_limit=1e-9), store=store)
+    assert timeless(again) == timeless(alone)
+
+
+def test_a_spoilt_proof_is_made_anew(tmp_path: Path) -> None:
+    notes: list[str] = []
+    problems = [mm_problem((6, 5, 4), d, dsp="60", space=SpaceOptions(divisors_only=True)) for d in DATAFLOWS[:2]]
+    store = Store(tmp_path / "kept", notes.append)
+    front = pareto_front(problems, ("latency", "dsp"), store=store)
+    paths = sorted(store.folder.iterdir())
+    for path in paths:
+        text = path.read_text()
+        if '"status": "infeasible"' in text:
+            path.write_text(text.replace('"status": "infeasible"', '"status": "optimal"'))
+        else:
+            path.write_text(text.replace('"lower_bound": "', '"lower_bound": "-'))
+    again = pareto_front(problems, ("latency", "dsp"), store=store)
+    assert len(notes) == len(paths)
+    assert timeless(again) == timeless(front)
 
 
 def test_a_front_of_five_points_at_most_is_labelled_partial_and_holds_the_extremes() -> None:

@@ -8,7 +8,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ithaca.studies.region import UpperBounds, admits, below, split, within
+from ithaca.studies.region import Bound, UpperBounds, admits, below, inside, split, within
 
 vectors = st.integers(2, 3).flatmap(
     lambda m: st.lists(st.tuples(*[st.integers(0, 4).map(Fraction)] * m), min_size=1, max_size=8)
@@ -28,3 +28,15 @@ def test_boxes_cover_what_is_not_dominated(points: list[tuple[Fraction, ...]]) -
             dominated = any(all(f <= c for f, c in zip(p, candidate, strict=True)) for p in found)
             assert any(admits(below(u), candidate) for u in uppers) != dominated
         assert not any(a is not b and within(a, b) for a in uppers for b in uppers)
+
+
+bounds = st.none() | st.builds(Bound, st.integers(0, 4).map(Fraction), st.booleans())
+
+
+@given(*[st.tuples(bounds, bounds)] * 2)
+def test_a_region_is_inside_another_if_all_its_points_are(
+    inner: tuple[Bound | None, ...], outer: tuple[Bound | None, ...]
+) -> None:
+    steps = [Fraction(n, 2) for n in range(-1, 11)]
+    points = list(product(steps, repeat=2))
+    assert inside(inner, outer) == all(admits(outer, p) for p in points if admits(inner, p))

@@ -15,8 +15,11 @@ import xarray as xr
 
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.solver.certificate import Status
+from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import best_solution, solve_designs
+from ithaca.studies.answer import Answer
+from ithaca.studies.best import solve_best
 from ithaca.studies.datasets import front_dataset, study_dataset
 from ithaca.studies.files import save_netcdf
 from ithaca.studies.fingerprint import fingerprint
@@ -230,6 +233,66 @@ def test_unproven_answers_are_improved_on_but_not_repeated(tmp_path: Path) -> No
     assert proven.certificate.status is Status.OPTIMAL
     assert path.read_text() != before
     assert one_point(store, hasty).points[0,].answer == proven
+
+
+def test_the_time_limit_is_shared_by_all_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[float] = []
+
+    def record(problems: Sequence[Problem], options: SolveOptions, **more: Any) -> Answer:
+        assert options.time_limit is not None
+        limits.append(options.time_limit)
+        return solve_best(problems, **more)
+
+    monkeypatch.setattr("ithaca.studies.whatif.solve_best", record)
+    run_study(AXES, build, SolveOptions(time_limit=6000), percent=Fraction(5))
+    # six points, two of them infeasible and so without two marginal values each
+    assert len(limits) == 6 + 2 * 4
+    assert limits[0] == pytest.approx(6000 / 18, rel=0.1)
+    # what a search does not use is shared by those after it
+    assert limits == sorted(limits)
+    assert 5000 < limits[-1] < 6000
+
+
+def test_a_study_is_resumed_under_its_time_limit_without_solving_again(tmp_path: Path) -> None:
+    store = Store(tmp_path / "results")
+    hasty = SolveOptions(time_limit=1e-9)
+    axes = (Axis("i", (16, 32)),)
+
+    def build_one(values: Mapping[str, Any]) -> Sequence[Problem]:
+        return build({**values, "dsp_limit": 400})
+
+    first = run_study(axes, build_one, hasty, store=store)
+    assert {p.answer.certificate.status for p in first.points.values()} <= {Status.UNKNOWN, Status.FEASIBLE}
+    kept = {path.name: path.stat().st_mtime_ns for path in store.folder.iterdir()}
+    assert len(kept) == 2
+    again = run_study(axes, build_one, hasty, store=store)
+    assert {path.name: path.stat().st_mtime_ns for path in store.folder.iterdir()} == kept
+    assert [p.answer for p in again.points.values()] == [p.answer for p in first.points.values()]
+    # another engine is asked anew
+    run_study(axes, build_one, hasty, store=store, method=Method.AUTO)
+    assert all(path.stat().st_mtime_ns != kept[path.name] for path in store.folder.iterdir())
+    whole = run_study(axes, build_one, SolveOptions(time_limit=600), store=store)
+    assert {p.answer.certificate.status for p in whole.points.values()} == {Status.OPTIMAL}
+
+
+@pytest.mark.parametrize("method", [Method.AUTO, Method.CPSAT, Method.GP])
+def test_other_engines_agree(method: Method) -> None:
+    problems = [mm_problem((8, 6, 8), d, dsp="80", bram18k="60") for d in DATAFLOWS]
+    proven = solve_best(problems)
+    answer = run_study((), lambda _: problems, SolveOptions(time_limit=60), method=method).points[()].answer
+    assert answer.value is not None
+    assert proven.value is not None
+    assert answer.certificate.lower_bound is not None
+    assert answer.certificate.lower_bound <= proven.value <= answer.value
+    if method is not Method.GP:
+        assert answer.value == proven.value
+        assert answer.certificate.status is Status.OPTIMAL
+
+
+def test_threads_share_their_processes_over_a_study() -> None:
+    axes = (Axis("i", (16, 32)),)
+    one, two = (run_study(axes, lambda v: build({**v, "dsp_limit": 400}), threads=n) for n in (1, 2))
+    assert [p.answer.value for p in two.points.values()] == [p.answer.value for p in one.points.values()]
 
 
 def test_fingerprints_tell_problems_apart() -> None:

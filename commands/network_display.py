@@ -1,0 +1,164 @@
+"""Print the result of a network for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ithaca.commands.display import console, number
+from ithaca.formulations.metrics import METRICS
+from ithaca.solver.certificate import Certificate, Status
+from ithaca.studies.network.result import ArrayResult, LayerResult, NetworkResult, SharedDesign
+from ithaca.workloads.networks.network import Network, OmissionKind
+
+#: How many of the designs compared are shown per kernel.
+SHOWN_CHOICES = 5
+
+
+def print_network(result: NetworkResult) -> None:
+    """Print a table of the layers, what they share, the totals, and what is left out."""
+    out, request, network = console(), result.request, result.network
+    sizes = ", ".join(f"{name}={value}" for name, value in network.parameters)
+    out.print(
+        f"{escape(network.name)}{f' ({sizes})' if sizes else ''} {request.data.name} on {escape(request.platform.name)}, "
+        f"{request.edition.value} edition, {result.mode}, minimising {escape(request.objective.text)}"
+    )
+    if not result.complete:
+        out.print("interrupted: not every problem was solved")
+    out.print(_layer_table(result))
+    for line in _share_lines(result):
+        out.print(escape(line))
+    if result.arrays:
+        out.print(_array_table(result.arrays, [limit.metric for limit in request.limits if limit.metric in METRICS]))
+    _print_totals(out, result)
+    for line in _omission_lines(network):
+        out.print(escape(line))
+
+
+def _layer_table(result: NetworkResult) -> Table:
+    resources = [limit.metric for limit in result.request.limits if limit.metric in METRICS]
+    unproven = any(r.answer.value is not None and not r.answer.settled for r in result.layers)
+    shared = any(r.array is not None for r in result.layers)
+    headings = ["layer", "runs", "sizes", *(["array"] if shared else []), "design", result.request.objective.text]
+    headings += ["lower bound", "gap"] if unproven else []
+    headings += ["status", "Gop/s", "DSP eff.", *resources]
+    table = Table()
+    for heading in headings:
+        left = heading in ("layer", "sizes", "design", "status")
+        table.add_column(escape(heading), justify="left" if left else "right", overflow="fold", no_wrap=heading != "sizes")
+    for layer in result.layers:
+        table.add_row(*map(escape, _row(layer, resources, unproven=unproven, shared=shared)))
+    return table
+
+
+def _row(result: LayerResult, resources: Sequence[str], *, unproven: bool, shared: bool) -> list[str]:
+    layer, answer = result.layer, result.answer
+    certificate, solution = answer.certificate, answer.solution
+    metrics = {} if solution is None else solution.metrics
+    return [
+        layer.name,
+        str(layer.count),
+        " ".join(f"{loop}={n}" for loop, n in layer.nest.sizes.items()),
+        *(["–" if result.array is None else str(result.array)] if shared else []),
+        "–" if solution is None else solution.problem.array.name,
+        number(answer.value),
+        *([number(certificate.lower_bound), _gap(certificate)] if unproven else []),
+        certificate.status.value,
+        number(None if solution is None else round(float(metrics["throughput"]), 1)),
+        "–" if result.efficiency is None else f"{float(result.efficiency):.1%}",
+        *(number(metrics.get(name)) for name in resources),
+    ]
+
+
+def _share_lines(result: NetworkResult) -> list[str]:
+    """What was chosen for the layers of each kernel, and what the next best designs are."""
+    lines: list[str] = []
+    for kernel in dict.fromkeys(choice.kernel for choice in result.choices):
+        designs = [choice for choice in result.choices if choice.kernel == kernel]
+        best, rest = designs[0], designs[1:SHOWN_CHOICES]
+        if not best.chosen:
+            lines.append(f"{kernel}: no design is known to be feasible for all of its {len(best.layers)} layers")
+            continue
+        proof = "no other design is better" if best.proven else "not proven to be the best"
+        others = "; ".join(f"{d.name} {_choice_value(d)}" for d in rest)
+        more = f" … {len(designs)} designs" if len(designs) > SHOWN_CHOICES else ""
+        lines.append(f"{kernel}: design {best.name} with {number(best.total.value)} ({proof})")
+        if others:
+            lines.append(f"  next: {others}{more}")
+    return lines
+
+
+def _choice_value(design: SharedDesign) -> str:
+    return number(design.total.value) if design.total.value is not None else design.total.certificate.status.value
+
+
+def _array_table(arrays: Sequence[ArrayResult], resources: Sequence[str]) -> Table:
+    table = Table(title="arrays", title_justify="left")
+    for heading in ("array", "design", "shared", "layers", "objective", "lower bound", *resources):
+        left = heading in ("design", "shared", "layers")
+        table.add_column(heading, justify="left" if left else "right", overflow="fold")
+    for index, array in enumerate(arrays):
+        table.add_row(
+            str(index),
+            escape(f"[{','.join(array.dataflow)}] {array.permutation or ''}".strip()),
+            escape(" ".join(f"{name}={value}" for name, value in array.parameters.items())),
+            escape(" ".join(array.layers)),
+            number(array.total.value),
+            number(array.total.certificate.lower_bound),
+            *(number(array.resources.get(name)) for name in resources),
+        )
+    return table
+
+
+def _print_totals(out: Console, result: NetworkResult) -> None:
+    text = result.request.objective.text
+    if result.total is None:
+        out.print(f"total      none: '{escape(text)}' does not add up over layers")
+    else:
+        certificate = result.total.certificate
+        what = f" ({result.request.minimise.value})" if result.request.arrays > 1 else ""
+        out.print(f"total      {escape(text)}{what} {number(result.total.value)}  ({_proof(certificate)})")
+    boxes = sum(r.answer.certificate.nodes for r in result.layers)
+    seconds = sum(r.answer.certificate.seconds for r in result.layers)
+    if result.total is not None:
+        boxes, seconds = result.total.certificate.nodes, result.total.certificate.seconds
+    latency, comp = result.sum_of("latency"), result.mac_cycles
+    if latency is not None and comp:
+        clock = result.request.platform.technology.clock_mhz
+        cycles = "" if text == "latency" else f"latency {number(latency)} cycles; "
+        operations = sum(r.layer.operations for r in result.layers)
+        out.print(
+            f"           {cycles}{float(result.throughput or 0):,.1f} Gop/s at {number(clock)} MHz, layer after layer; "
+            f"DSP efficiency {float(operations / comp):.1%}"
+        )
+    out.print(f"proven     {result.proven} of {len(result.layers)} layers; {boxes:,} boxes, {seconds:.2f} s")
+
+
+def _proof(certificate: Certificate) -> str:
+    if certificate.status is Status.OPTIMAL:
+        return "optimal"
+    if certificate.status is Status.FEASIBLE:
+        return f"not proven: lower bound {number(certificate.lower_bound)}, gap {_gap(certificate)}"
+    bound = "" if certificate.lower_bound is None else f"; lower bound {number(certificate.lower_bound)}"
+    return f"{certificate.status.value}{bound}"
+
+
+def _gap(certificate: Certificate) -> str:
+    return "–" if certificate.gap is None else f"{certificate.gap:.2%}"
+
+
+def _omission_lines(network: Network) -> list[str]:
+    """What the layers leave out: arithmetic first, each with its reason."""
+    lines = []
+    for omission in network.omissions(OmissionKind.UNSUPPORTED):
+        reason = f": {omission.reason}" if omission.reason else ""
+        lines.append(f"left out   {omission.operator} × {omission.count}, which is arithmetic{reason}")
+    for kind in (OmissionKind.ELEMENTWISE, OmissionKind.MOVEMENT):
+        found = [f"{omission.operator} × {omission.count}" for omission in network.omissions(kind)]
+        if found:
+            what = "element by element" if kind is OmissionKind.ELEMENTWISE else "data movement"
+            lines.append(f"left out   {', '.join(found)} ({what})")
+    return lines

@@ -1,0 +1,153 @@
+"""What a command is asked to solve: read from the words of the command line, turned into problems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+from ithaca.commands.options import parse_edition, parse_integer, parse_limits, parse_loops, parse_sizes
+from ithaca.formulations.data_types import DataType, data_type
+from ithaca.formulations.design_choice import choose_designs
+from ithaca.formulations.metrics import METRICS
+from ithaca.formulations.objectives import parse_objective
+from ithaca.formulations.platform import Platform
+from ithaca.formulations.platform_files import load_platform
+from ithaca.formulations.problem import Limit, Objective, Problem, SpaceOptions
+from ithaca.formulations.systolic_array import Edition, SystolicArray
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import workload as find_workload
+from ithaca.workloads.nest import LoopNest
+
+#: What holds unless the command line says otherwise.
+PLATFORM, DTYPE, EDITION, OBJECTIVE = "u250", "fp32", "exact", "latency"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a command was asked to solve.
+
+    Attributes
+    ----------
+    nest, data, platform : LoopNest, DataType, Platform
+        Workload, data type and device.
+    limits : mapping of str to Fraction
+        Limits that replace or extend the platform's.
+    objective : Objective
+        What to minimise.
+    edition : Edition
+        Statement of the cost model.
+    dataflow : tuple of str or None
+        The dataflow; None for all.
+    permutation : str or None
+        The permutation; None for all.
+    descriptor : Path or None
+        A published description to solve instead of derived designs.
+    include_unbuildable : bool
+        Whether to consider designs that HLS cannot build.
+    space : SpaceOptions
+        Restrictions of the design space.
+    """
+
+    nest: LoopNest
+    data: DataType
+    platform: Platform
+    limits: Mapping[str, Fraction]
+    objective: Objective
+    edition: Edition
+    dataflow: tuple[str, ...] | None = None
+    permutation: str | None = None
+    descriptor: Path | None = None
+    include_unbuildable: bool = False
+    space: SpaceOptions = field(default_factory=SpaceOptions)
+
+
+def read_request(
+    workload: str,
+    *,
+    sizes: Sequence[str] | None = None,
+    platform: str | None = None,
+    dtype: str | None = None,
+    limit: Sequence[str] | None = None,
+    dataflow: str | None = None,
+    permutation: str | None = None,
+    edition: str | None = None,
+    descriptor: Path | None = None,
+    objective: str | None = None,
+    include_unbuildable: bool = False,
+    min_lanes: str | None = None,
+    divisors_only: bool = False,
+) -> Request:
+    """Read the options of the same names, None where one was not given.
+
+    Raises
+    ------
+    InputError
+        If one of them does not fit.
+    """
+    return Request(
+        nest=find_workload(workload, parse_sizes(sizes or [])),
+        data=data_type(DTYPE if dtype is None else dtype),
+        platform=load_platform(PLATFORM if platform is None else platform),
+        limits=parse_limits(limit or []),
+        objective=parse_objective(OBJECTIVE if objective is None else objective),
+        edition=parse_edition(EDITION if edition is None else edition),
+        dataflow=parse_loops(dataflow),
+        permutation=permutation,
+        descriptor=descriptor,
+        include_unbuildable=include_unbuildable,
+        space=SpaceOptions(parse_integer("--min-lanes", "1" if min_lanes is None else min_lanes, least=1), divisors_only),
+    )
+
+
+def requested_designs(request: Request) -> tuple[SystolicArray, ...]:
+    """The designs to solve.
+
+    Raises
+    ------
+    InputError
+        If none is left, or the descriptor and the other options contradict each other.
+    """
+    if request.descriptor is not None:
+        return (_described_design(request),)
+    return choose_designs(
+        request.nest,
+        request.edition,
+        request.dataflow,
+        request.permutation,
+        include_unbuildable=request.include_unbuildable,
+    )
+
+
+def _described_design(request: Request) -> SystolicArray:
+    from ithaca.formulations.descriptors import load_descriptor
+
+    assert request.descriptor is not None
+    if request.edition is not Edition.ODYSSEY:
+        raise InputError(
+            "--descriptor: published descriptions carry the omissions of --edition odyssey; allowed: that edition only"
+        )
+    array = load_descriptor(request.descriptor, request.nest)
+    for option, asked, found in (
+        ("--dataflow", request.dataflow and set(request.dataflow), set(array.dataflow)),
+        ("--permutation", request.permutation, array.permutation),
+    ):
+        if asked is not None and asked != found:
+            raise InputError(f"{option} does not match the descriptor, which describes {array.name}")
+    return array
+
+
+def requested_limits(platform: Platform, given: Mapping[str, Fraction]) -> tuple[Limit, ...]:
+    """The platform's limits, replaced or extended by those given."""
+    bounds = {name: r.limit for name, r in platform.resources.items() if name in METRICS} | dict(given)
+    return tuple(Limit(name, bound) for name, bound in bounds.items())
+
+
+def problems(request: Request) -> tuple[Problem, ...]:
+    """One problem per requested design."""
+    limits = requested_limits(request.platform, request.limits)
+    return tuple(
+        Problem(request.nest, array, request.data, limits, request.objective, request.space, request.platform.technology)
+        for array in requested_designs(request)
+    )

@@ -1,0 +1,234 @@
+"""Solve problems on a Dask cluster: one on this machine, or one whose scheduler is given.
+
+Every problem is a task of its own, a few kilobytes long. Dask gives the tasks of a worker that dies
+to others. A problem that was among them too often is suspect: it is tried once more when no other one is
+under way, so that those that merely shared a worker with it do not fail with it.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import re
+import secrets
+import signal
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ithaca.solver.engines import Method
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.solution import Solution
+from ithaca.studies.network.executor import AHEAD, KILLED, POLL, Share, Tell
+from ithaca.studies.network.failure import Failure
+from ithaca.studies.network.job import Job, attempt, one_line
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+#: Seconds between looks of a running search at whether it is still wanted, and of the size of the cluster.
+LOOK = 2.0
+
+#: Seconds to wait for a scheduler, and for its first worker.
+PATIENCE = 10.0
+
+#: What to give as address for a cluster on this machine.
+LOCAL = "local"
+
+#: What the address of a scheduler looks like.
+ADDRESS = re.compile(r"([a-z]+://)?[^\s/]+:[0-9]{1,5}")
+
+#: Why problems have no answer.
+GONE = "the connection to the scheduler was lost"
+
+
+class Cluster:
+    """An `Executor` on Dask.
+
+    Parameters
+    ----------
+    scheduler : str
+        Address of a scheduler, such as ``tcp://host:8786``, or `LOCAL`: then a cluster is started with the first problem.
+    threads : int
+        Processes of a cluster on this machine.
+
+    Raises
+    ------
+    InputError
+        If Dask is not installed, no scheduler answers at the address, or it has no workers.
+    """
+
+    def __init__(self, scheduler: str, threads: int) -> None:
+        try:
+            import distributed  # noqa: F401
+        except ImportError:
+            raise InputError("--scheduler needs the package distributed; pip install distributed installs it") from None
+        self._threads = threads
+        self._local: Any = None
+        self._client: Client | None = None
+        self._looked = -LOOK
+        if scheduler != LOCAL:
+            self._client = _connect(scheduler)
+            self._count_threads()
+
+    @property
+    def width(self) -> int:
+        """Threads of all workers."""
+        return max(self._threads, 1)
+
+    def solve(self, jobs: Sequence[Job], method: Method, share: Share, tell: Tell) -> Iterator[tuple[int, Solution | Failure]]:
+        """Solve problems on the workers; their progress is not told."""
+        if not jobs:
+            return
+        client = self._start()
+        suspects: list[int] = []
+        for index, outcome in self._run(client, jobs, range(len(jobs)), method, share, AHEAD):
+            if isinstance(outcome, _Killed):
+                suspects.append(index)
+            else:
+                yield index, outcome
+        for index in suspects:
+            for _, outcome in self._run(client, jobs, [index], method, share, 1):
+                yield index, Failure(jobs[index].place, KILLED) if isinstance(outcome, _Killed) else outcome
+
+    def close(self) -> None:
+        """Leave the cluster; one on this machine ends."""
+        if self._client is not None:
+            self._client.close()
+        if self._local is not None:
+            self._local.close()
+
+    def _run(
+        self, client: Client, jobs: Sequence[Job], chosen: Sequence[int], method: Method, share: Share, ahead: int
+    ) -> Iterator[tuple[int, Solution | Failure | _Killed]]:
+        """Solve some of the jobs."""
+        from distributed import Event
+
+        wanted = deque(chosen)
+        under_way: dict[str, tuple[int, Future[Any]]] = {}
+        finished: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
+        name = f"ithaca-{secrets.token_hex(8)}"
+        unwanted = Event(name, client)
+        try:
+            while wanted or under_way:
+                options = share(len(wanted) + len(under_way))
+                if options.stop is not None and options.stop():
+                    return
+                if client.status in ("closing", "closed"):
+                    left = [*(index for index, _ in under_way.values()), *wanted]
+                    yield from ((index, Failure(jobs[index].place, GONE)) for index in left)
+                    return
+                self._count_threads()
+                while wanted and len(under_way) < ahead * self.width and client.status == "running":
+                    index = wanted.popleft()
+                    plain = replace(share(len(wanted) + len(under_way) + 1), stop=None)
+                    future = client.submit(work, jobs[index], plain, method, name, key=f"{name}-{index}", pure=False)
+                    under_way[str(future.key)] = index, future
+                    future.add_done_callback(finished.put)
+                try:
+                    future = finished.get(timeout=POLL)
+                except queue.Empty:
+                    continue
+                index, _ = under_way.pop(str(future.key))
+                outcome = _outcome(jobs[index], future)
+                if outcome is None:  # the connection was lost; once it is back, again
+                    wanted.appendleft(index)
+                else:
+                    yield index, outcome
+        finally:
+            if under_way and client.status == "running":
+                unwanted.set()
+                client.cancel([future for _, future in under_way.values()], force=True)
+
+    def _start(self) -> Client:
+        if self._client is None:
+            from distributed import Client, LocalCluster
+
+            self._local = LocalCluster(
+                n_workers=self._threads,
+                threads_per_worker=1,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+                preload=[__name__],
+            )
+            self._client = Client(self._local, set_as_default=False)
+        return self._client
+
+    def _count_threads(self) -> None:
+        """Look now and then, as workers may join and leave."""
+        now = time.monotonic()
+        if self._client is not None and self._client.status == "running" and now - self._looked > LOOK:
+            self._looked = now
+            self._threads = sum(self._client.nthreads().values())
+
+
+def dask_setup(worker: object) -> None:
+    """What a worker process on this machine does first: ignore Ctrl-C, which reaches all processes of a terminal.
+
+    This process decides, and tells the workers.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def work(job: Job, options: SolveOptions, method: Method, unwanted: str) -> Solution | Failure:
+    """What a worker does: attempt a problem, and end the search when it is not wanted any more."""
+    return attempt(job, replace(options, stop=_is_set(unwanted)), method)
+
+
+def _is_set(event: str) -> Callable[[], bool]:
+    """Whether an event of the cluster is set; asked seldom, since most searches are over before it could be."""
+    looked, found = time.monotonic(), False
+
+    def ask() -> bool:
+        nonlocal looked, found
+        if not found and time.monotonic() - looked > LOOK:
+            from distributed import Event
+
+            found, looked = bool(Event(event).is_set()), time.monotonic()
+        return found
+
+    return ask
+
+
+class _Killed:
+    """What came of a problem whose worker died too often."""
+
+
+def _outcome(job: Job, future: Future[Any]) -> Solution | Failure | _Killed | None:
+    """What came of a future; None where the connection was lost."""
+    from distributed import CancelledError, KilledWorker
+
+    try:
+        outcome: Solution | Failure = future.result()
+    except CancelledError:
+        return None
+    except KilledWorker:
+        return _Killed()
+    except Exception as error:  # such as a worker that does not have Ithaca
+        return Failure(job.place, one_line(f"{type(error).__name__}: {error}"))
+    return outcome
+
+
+def _connect(scheduler: str) -> Client:
+    from distributed import Client
+
+    if not ADDRESS.fullmatch(scheduler):
+        raise InputError(f"--scheduler is {quoted(scheduler)}; allowed: {LOCAL}, or an address such as tcp://host:8786")
+    for name in ("distributed.client", "distributed.core", "distributed.comm"):  # what they report is told in our own words
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"--scheduler {quoted(scheduler)}: {' '.join(str(error).split())}; allowed: the address of a running Dask scheduler"
+        ) from None
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError:
+        client.close()
+        raise InputError(f"--scheduler {quoted(scheduler)} has no workers; allowed: a scheduler with at least one") from None
+    return client

@@ -1,0 +1,42 @@
+"""The modes of a network's solve by name. Each is imported when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+
+from ithaca.studies.network.request import NetworkRequest
+from ithaca.studies.network.result import NetworkResult
+from ithaca.studies.network.runner import RunOptions
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted
+from ithaca.workloads.networks.network import Network
+
+#: Solves a network.
+SolveNetwork = Callable[[Network, NetworkRequest, RunOptions], NetworkResult]
+
+#: Module and function of each mode.
+MODES: Mapping[str, tuple[str, str]] = {
+    "per-layer": ("per_layer", "solve_per_layer"),
+    "shared-dataflow": ("shared_dataflow", "solve_shared_dataflow"),
+    "shared-array": ("shared_array", "solve_shared_array"),
+    "multi-array": ("multi_array", "solve_multi_array"),
+}
+
+#: Modes with more than one array.
+SEVERAL_ARRAYS = frozenset({"multi-array"})
+
+
+def mode(name: str) -> SolveNetwork:
+    """What solves a network in a mode.
+
+    Raises
+    ------
+    InputError
+        If there is no such mode.
+    """
+    if name not in MODES:
+        raise InputError(f"--mode is {quoted(name)}; allowed: {', '.join(MODES)}")
+    module, function = MODES[name]
+    found: SolveNetwork = getattr(import_module(f"ithaca.studies.network.{module}"), function)
+    return found

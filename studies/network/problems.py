@@ -1,0 +1,117 @@
+"""The problems of a network: every layer under every design."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+from ithaca.formulations.design_choice import choose_designs
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic_array import SystolicArray
+from ithaca.studies.network.request import NetworkRequest
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted
+from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.networks.network import Layer, Network
+
+
+@dataclass(frozen=True)
+class LayerProblems:
+    """A layer, and its problem under each design.
+
+    Attributes
+    ----------
+    layer : Layer
+        The layer.
+    problems : tuple of Problem
+        One per design, in the order of dataflows and permutations.
+    """
+
+    layer: Layer
+    problems: tuple[Problem, ...]
+
+
+def layer_problems(network: Network, request: NetworkRequest) -> tuple[LayerProblems, ...]:
+    """One problem per layer and design.
+
+    Raises
+    ------
+    InputError
+        If a layer has no such dataflow or permutation, or no design that can be built, or the platform does
+        not know a metric.
+    """
+    # a design is stated in symbols: layers that differ in nothing but extents share it
+    derived: dict[LoopNest, tuple[SystolicArray, ...]] = {}
+    found = []
+    for layer in network.layers:
+        shape = replace(layer.nest, extents=tuple((loop, 1) for loop in layer.nest.loops))
+        if shape not in derived:
+            derived[shape] = _designs(layer, request)
+        found.append(
+            LayerProblems(
+                layer,
+                tuple(
+                    Problem(
+                        layer.nest,
+                        array,
+                        request.data,
+                        request.limits,
+                        request.objective,
+                        request.space,
+                        request.platform.technology,
+                    )
+                    for array in derived[shape]
+                ),
+            )
+        )
+    found[0].problems[0].symbolic()  # refuses a metric that the platform does not know
+    return tuple(found)
+
+
+def only_layers(network: Network, patterns: Sequence[str]) -> Network:
+    """A network reduced to the layers that some patterns name.
+
+    Parameters
+    ----------
+    network : Network
+        The network.
+    patterns : sequence of str
+        Names of layers or of their kernels, with ``*``, ``?`` and ``[…]`` as in file names, e.g. ``conv2d`` or ``conv3_*``;
+        none for all layers.
+
+    Raises
+    ------
+    InputError
+        If a pattern matches no layer.
+    """
+    if not patterns:
+        return network
+    kept: set[int] = set()
+    for pattern in patterns:
+        hits = {
+            index
+            for index, layer in enumerate(network.layers)
+            if fnmatchcase(layer.name, pattern) or fnmatchcase(layer.nest.name, pattern)
+        }
+        if not hits:
+            kernels = ", ".join(dict.fromkeys(layer.nest.name for layer in network.layers))
+            names = ", ".join(layer.name for layer in network.layers)
+            raise InputError(
+                f"--layers: {quoted(pattern)} is no layer of {network.name}; allowed: kernels {kernels}; layers {names}"
+            )
+        kept |= hits
+    return replace(network, layers=tuple(layer for index, layer in enumerate(network.layers) if index in kept))
+
+
+def _designs(layer: Layer, request: NetworkRequest) -> tuple[SystolicArray, ...]:
+    try:
+        return choose_designs(
+            layer.nest,
+            request.edition,
+            request.dataflow,
+            request.permutation,
+            include_unbuildable=request.include_unbuildable,
+        )
+    except InputError as error:
+        raise InputError(f"layer {layer.name}: {error}; --layers leaves layers out") from None

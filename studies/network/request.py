@@ -1,0 +1,54 @@
+"""What a network is asked for: the same of every layer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ithaca.formulations.data_types import DataType
+from ithaca.formulations.platform import Platform
+from ithaca.formulations.problem import Limit, Objective, SpaceOptions
+from ithaca.formulations.systolic_array import Edition
+from ithaca.solver.shared.fronts import Minimise
+
+
+@dataclass(frozen=True)
+class NetworkRequest:
+    """What a network is solved for.
+
+    Attributes
+    ----------
+    data : DataType
+        The type of all arrays.
+    platform : Platform
+        The device.
+    limits : tuple of Limit
+        Upper limits on metrics: the platform's, and those that replace or extend them.
+    objective : Objective
+        What is minimised, of each run of a layer.
+    edition : Edition
+        Statement of the cost model.
+    dataflow : tuple of str or None
+        The dataflow of every layer; None for all.
+    permutation : str or None
+        The permutation of every layer; None for all.
+    include_unbuildable : bool
+        Whether to consider designs that HLS cannot build.
+    space : SpaceOptions
+        Restrictions of the design space.
+    arrays : int
+        How many arrays share the budget.
+    minimise : Minimise
+        What of several arrays is minimised.
+    """
+
+    data: DataType
+    platform: Platform
+    limits: tuple[Limit, ...]
+    objective: Objective
+    edition: Edition = Edition.EXACT
+    dataflow: tuple[str, ...] | None = None
+    permutation: str | None = None
+    include_unbuildable: bool = False
+    space: SpaceOptions = field(default_factory=SpaceOptions)
+    arrays: int = 1
+    minimise: Minimise = Minimise.TOTAL

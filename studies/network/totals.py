@@ -1,0 +1,111 @@
+"""Objectives over several layers: which have a sum, and what is proven about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from ithaca.formulations.expression import CeilingDivision, Constant, Expression, Maximum, Minimum, Product, Sum, Symbol
+from ithaca.formulations.problem import Objective
+from ithaca.solver.certificate import Certificate, Status, relative_gap
+from ithaca.studies.network.result import Total
+from ithaca.workloads.errors import InputError
+
+#: Metrics of which runs, one after the other, take the sum.
+ADDITIVE = ("latency", "prologue", "main", "epilogue", "off_chip_words", "comm", "energy")
+
+
+def adds_up(objective: Objective) -> bool:
+    """Whether an objective is the sum of what the runs of all layers take.
+
+    That holds for sums, constant multiples, maxima and minima of metrics that add up. A maximum, such
+    as ``max(latency, off_chip_words/8)``, is taken per run, as layers run one after the other. It does not hold for
+    resources, rates, and products such as ``edp``.
+    """
+    return _adds_up(objective.expression)
+
+
+def require_sum(objective: Objective, what: str) -> None:
+    """Refuse an objective that does not add up, where a sum is needed."""
+    if not adds_up(objective):
+        raise InputError(
+            f"--objective '{objective.text}' does not add up over layers, which {what} needs; "
+            f"allowed: sums, multiples, max and min of {', '.join(ADDITIVE)}"
+        )
+
+
+def total(parts: Iterable[tuple[int, Fraction | None, Certificate]], method: str) -> Total:
+    """The sum of an objective over layers.
+
+    Parameters
+    ----------
+    parts : iterable of (int, Fraction or None, Certificate)
+        How often each layer runs, its objective, and what is proven about it.
+    method : str
+        For the certificate.
+
+    Returns
+    -------
+    Total
+        Optimal only if the sum of the lower bounds equals the sum of the values exactly; infeasible if a layer
+        is. Boxes and seconds are those of all parts.
+    """
+    parts = list(parts)
+    value = _sum((count, value) for count, value, _ in parts)
+    bound = _sum((count, certificate.lower_bound) for count, _, certificate in parts)
+    certificates = [certificate for *_, certificate in parts]
+    if any(c.status is Status.INFEASIBLE for c in certificates):
+        return _total(None, None, Status.INFEASIBLE, certificates, method)
+    return _total(value, bound, _status(value, bound), certificates, method)
+
+
+def best_total(totals: Sequence[Total], method: str) -> Total:
+    """The least of several totals, with what is proven over all of them."""
+    certificates = [t.certificate for t in totals]
+    possible = [t for t in totals if t.certificate.status is not Status.INFEASIBLE]
+    if not possible:
+        return _total(None, None, Status.INFEASIBLE, certificates, method)
+    bounds = [t.certificate.lower_bound for t in possible if t.certificate.lower_bound is not None]
+    value = min((t.value for t in possible if t.value is not None), default=None)
+    bound = min(bounds) if len(bounds) == len(possible) else None
+    return _total(value, bound, _status(value, bound), certificates, method)
+
+
+def _status(value: Fraction | None, bound: Fraction | None) -> Status:
+    if value is None:
+        return Status.UNKNOWN
+    return Status.OPTIMAL if value == bound else Status.FEASIBLE
+
+
+def _total(
+    value: Fraction | None, bound: Fraction | None, status: Status, certificates: Sequence[Certificate], method: str
+) -> Total:
+    nodes, seconds = sum(c.nodes for c in certificates), sum(c.seconds for c in certificates)
+    return Total(value, Certificate(status, bound, relative_gap(value, bound), method, nodes, seconds))
+
+
+def _sum(parts: Iterable[tuple[int, Fraction | None]]) -> Fraction | None:
+    """Σ count · number; None if one of them is not known."""
+    result = Fraction(0)
+    for count, number in parts:
+        if number is None:
+            return None
+        result += count * number
+    return result
+
+
+def _adds_up(node: Expression) -> bool:
+    match node:
+        case Constant():
+            return True
+        case Symbol():
+            return node.name in ADDITIVE
+        case Sum():
+            return all(map(_adds_up, node.terms))
+        case Product():
+            return len(node.factors) == 1 and node.factors[0][1] == 1 and _adds_up(node.factors[0][0])
+        case Maximum() | Minimum():
+            return all(map(_adds_up, node.arguments))
+        case CeilingDivision():
+            return isinstance(node.denominator, Constant) and _adds_up(node.numerator)
+    return False

@@ -1,0 +1,201 @@
+"""The scale of an objective: which values it can take, and how to ask for "at most" and "less than".
+
+Most objectives lie on a grid: all their values are multiples of a step, so "less than v" is "at
+most the grid point below v". A quotient such as power = energy/time has no grid. Where both parts
+of A/B have one and B > 0, "A/B < v" is asked without dividing: A − v·B < 0, and A − v·B
+lies on a grid again. That is exact, needs no distance between quotients, and solvers bound a
+difference faster than a quotient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from math import ceil, floor, gcd, lcm
+
+from ithaca.formulations import quantities
+from ithaca.formulations.design_space import largest_t1
+from ithaca.formulations.expression import (
+    ONE,
+    Constant,
+    Expression,
+    Maximum,
+    Minimum,
+    Product,
+    Sum,
+    Symbol,
+    add,
+    multiply,
+    power,
+    split_coefficient,
+)
+from ithaca.formulations.interval import Interval, as_interval
+from ithaca.formulations.metrics import METRICS
+from ithaca.formulations.number_systems import INTERVAL
+from ithaca.formulations.packing import pack_options
+from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.solver.exact.granularity import granularity
+from ithaca.studies.metric_forms import in_quantities
+from ithaca.studies.region import Bound
+from ithaca.studies.wording import wording
+from ithaca.workloads.errors import InputError
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The values of an objective over a design.
+
+    Attributes
+    ----------
+    objective : Objective
+        The objective.
+    step : Fraction
+        All values are multiples of it; 0 for a quotient.
+    over, under : Expression
+        The objective is over/under (over metrics), ``under`` positive; ``under`` is 1 where there is a step.
+    over_step, under_step : Fraction
+        Steps of both.
+    over_constant : Fraction or None
+        The value of ``over`` where it is the same for all configurations.
+    under_form : Expression
+        ``under`` in the design's quantities, without its constant factor.
+    """
+
+    objective: Objective
+    step: Fraction
+    over: Expression
+    under: Expression
+    over_step: Fraction
+    under_step: Fraction
+    over_constant: Fraction | None
+    under_form: Expression
+
+    @property
+    def numerator(self) -> Objective:
+        """``over`` as an objective."""
+        return Objective(wording(self.over), self.over)
+
+    def normal(self, bound: Bound) -> Bound:
+        """A bound that the same values meet: on the grid, and not strict, where there is one."""
+        if not self.step:
+            return bound
+        steps = bound.value / self.step
+        return Bound((ceil(steps) - 1 if bound.strict else floor(steps)) * self.step, strict=False)
+
+    def limit(self, bound: Bound) -> Limit:
+        """A bound as a limit of a problem: met by exactly the same configurations."""
+        if self.step:
+            # in parentheses it is an expression, whose bound may be negative
+            return Limit(f"({self.objective.text})", self.normal(bound).value)
+        over, under = bound.value.numerator, bound.value.denominator
+        difference = add(multiply(under, self.over), multiply(-over, self.under))
+        apart = _common(under * self.over_step, over * self.under_step) if bound.strict else Fraction(0)
+        return Limit(wording(difference), -apart)
+
+
+def find_scale(problem: Problem, objective: Objective) -> Scale:
+    """The scale of an objective over a design.
+
+    Parameters
+    ----------
+    problem : Problem
+        The design; its limits and its own objective do not matter.
+    objective : Objective
+        The objective.
+
+    Raises
+    ------
+    InputError
+        If it is neither on a grid nor a quotient of what is.
+    """
+
+    def step_of(node: Expression) -> Fraction:
+        return granularity(in_quantities(problem, node), problem.data)
+
+    if step := step_of(objective.expression):
+        return Scale(objective, step, objective.expression, ONE, step, Fraction(1), None, ONE)
+    over, under = _quotient(objective.expression, step_of)
+    denominator = in_quantities(problem, under)
+    least = as_interval(denominator.evaluate(_ranges(problem), INTERVAL)).low
+    over_step, under_step = step_of(over), step_of(under)
+    if not over_step or not under_step or least <= 0:
+        raise InputError(
+            f"objective '{objective.text}' has values of no known distance; allowed: quotients of sums and products of metrics"
+        )
+    numerator = in_quantities(problem, over)
+    constant = numerator.value if isinstance(numerator, Constant) else None
+    form = split_coefficient(denominator)[1]
+    return Scale(objective, Fraction(0), over, under, over_step, under_step, constant, form)
+
+
+def form_of(problem: Problem, objective: Objective) -> Expression:
+    """An objective in the design's quantities, without its constant factor."""
+    return split_coefficient(in_quantities(problem, objective.expression))[1]
+
+
+def _quotient(node: Expression, step_of: Callable[[Expression], Fraction]) -> tuple[Expression, Expression]:
+    """Write an expression over metrics as A/B, with a grid for A and for B where there is one."""
+    if step_of(node):
+        return node, ONE
+    if isinstance(node, Symbol):
+        return _metric_quotient(node, step_of)
+    if isinstance(node, Product):
+        over: list[Expression] = [multiply(node.coefficient)]
+        under: list[Expression] = []
+        for base, exponent in node.factors:
+            top, bottom = _quotient(base, step_of)
+            (over if exponent > 0 else under).append(power(top, abs(exponent)))
+            (under if exponent > 0 else over).append(power(bottom, abs(exponent)))
+        return multiply(*over), multiply(*under)
+    if isinstance(node, Sum):
+        tops, bottom = _over_one_denominator(node.terms, step_of)
+        return add(*tops), bottom
+    if isinstance(node, Maximum | Minimum):
+        tops, bottom = _over_one_denominator(node.arguments, step_of)
+        return type(node)(tuple(tops)), bottom
+    return node, ONE
+
+
+def _metric_quotient(metric: Symbol, step_of: Callable[[Expression], Fraction]) -> tuple[Expression, Expression]:
+    """A metric without a grid as (metric · B)/B, for the first B of one or two metrics that has one, as has the product."""
+    names = [name for name in METRICS if name != metric.name and not METRICS[name].silicon_only]
+    for count in (1, 2):
+        for chosen in combinations_with_replacement(names, count):
+            under = multiply(*(Symbol(name) for name in chosen))
+            over = multiply(metric, under)
+            if step_of(under) and step_of(over):
+                return over, under
+    return metric, ONE
+
+
+def _over_one_denominator(
+    nodes: tuple[Expression, ...], step_of: Callable[[Expression], Fraction]
+) -> tuple[list[Expression], Expression]:
+    parts = [_quotient(node, step_of) for node in nodes]
+    denominators = list(dict.fromkeys(bottom for _, bottom in parts))
+    tops = [multiply(top, *(d for d in denominators if d != bottom)) for top, bottom in parts]
+    return tops, multiply(*denominators)
+
+
+def _ranges(problem: Problem) -> Mapping[str, Interval]:
+    """Every quantity's range over the whole design space (or a little more)."""
+    ranges = {}
+    for loop in problem.array.band:
+        extent = problem.nest.sizes[loop]
+        ranges[quantities.tiles(loop).name] = Interval(Fraction(1), Fraction(extent))
+        for quantity in (quantities.t1, quantities.t2, quantities.lanes):
+            ranges[quantity(loop).name] = Interval(Fraction(1), Fraction(largest_t1(extent)))
+    for group in problem.array.packed_groups:
+        # an inferred pack may be as large as a dimension of a data tile
+        last = sum(largest_t1(extent) for extent in problem.nest.sizes.values())
+        widest = max(int(pack_options(group.packing, problem.data)[-1]), problem.data.port_words, last)
+        ranges[quantities.pack(group.name).name] = Interval(Fraction(1), Fraction(widest))
+    return ranges
+
+
+def _common(first: Fraction, second: Fraction) -> Fraction:
+    """Greatest common divisor of two rationals; the other one if one is 0."""
+    bottom = lcm(first.denominator, second.denominator)
+    return Fraction(gcd(int(first * bottom), int(second * bottom)), bottom)

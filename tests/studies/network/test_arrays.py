@@ -1,0 +1,117 @@
+"""Modes with shared arrays: totals, what an array takes, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from ithaca.exports.files import write_text_atomically
+from ithaca.formulations.json_numbers import document_text
+from ithaca.solver.certificate import Status
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.shared.fronts import Minimise
+from ithaca.studies.network.documents import network_document
+from ithaca.studies.network.files import load_network_result
+from ithaca.studies.network.modes import mode
+from ithaca.studies.network.problems import only_layers
+from ithaca.studies.network.result import NetworkResult
+from ithaca.studies.network.runner import RunOptions
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.networks.network import Network
+from tests.studies.network.tiny import tiny_network, tiny_request
+
+OPTIONS = RunOptions()
+
+
+@pytest.fixture(scope="module")
+def products(tmp_path_factory: pytest.TempPathFactory) -> Network:
+    """The tiny network's matrix products: ``wide`` once and ``deep`` three times."""
+    return only_layers(tiny_network(tmp_path_factory.mktemp("network")), ["mm"])
+
+
+@pytest.fixture(scope="module")
+def shared(products: Network) -> NetworkResult:
+    return mode("shared-array")(products, tiny_request(), OPTIONS)
+
+
+def test_a_shared_array_costs_no_less_than_a_shared_dataflow(products: Network, shared: NetworkResult) -> None:
+    free = mode("shared-dataflow")(products, tiny_request(), OPTIONS)
+    assert shared.total is not None
+    assert shared.total.certificate.status is Status.OPTIMAL
+    assert free.total is not None
+    assert free.total.value is not None
+    assert shared.total.value is not None
+    assert shared.total.value >= free.total.value
+    assert shared.total.value == shared.sum_of("latency")
+
+
+def test_all_layers_run_on_the_same_hardware(products: Network, shared: NetworkResult) -> None:
+    (array,) = shared.arrays
+    request = tiny_request()
+    for result in shared.layers:
+        solution = result.answer.solution
+        assert solution is not None
+        assert solution.tiling is not None
+        for loop in array.dataflow:
+            assert (
+                solution.tiling.array_part[loop] // solution.tiling.t2(solution.problem.array, loop)
+                == array.parameters[f"lanes.{loop}"]
+            )
+        assert solution.tiling.simd == array.parameters["simd"]
+        # block RAM is that of the array, not of the layer's own tile
+        assert {m: solution.metrics[m] for m in array.resources} == dict(array.resources)
+    assert all(array.resources[limit.metric] <= limit.bound for limit in request.limits)
+
+
+def test_a_result_loads_back(tmp_path: Path, shared: NetworkResult) -> None:
+    write_text_atomically(tmp_path / "r.json", document_text(network_document(shared)))
+    loaded = load_network_result(tmp_path / "r.json")
+    assert network_document(loaded) == network_document(shared)
+
+
+@pytest.mark.parametrize("minimise", list(Minimise))
+def test_more_arrays_are_no_slower_than_one(products: Network, shared: NetworkResult, minimise: Minimise) -> None:
+    request = tiny_request(arrays=2, minimise=minimise)
+    result = mode("multi-array")(products, request, OPTIONS)
+    assert result.total is not None
+    assert result.total.value is not None
+    assert shared.total is not None
+    assert shared.total.value is not None
+    assert result.total.value <= shared.total.value
+    assert sum(layer.layer.count for layer in result.layers) == 4
+    for limit in request.limits:
+        assert sum(array.resources[limit.metric] for array in result.arrays) <= limit.bound
+    times = [array.total.value or Fraction(0) for array in result.arrays]
+    assert result.total.value == (max(times) if minimise is Minimise.SLOWEST else sum(times))
+
+
+def test_layers_of_several_kernels_are_refused(tmp_path: Path) -> None:
+    network = tiny_network(tmp_path)
+    for name in ("shared-array", "multi-array"):
+        with pytest.raises(InputError, match="needs layers of one kernel, but tiny has mm, conv2d; select with --layers"):
+            mode(name)(network, tiny_request(arrays=2), OPTIONS)
+
+
+def test_limits_and_objectives_that_arrays_cannot_share_are_refused(products: Network) -> None:
+    with pytest.raises(InputError, match="does not add up over layers"):
+        mode("shared-array")(products, tiny_request("edp"), OPTIONS)
+    many = replace(products, layers=tuple(replace(layer, count=40) for layer in products.layers))
+    with pytest.raises(InputError, match="up to 64 runs"):
+        mode("multi-array")(many, tiny_request(arrays=2), OPTIONS)
+
+
+def test_no_array_is_said_so(products: Network) -> None:
+    result = mode("shared-array")(products, tiny_request(dsp=4), OPTIONS)
+    assert not result.answered
+    assert result.total is not None
+    assert (result.total.value, result.total.certificate.status) == (None, Status.INFEASIBLE)
+
+
+def test_a_time_limit_leaves_a_bound(products: Network) -> None:
+    result = mode("shared-array")(products, tiny_request(), RunOptions(search=SolveOptions(time_limit=0.0)))
+    assert not result.complete
+    assert result.total is not None
+    assert result.total.certificate.lower_bound is not None

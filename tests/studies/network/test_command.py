@@ -1,0 +1,176 @@
+"""``ithaca network`` as a user meets it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ithaca.studies.network import job
+from tests.studies.network.tiny import TINY, tiny_file
+
+#: Restricted so that a run takes a second.
+QUICK = ("--divisors-only", "--limit", "dsp=400,bram18k=400")
+
+COMMAND = (sys.executable, "-m", "ithaca.cli", "network")
+
+
+def ithaca(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run the command as installed, in a process of its own."""
+    return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
+
+
+def test_a_network_prints_layers_totals_and_what_is_left_out(tmp_path: Path) -> None:
+    output, table = tmp_path / "r.json", tmp_path / "r.csv"
+    done = ithaca(tiny_file(tmp_path), *QUICK, "-o", output, "--table", table, "--mode", "shared-dataflow")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(output.read_text())
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    assert [row["layer"] for row in rows] == ["wide", "deep", "image"]
+    assert sum(int(row["count"]) * int(row["latency"]) for row in rows) == document["total"]["value"]
+    for piece in ("tiny fp32 on u250", "mm: design [", "(no other design is better)", "proven     3 of 3 layers", "(optimal)"):
+        assert piece in done.stdout
+    assert f"latency {document['total']['value']}" in done.stdout
+    assert "left out   Relu × 2 (element by element)" in done.stdout
+    assert done.stderr.splitlines() == [f"wrote {output}", f"wrote {table}"]
+
+
+def test_json_is_the_file(tmp_path: Path) -> None:
+    output = tmp_path / "r.json"
+    done = ithaca(tiny_file(tmp_path), *QUICK, "--layers", "wide", "--json", "-o", output)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == output.read_text()
+
+
+def test_an_infeasible_network_exits_1_and_names_the_layers(tmp_path: Path) -> None:
+    done = ithaca(tiny_file(tmp_path), "--limit", "dsp=4", "--layers", "mm", "--json")
+    assert done.returncode == 1
+    assert done.stderr.startswith("infeasible: wide, deep: limit dsp = 4 cannot be met")
+    assert done.stderr.count("\n") == 1
+    assert json.loads(done.stdout)["total"]["certificate"]["status"] == "infeasible"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("--mode", "x"), "--mode is 'x'; allowed: per-layer, shared-dataflow"),
+        (("--mode", "shared-dataflow", "--objective", "dsp"), "--objective 'dsp' does not add up over layers"),
+        (("--arrays", "2"), "--arrays does not go with --mode per-layer"),
+        (("--minimise", "total"), "--minimise does not go with --mode per-layer"),
+        (("--threads", "2", "--scheduler", "tcp://localhost:1"), "--threads does not go with --scheduler"),
+        (("--scheduler", "localhost"), "--scheduler is 'localhost'; allowed: an address"),
+        (("--layers", "fc*"), "--layers: 'fc*' is no layer of tiny"),
+        (("-s", "batch=2"), "unknown size 'batch' of network"),
+        (("--dataflow", "i,j"), "layer image: unknown dataflow 'i,j' of conv2d"),
+        (("--table", "/nowhere/r.csv"), "cannot write /nowhere/r.csv"),
+        (("--threads", "0"), "--threads is '0'"),
+        (("--objective", "area"), "metric 'area' is not known"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(tmp_path: Path, arguments: tuple[str, ...], line: str) -> None:
+    done = ithaca(tiny_file(tmp_path), *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert line in done.stderr
+
+
+def test_a_failing_problem_is_reported_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from typer.testing import CliRunner
+
+    from ithaca.cli import app
+
+    solve = job.solve_design
+
+    def breaks(problem: Any, *rest: Any) -> Any:
+        if problem.array.name in ("[i] C", "[j] C"):
+            raise RuntimeError("broken")
+        return solve(problem, *rest)
+
+    monkeypatch.setattr(job, "solve_design", breaks)
+    done = CliRunner().invoke(app, ["network", str(tiny_file(tmp_path)), *QUICK, "--layers", "mm", "--json"])
+    assert done.exit_code == 0  # there is an answer
+    assert "ithaca: failed: wide [i] C, wide [j] C, deep [i] C and 1 more: RuntimeError: broken" in done.stderr
+    document = json.loads(done.stdout)
+    assert [f["place"] for f in document["failures"]] == ["wide [i] C", "wide [j] C", "deep [i] C", "deep [j] C"]
+    assert document["total"]["certificate"]["status"] == "feasible"
+
+
+@pytest.mark.parametrize("threads", ["1", pytest.param("2", marks=pytest.mark.slow)])
+def test_a_run_that_is_killed_and_started_again_writes_the_same_files(tmp_path: Path, threads: str) -> None:
+    network, random_ = tiny_file(tmp_path), random.Random(4)
+    wanted, got = tmp_path / "wanted", tmp_path / "got"
+    for folder in (wanted, got):
+        folder.mkdir()
+
+    def command(folder: Path) -> list[str]:
+        files = ("-o", folder / "r.json", "--table", folder / "r.csv", "--results", folder / "kept")
+        return [str(word) for word in (*COMMAND, network, *QUICK, "--layers", "mm", "--threads", threads, *files)]
+
+    subprocess.run(command(wanted), check=True, capture_output=True, timeout=120)
+    kills = 0
+    while not (got / "r.csv").exists():
+        running = subprocess.Popen(command(got), start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        before = len(list((got / "kept").glob("*.json"))) if (got / "kept").exists() else 0
+        deadline = time.monotonic() + 60
+        pause = random_.uniform(0, 0.5)
+        while running.poll() is None and time.monotonic() < deadline:
+            now = len(list((got / "kept").glob("*.json"))) if (got / "kept").exists() else 0
+            if kills < 3 and now > before + 1:
+                time.sleep(pause)
+                os.killpg(running.pid, signal.SIGKILL)
+                kills += 1
+                break
+            time.sleep(0.01)
+        running.wait(timeout=60)
+    assert kills == 3
+    assert (got / "r.json").read_bytes() == (wanted / "r.json").read_bytes()
+    assert (got / "r.csv").read_bytes() == (wanted / "r.csv").read_bytes()
+
+
+def test_processes_end_with_the_run_that_is_killed(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    words = [str(word) for word in (*COMMAND, tiny_file(tmp_path), *QUICK, "--threads", "2", "--results", kept)]
+    running = subprocess.Popen(words, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not (kept.exists() and list(kept.glob("*.json"))):
+        assert running.poll() is None
+        time.sleep(0.01)
+    running.kill()
+    running.wait()
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(running.pid, 0)  # asks whether any process of its group is left
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    os.killpg(running.pid, signal.SIGKILL)
+    pytest.fail("processes were left behind")
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
+    path = tmp_path / "larger.yaml"
+    path.write_text(TINY.replace("i: 4, j: 6, k: 8", "i: 400, j: 600, k: 800"))
+    kept = tmp_path / "kept"
+    words = [str(word) for word in (*COMMAND, path, "--results", kept, "-o", tmp_path / "r.json")]
+    running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not (kept.exists() and list(kept.glob("*.json"))):
+        assert running.poll() is None
+        time.sleep(0.01)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 1
+    assert "interrupted: not every problem was solved" in out
+    assert "interrupted before anything was found for" in err
+    assert json.loads((tmp_path / "r.json").read_text())["complete"] is False

@@ -1,0 +1,178 @@
+"""The document and the table of a network: they agree, and the document reads back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ithaca.formulations.json_numbers import document_text
+from ithaca.formulations.problem import SpaceOptions
+from ithaca.solver.engines import Method
+from ithaca.solver.options import SolveOptions
+from ithaca.studies.network.documents import network_document
+from ithaca.studies.network.files import load_network_result
+from ithaca.studies.network.modes import mode
+from ithaca.studies.network.problems import only_layers
+from ithaca.studies.network.result import NetworkResult
+from ithaca.studies.network.runner import RunOptions
+from ithaca.studies.network.store import ProblemStore
+from ithaca.studies.network.table import COLUMNS, network_table
+from ithaca.workloads.errors import InputError
+from tests.studies.network.tiny import tiny_network, tiny_request
+
+Solve = Callable[..., NetworkResult]
+
+
+@pytest.fixture(scope="module")
+def solve(tmp_path_factory: pytest.TempPathFactory) -> Solve:
+    """Solves the network, or some layers of it."""
+    folder = tmp_path_factory.mktemp("network")
+    store = ProblemStore(tmp_path_factory.mktemp("kept"), Method.EXACT, SolveOptions())
+
+    def solve(name: str, *layers: str, **request: Any) -> NetworkResult:
+        asked = tiny_request(**({"space": SpaceOptions(divisors_only=True)} | request))
+        return mode(name)(only_layers(tiny_network(folder), layers), asked, RunOptions(store=store))
+
+    return solve
+
+
+def written(result: NetworkResult, path: Path) -> dict[str, Any]:
+    path.write_text(document_text(network_document(result)))
+    document: dict[str, Any] = json.loads(path.read_text())
+    return document
+
+
+@pytest.mark.parametrize("name", ["per-layer", "shared-dataflow"])
+@pytest.mark.parametrize("objective", ["latency", "energy/3"])
+def test_a_document_reads_back(solve: Solve, name: str, objective: str, tmp_path: Path) -> None:
+    result, path = solve(name, "mm", objective=objective), tmp_path / "r.json"
+    document = written(result, path)
+    again = load_network_result(path)
+    assert network_document(again) == document
+    assert again.total is not None
+    assert result.total is not None
+    assert float(again.total.value or 0) == float(result.total.value or 1)
+    for one, other in zip(again.layers, result.layers, strict=True):
+        assert (one.layer, one.answer.value, one.efficiency) == (other.layer, other.answer.value, other.efficiency)
+        assert one.answer.solution is not None
+        assert other.answer.solution is not None
+        assert one.answer.solution.tiling == other.answer.solution.tiling
+    assert document["space"] == {"divisors_only": True}
+    assert document["network"]["omissions"] == [{"operator": "Relu", "count": 2, "kind": "elementwise"}]
+
+
+def test_a_document_without_answers_reads_back(solve: Solve, tmp_path: Path) -> None:
+    result, path = solve("per-layer", "wide", dsp=4, space=SpaceOptions()), tmp_path / "r.json"
+    document = written(result, path)
+    assert document["total"]["value"] is document["layers"][0]["best"] is None
+    again = load_network_result(path)
+    assert again.layers[0].answer.explain() == result.layers[0].answer.explain() != ""
+
+
+def test_a_document_says_nothing_of_the_clock(solve: Solve) -> None:
+    text = document_text(network_document(solve("per-layer")))
+    assert "seconds" not in text
+    assert "nodes" not in text
+
+
+def test_the_figures_of_the_whole_network(solve: Solve) -> None:
+    document = network_document(solve("per-layer"))
+    layers, total = document["layers"], document["total"]
+    sizes = {"wide": 4 * 6 * 8, "deep": 6 * 2 * 12, "image": 2 * 3 * 3 * 2 * 2 * 2}
+    assert {layer["name"]: layer["count"] for layer in layers} == {"wide": 1, "deep": 3, "image": 2}
+    operations = {layer["name"]: layer["count"] * sizes[layer["name"]] for layer in layers}
+    assert total["operations"] == sum(operations.values())
+    cycles = {layer["name"]: layer["count"] * layer["best"]["metrics"]["latency"] for layer in layers}
+    assert total["value"] == total["latency"] == sum(cycles.values())
+    # a multiplication and an addition per operation, at 300 MHz
+    assert total["throughput"] == pytest.approx(2 * total["operations"] / total["latency"] * 0.3)
+    macs = {layer["name"]: layer["best"]["metrics"]["dsp"] / 5 for layer in layers}
+    for layer in layers:
+        name = layer["name"]
+        assert layer["dsp_efficiency"] == pytest.approx(operations[name] / (cycles[name] * macs[name]))
+    possible = sum(cycles[name] * macs[name] for name in cycles)
+    assert total["dsp_efficiency"] == pytest.approx(total["operations"] / possible)
+
+
+@pytest.mark.parametrize("name", ["per-layer", "shared-dataflow"])
+def test_table_and_document_agree(solve: Solve, name: str) -> None:
+    result = solve(name)
+    layers = network_document(result)["layers"]
+    rows = list(csv.DictReader(io.StringIO(network_table(result))))
+    assert list(rows[0]) == list(COLUMNS)
+    assert [row["layer"] for row in rows] == [layer["name"] for layer in layers]
+    for row, layer in zip(rows, layers, strict=True):
+        best, metrics, workload = layer["best"], layer["best"]["metrics"], layer["workload"]
+        assert (int(row["count"]), row["kernel"]) == (layer["count"], workload["name"])
+        assert pairs(row["sizes"]) == workload["sizes"] | workload.get("parameters", {})
+        assert (row["dataflow"], row["permutation"]) == (",".join(best["dataflow"]), best["permutation"])
+        for part in ("array_part", "latency_hiding", "pack"):
+            assert pairs(row[part]) == best["tiling"][part]
+        assert int(row["simd"]) == best["tiling"]["simd"]
+        assert (float(row["objective"]), float(row["lower_bound"])) == (layer["value"], layer["certificate"]["lower_bound"])
+        assert (row["status"], float(row["gap"])) == (layer["certificate"]["status"], layer["certificate"]["gap"])
+        assert float(row["dsp_efficiency"]) == layer["dsp_efficiency"]
+        for metric in ("latency", "throughput", "dsp", "bram18k", "off_chip_words"):
+            assert float(row[metric]) == metrics[metric]
+
+
+def test_a_row_without_an_answer_is_empty(solve: Solve) -> None:
+    (row,) = csv.DictReader(io.StringIO(network_table(solve("per-layer", "wide", dsp=4, space=SpaceOptions()))))
+    assert (row["status"], row["latency"], row["dataflow"], row["objective"]) == ("infeasible", "", "", "")
+
+
+def pairs(text: str) -> dict[str, int]:
+    return {name: int(value) for name, value in (part.split("=") for part in text.split(","))}
+
+
+def _edit(document: dict[str, Any], path: str, value: Any) -> None:
+    *steps, last = [int(step) if step.isdigit() else step for step in path.split(".")]
+    for step in steps:
+        document = document[step]  # type: ignore[index]
+    document[last] = value  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "line"),
+    [
+        ("total.value", 1, "total.certificate.lower_bound is above the value"),
+        ("total.operations", 1, "total.operations is not what the model computes"),
+        ("layers.1.count", 4, "total.operations is not what the model computes"),
+        ("layers.0.best.metrics.latency", 1, r"layers\[0\].best.metrics.latency is not what the model computes"),
+        ("layers.0.best.tiling.array_part.i", 3, r"layers\[0\]: best.tiling is not one of the design space"),
+        ("layers.0.best.tiling.simd", 3, r"layers\[0\]: "),
+        ("layers.0.best.dataflow", ["i", "z"], r"layers\[0\]: unknown dataflow"),
+        ("layers.0.certificate.lower_bound", 1, r"layers\[0\]: certificate.status is 'optimal', but"),
+        ("layers.0.certificate.status", "infeasible", r"layers\[0\]: certificate.status is 'infeasible', which contradicts"),
+        ("layers.0.workload.sizes.i", 5, r"layers\[0\]: best.tiling is not one of the design space"),
+        ("layers.0.dsp_efficiency", 0.75, r"layers\[0\].dsp_efficiency is not what the model computes"),
+        ("platform.limits.dsp", 1, r"layers\[0\]: best.tiling is not one of the design space, or exceeds a limit"),
+        ("objective", "latency + x", "unknown"),
+        ("schema", "ithaca/2", "schema is 'ithaca/2'; allowed: 'ithaca/1'"),
+        ("layers", [], "layers is a list; allowed: List should have at least 1 item"),
+        ("extra", 1, "extra is unknown"),
+    ],
+)
+def test_an_edited_document_is_refused(solve: Solve, tmp_path: Path, path: str, value: Any, line: str) -> None:
+    file = tmp_path / "r.json"
+    document = written(solve("per-layer", "mm"), file)
+    _edit(document, path, value)
+    file.write_text(json.dumps(document))
+    with pytest.raises(InputError, match=line):
+        load_network_result(file)
+
+
+def test_a_total_must_be_the_sum(solve: Solve, tmp_path: Path) -> None:
+    file = tmp_path / "r.json"
+    document = written(solve("shared-dataflow", "mm"), file)
+    total = document["total"]
+    total["value"] = total["certificate"]["lower_bound"] = total["value"] - 1
+    file.write_text(json.dumps(document))
+    with pytest.raises(InputError, match=r"total\.value is not the sum over the layers"):
+        load_network_result(file)

@@ -1,0 +1,301 @@
+"""Running many problems: what is kept, what is solved again, and what a cluster changes (nothing)."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ithaca.formulations.derivation import derive
+from ithaca.formulations.problem import SpaceOptions
+from ithaca.solver.certificate import Status
+from ithaca.solver.engines import Method
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.solution import Solution
+from ithaca.studies.network import job
+from ithaca.studies.network.failure import Failure
+from ithaca.studies.network.job import Job
+from ithaca.studies.network.problems import layer_problems, only_layers
+from ithaca.studies.network.runner import Runner, RunOptions, RunState, run_problems
+from ithaca.studies.network.store import ProblemStore
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import workload
+from tests.studies.network.tiny import tiny_network, tiny_request
+
+
+@pytest.fixture(scope="module")
+def jobs(tmp_path_factory: pytest.TempPathFactory) -> list[Job]:
+    """Matrix multiplications under 6 designs each."""
+    network = only_layers(tiny_network(tmp_path_factory.mktemp("network")), ["mm"])
+    posed = layer_problems(network, tiny_request(space=SpaceOptions(divisors_only=True)))
+    return [Job(f"{part.layer.name} {p.array.name}", p) for part in posed for p in part.problems]
+
+
+@pytest.fixture(scope="module")
+def answers(jobs: list[Job]) -> list[Any]:
+    return values(run_problems(jobs, RunOptions()))
+
+
+def values(outcomes: Any) -> list[Any]:
+    """What must not depend on how problems were run."""
+    assert all(isinstance(outcome, Solution) for outcome in outcomes)
+    return [(o.value, o.tiling, o.certificate.status, o.certificate.nodes) for o in outcomes]
+
+
+def kept(folder: Path, search: SolveOptions | None = None) -> ProblemStore:
+    return ProblemStore(folder, Method.EXACT, search or SolveOptions())
+
+
+def test_results_are_kept_one_by_one_and_never_computed_again(
+    jobs: list[Job], answers: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, seen = tmp_path / "kept", []
+
+    def report(state: RunState) -> None:
+        if state.progress is None:
+            seen.append((state.done, len(list(folder.glob("*.json")))))
+
+    assert values(run_problems(jobs[:4], RunOptions(store=kept(folder), report=report))) == answers[:4]
+    assert seen[-1] == (4, 4)
+    assert all(files == done for done, files in seen)
+    solved = []
+    solve = job.solve_design
+    monkeypatch.setattr(job, "solve_design", lambda problem, *rest: solved.append(problem) or solve(problem, *rest))
+    assert values(run_problems(jobs, RunOptions(store=kept(folder)))) == answers
+    assert solved == [j.problem for j in jobs[4:]]
+
+
+def test_engine_gap_and_seed_tell_results_apart_but_not_the_time_limit(jobs: list[Job], tmp_path: Path) -> None:
+    problem = [jobs[0].problem]
+    stores = [
+        kept(tmp_path),
+        kept(tmp_path, SolveOptions(gap=0.1)),
+        kept(tmp_path, SolveOptions(seed=1)),
+        ProblemStore(tmp_path, Method.CPSAT, SolveOptions()),
+    ]
+    assert len({store.path(problem) for store in stores}) == 4
+    assert kept(tmp_path, SolveOptions(time_limit=5)).path(problem) == stores[0].path(problem)
+    assert stores[0].path(problem) != stores[0].path([jobs[1].problem])
+
+
+def test_what_was_not_proven_is_solved_again_only_with_more_time(
+    jobs: list[Job], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[float | None, bool]] = []
+    solve = job.solve_design
+
+    def open_ended(problem: Any, options: SolveOptions, report: Any, start: Any, method: Any) -> Solution:
+        asked.append((options.time_limit, start is not None))
+        found = solve(problem, SolveOptions(), report, start, method)
+        certificate = found.certificate
+        unproven = type(certificate)(Status.FEASIBLE, None, None, "exact", certificate.nodes, certificate.seconds)
+        return Solution(problem, found.tiling, found.value, unproven, found.metrics, found.words)
+
+    monkeypatch.setattr(job, "solve_design", open_ended)
+    short, long = SolveOptions(time_limit=80.0), SolveOptions(time_limit=400.0)
+    run_problems(jobs[:2], RunOptions(search=short, store=kept(tmp_path)))
+    # the second gets what the first left
+    assert asked[0] == (pytest.approx(40, abs=1), False)
+    assert asked[1][0] == pytest.approx(80, abs=20)
+    assert asked[1][0] >= 40
+    run_problems(jobs[:2], RunOptions(search=short, store=kept(tmp_path)))
+    assert len(asked) == 2
+    run_problems(jobs[:1], RunOptions(search=long, store=kept(tmp_path)))
+    assert asked[2] == (pytest.approx(400, abs=1), True)
+    run_problems(jobs[:1], RunOptions(store=kept(tmp_path)))
+    assert asked[3] == (None, True)
+    run_problems(jobs[:1], RunOptions(store=kept(tmp_path)))
+    assert len(asked) == 4  # with no limit it would end where it did
+
+
+def test_a_damaged_file_is_told_of_and_solved_again(jobs: list[Job], answers: list[Any], tmp_path: Path) -> None:
+    store = kept(tmp_path)
+    run_problems(jobs[:1], RunOptions(store=store))
+    path = store.path([jobs[0].problem])
+    path.write_text(path.read_text()[:100])
+    notes: list[str] = []
+    again = ProblemStore(tmp_path, Method.EXACT, SolveOptions(), notes.append)
+    assert values(run_problems(jobs[:1], RunOptions(store=again))) == answers[:1]
+    assert len(notes) == 1
+    assert str(path) in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [(MemoryError(), "out of memory"), (ZeroDivisionError("a\nb"), "ZeroDivisionError: a b"), (InputError("no"), "no")],
+)
+def test_whatever_breaks_becomes_a_failure(
+    jobs: list[Job], answers: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, reason: str
+) -> None:
+    solve = job.solve_design
+
+    def breaks(problem: Any, *rest: Any) -> Solution:
+        if problem is jobs[0].problem:
+            raise error
+        return solve(problem, *rest)
+
+    monkeypatch.setattr(job, "solve_design", breaks)
+    states: list[RunState] = []
+    found = run_problems(jobs[:2], RunOptions(store=kept(tmp_path), report=states.append))
+    assert found[0] == Failure(jobs[0].place, reason, refused=isinstance(error, InputError))
+    assert values(found[1:]) == answers[1:2]
+    assert (states[-1].done, states[-1].failed, states[-1].total) == (2, 1, 2)
+    assert len(list(tmp_path.iterdir())) == 1  # failures are not kept
+
+
+def test_no_problems_need_nothing() -> None:
+    assert run_problems([], RunOptions(threads=2)) == ()
+    assert run_problems([], RunOptions(threads=2, scheduler="local")) == ()
+
+
+def test_processes_find_the_same_though_one_is_killed(jobs: list[Job], answers: list[Any], tmp_path: Path) -> None:
+    killed = False
+
+    def report(state: RunState) -> None:
+        nonlocal killed
+        if state.done == 3 and not killed:
+            killed = True
+            os.kill(multiprocessing.active_children()[0].pid or 0, signal.SIGKILL)
+
+    options = RunOptions(threads=2, store=kept(tmp_path), report=report)
+    with Runner(options) as runner:
+        assert values(runner.run(jobs[:9])) == answers[:9]
+        assert killed
+        assert values(runner.run(jobs[9:])) == answers[9:]
+    assert len(list(tmp_path.glob("*.json"))) == len(jobs)
+
+
+class Deadly:
+    """Ends the process that unpickles it."""
+
+    def __reduce__(self) -> Any:
+        return os._exit, (1,)
+
+
+def test_a_problem_that_kills_its_process_fails_alone(jobs: list[Job], answers: list[Any]) -> None:
+    deadly = replace(jobs[1], start=Deadly())  # type: ignore[arg-type]
+    found = run_problems([jobs[0], deadly, *jobs[2:6]], RunOptions(threads=2))
+    assert found[1] == Failure(jobs[1].place, "its process was killed each time; out of memory?")
+    assert values([found[0], *found[2:]]) == [answers[0], *answers[2:6]]
+
+
+def test_stopped_processes_end_with_what_they_have(tmp_path: Path) -> None:
+    (part,) = layer_problems(only_layers(tiny_network(tmp_path), ["wide"]), tiny_request())
+    nest = workload("mm", {"i": 1000, "j": 900, "k": 800})  # CP-SAT takes minutes for it
+    hard = [Job("hard", replace(p, nest=nest)) for p in part.problems]
+    began = time.monotonic()
+    search = SolveOptions(stop=lambda: time.monotonic() - began > 3)
+    found = run_problems(hard, RunOptions(Method.CPSAT, search, threads=2, store=kept(tmp_path / "kept")))
+    assert time.monotonic() - began < 60
+    assert {o.certificate.status for o in found if isinstance(o, Solution)} <= {Status.FEASIBLE, Status.UNKNOWN}
+    assert not list((tmp_path / "kept").glob("*.json"))  # they have not gone as far as they were asked to
+
+
+@pytest.mark.parametrize("address", ["foo", "tcp://localhost", "tcp://a b:1"])
+def test_an_address_that_is_none_is_refused(address: str) -> None:
+    with (
+        pytest.raises(InputError, match=f"--scheduler is '{address}'; allowed: local, or an address such as tcp://host:8786"),
+        Runner(RunOptions(scheduler=address)),
+    ):
+        pass
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_does_not_answer_is_refused() -> None:
+    with (
+        pytest.raises(InputError, match="allowed: the address of a running Dask scheduler"),
+        Runner(RunOptions(scheduler="tcp://127.0.0.1:9")),
+    ):
+        pass
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as found:
+        yield found
+
+
+def test_a_cluster_finds_the_same_though_a_worker_is_killed(
+    cluster: Any, jobs: list[Job], answers: list[Any], tmp_path: Path
+) -> None:
+    pids = [nanny.pid for nanny in cluster.workers.values()]
+    killed = threading.Event()
+
+    def report(state: RunState) -> None:
+        if state.done >= 3 and not killed.is_set():
+            killed.set()
+            os.kill(pids[0], signal.SIGKILL)
+
+    options = RunOptions(scheduler=cluster.scheduler_address, store=kept(tmp_path), report=report)
+    assert values(run_problems(jobs, options)) == answers
+    assert killed.is_set()
+    assert len(list(tmp_path.glob("*.json"))) == len(jobs)
+
+
+@pytest.mark.slow
+def test_a_cluster_of_this_machine_finds_the_same(jobs: list[Job], answers: list[Any]) -> None:
+    with Runner(RunOptions(threads=2, scheduler="local")) as runner:
+        assert values(runner.run(jobs[:7])) == answers[:7]
+        assert values(runner.run(jobs[7:])) == answers[7:]
+
+
+@pytest.mark.slow
+def test_a_problem_that_kills_its_worker_fails_alone(
+    cluster: Any, jobs: list[Job], answers: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ithaca.studies.network import cluster as module
+
+    victim, work = jobs[1].place, module.work
+
+    def deadly(job: Job, *rest: Any) -> Any:
+        if job.place == victim:
+            os._exit(1)
+        return work(job, *rest)
+
+    monkeypatch.setattr(module, "work", deadly)
+    cluster.scheduler.allowed_failures = 1
+    found = run_problems(jobs[:6], RunOptions(scheduler=cluster.scheduler_address))
+    assert found[1] == Failure(victim, "its process was killed each time; out of memory?")
+    assert values([found[0], *found[2:]]) == [answers[0], *answers[2:6]]
+
+
+@pytest.mark.slow
+def test_a_stop_reaches_a_search_on_a_worker(cluster: Any, tmp_path: Path) -> None:
+    from distributed import Client
+
+    # CP-SAT takes minutes for it
+    nest = workload("mm", {"i": 1000, "j": 900, "k": 800})
+    (part,) = layer_problems(only_layers(tiny_network(tmp_path), ["wide"]), tiny_request())
+    hard = replace(part.problems[0], nest=nest, array=derive(nest, ("i", "j"), "C"))
+    began = time.monotonic()
+    search = SolveOptions(stop=lambda: time.monotonic() - began > 6)
+    with Runner(RunOptions(Method.CPSAT, search, scheduler=cluster.scheduler_address)) as runner:
+        (found,) = runner.run([Job("hard", hard)])
+    assert isinstance(found, Solution)
+    assert found.certificate.status is Status.UNKNOWN
+
+    def searching() -> bool:
+        """Whether a thread of this process still searches."""
+        import sys
+
+        def calls(frame: Any) -> list[str]:
+            return [] if frame is None else [frame.f_code.co_name, *calls(frame.f_back)]
+
+        return any("attempt" in calls(top) for top in sys._current_frames().values())
+
+    with Client(cluster, set_as_default=False) as client:
+        for _ in range(75):
+            if not any(client.run(searching).values()):
+                return
+            time.sleep(0.2)
+    pytest.fail("the search goes on after 15 s")

@@ -1,0 +1,42 @@
+"""A network of three tiny layers, and what is asked of it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+from ithaca.formulations.data_types import data_type
+from ithaca.formulations.objectives import parse_objective
+from ithaca.formulations.platform_files import load_platform
+from ithaca.formulations.problem import Limit
+from ithaca.studies.network.request import NetworkRequest
+from ithaca.workloads.networks.find import find_network
+from ithaca.workloads.networks.network import Network
+
+TINY = """\
+name: tiny
+layers:
+  - {op: kernel, name: wide, kernel: mm, sizes: {i: 4, j: 6, k: 8}}
+  - {op: kernel, name: deep, kernel: mm, sizes: {i: 6, j: 2, k: 12}, count: 3}
+  - {op: kernel, name: image, kernel: conv2d, sizes: {o: 2, r: 3, c: 3, i: 2, p: 2, q: 2, s: 1, d: 1}, count: 2}
+elementwise: {Relu: 2}
+"""
+
+
+def tiny_file(folder: Path) -> Path:
+    """The network as a file."""
+    path = folder / "tiny.yaml"
+    path.write_text(TINY)
+    return path
+
+
+def tiny_network(folder: Path) -> Network:
+    """The network."""
+    return find_network(str(tiny_file(folder)))
+
+
+def tiny_request(objective: str = "latency", dsp: int = 400, **others: object) -> NetworkRequest:
+    """What is asked of it."""
+    limits = (Limit("dsp", Fraction(dsp)), Limit("bram18k", Fraction(400)))
+    platform = load_platform("u250")
+    return NetworkRequest(data_type("fp32"), platform, limits, parse_objective(objective), **others)  # type: ignore[arg-type]

@@ -1,0 +1,127 @@
+"""Scales of objectives: "at most" and "less than" are met by exactly the configurations they mean."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ithaca.formulations.design_space import axes, candidate_rows, tiling_of
+from ithaca.formulations.objectives import parse_objective
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.tiling import Tiling
+from ithaca.studies.region import Bound
+from ithaca.studies.scale import find_scale
+from ithaca.studies.stand_in import stand_in
+from ithaca.workloads.errors import InputError
+from tests.problems import MM_DATAFLOWS, mm_problem
+
+OBJECTIVES = (
+    "latency",
+    "-dsp",
+    "energy",
+    "edp",
+    "power",
+    "-throughput",
+    "1000/throughput",
+    "throughput/power",
+    "power + latency/3",
+    "max(power, dsp/latency)",
+    "latency/bram18k",
+    "ceil(latency/8) - 3",
+)
+
+
+@st.composite
+def problems_and_tilings(draw: st.DrawFn, objective: str) -> tuple[Problem, list[Tiling]]:
+    problem = mm_problem(
+        (6, 5, 4),
+        draw(st.sampled_from(MM_DATAFLOWS)),
+        draw(st.sampled_from("ABC")),
+        draw(st.sampled_from(["exact", "odyssey"])),
+        dtype=draw(st.sampled_from(["fp32", "int8"])),
+        objective=objective,
+    )
+    tilings = []
+    for _ in range(5):
+        chosen: dict[str, int] = {}
+        for axis in axes(problem.array):
+            rows = next(iter(candidate_rows(problem, axis)))
+            index = draw(st.integers(0, next(iter(rows.values())).size - 1))
+            chosen |= {name: int(column[index]) for name, column in rows.items()}
+        tilings.append(tiling_of(problem.array, chosen))
+    return problem, tilings
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(OBJECTIVES).flatmap(problems_and_tilings), st.booleans(), st.booleans())
+def test_limits_are_met_by_exactly_what_a_bound_admits(
+    drawn: tuple[Problem, list[Tiling]], strict: bool, halfway: bool
+) -> None:
+    problem, tilings = drawn
+    scale = find_scale(problem, problem.objective)
+    costs = [problem.costs(tiling) for tiling in tilings]
+    values = [problem.value(c) for c in costs]
+    bound = Bound((values[0] + values[1]) / 2 if halfway else values[0], strict)
+    limit, normal = scale.limit(bound), scale.normal(bound)
+    for cost, value in zip(costs, values, strict=True):
+        admitted = bound.admits(value)
+        assert (limit.used(cost) <= limit.bound) == admitted
+        assert normal.admits(value) == admitted
+        # what is strictly beyond a strict bound is so by a margin: nothing rests on a rounding
+        if strict and not admitted and not scale.step:
+            assert limit.used(cost) >= 0 > limit.bound
+    # the symbols of the limit mean the same as its numbers
+    replace(problem, limits=(limit,)).symbolic()
+
+
+@pytest.mark.parametrize(("text", "grid"), [("latency", True), ("2*dsp - 7", True), ("power", False), ("dsp/latency", False)])
+def test_only_quotients_lack_a_grid(text: str, grid: bool) -> None:
+    scale = find_scale(mm_problem((6, 5, 4), ("i",)), parse_objective(text))
+    assert bool(scale.step) == grid
+    below = scale.normal(Bound(Fraction(100), strict=True))
+    assert below.strict != grid
+    assert (below.value < 100) == grid
+
+
+def test_what_has_no_scale_is_refused() -> None:
+    problem = mm_problem((6, 5, 4), ("i",))
+    for text in ("1/(latency - dsp)", "latency/(dsp - 5)"):
+        with pytest.raises(InputError, match="no known distance"):
+            find_scale(problem, parse_objective(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("-throughput", "latency"),
+        ("-2/(3*latency)", "latency"),
+        ("throughput", "((-1)*latency)"),
+        ("1/(latency*dsp)", None),
+        ("-1/(latency + dsp)", None),
+    ],
+)
+@settings(max_examples=10, deadline=None)
+@given(st.data())
+def test_constants_over_something_are_ordered_as_their_stand_in(text: str, other: str | None, data: st.DataObject) -> None:
+    problem, tilings = data.draw(problems_and_tilings(text))
+    instead = stand_in([problem], problem.objective)
+    assert instead.constant is not None
+    assert other is None or instead.objective.text == other
+    pairs = [(instead.objective.value(c), problem.value(c)) for c in (problem.costs(t) for t in tilings)]
+    for value, original in pairs:
+        assert instead.original(value) == original
+    assert [original for _, original in sorted(pairs)] == sorted(original for _, original in pairs)
+
+
+def test_others_stand_for_themselves() -> None:
+    problems = [mm_problem((6, 5, 4), d) for d in MM_DATAFLOWS]
+    for text in ("latency", "power", "1/(latency - dsp)"):
+        objective = parse_objective(text)
+        assert stand_in(problems, objective).objective is objective
+    # the constant is the problem's: 2 · 6 · 5 · 4 operations are not 2 · 6 · 5 · 3
+    mixed = [mm_problem((6, 5, 4)), mm_problem((6, 5, 3))]
+    assert stand_in(mixed, parse_objective("-throughput")).constant is None
