@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
@@ -136,6 +137,7 @@ class PipelineSearch:
         self._solved: set[tuple[int, int]] = set()
         self._refined: dict[tuple[int, int, int], _Refined] = {}
         self._unmet = 0  # plans given up because their memory does not suffice
+        self._bound: Fraction | None = None
         self._fronts: dict[tuple[int, int], Front] = {}
         for first in range(len(self.sequence)):
             for end in range(first + 1, len(self.sequence) + 1):
@@ -143,38 +145,39 @@ class PipelineSearch:
 
     def run(self) -> PipelineOutcome:
         """Search until proven, or until the options say to stop, or no way is known to improve on what was found."""
-        bound: Fraction | None = None
-        try:
-            if self.arrays > 1:  # one array for all is always among them, and shares its memory with none
+        with suppress(StoppedError):
+            self._search(self.arrays)
+            if self.value is None and self.arrays > 1:  # one array for all shares its memory with none
                 self._search(1)
-                self._unmet = 0
-            bound = self._search(self.arrays)
-        except StoppedError as stopped:
-            bound = stopped.args[0] if stopped.args else None
+        bound = self._bound if self.value is None or self._bound is None else min(self._bound, self.value)
         return PipelineOutcome(self.stages, self.value, bound, self.plans, time.perf_counter() - self._began)
 
-    def _search(self, arrays: int) -> Fraction | None:
-        """Examine plans with up to so many arrays; the bound of all of them."""
-        bound: Fraction | None = None
+    def _search(self, arrays: int) -> None:
+        """Examine plans with up to so many arrays, the most promising first."""
+        bounding = arrays == self.arrays  # with fewer arrays allowed, plans say nothing about more
+        self._unmet = 0
         last: Plan | None = None
         while True:
             budget = float(self.limits["dsp"])
             plan = best_plan(self._fronts, len(self.sequence), arrays, budget, self.minimise, self._below_value())
             if plan is None:
-                return bound if self._unmet else self.value
-            if not self._unmet:
-                bound = self._on_grid(plan)
+                if bounding and not self._unmet:
+                    self._bound = self.value
+                return
+            if bounding and not self._unmet:
+                self._bound = self._on_grid(plan)
             self.plans += 1
             if self.report is not None:
-                self.report(Progress(self.value, bound, self.plans, time.perf_counter() - self._began))
-            if self._should_stop(bound):
-                # with fewer arrays allowed, the bound says nothing about more
-                raise StoppedError(*([bound] if arrays == self.arrays else []))
+                self.report(Progress(self.value, self._bound, self.plans, time.perf_counter() - self._began))
+            if self._should_stop(self._bound):
+                return
             fresh = self._refine(plan)
+            while self.value is None and self._refine(plan):
+                pass  # the first plans are followed to the end, for a value to go by
             if all(stage in self._refined for stage in plan.stages):
                 realised = self._realise(plan)
                 if not fresh and ((realised and plan == last) or (not realised and not self._give_up(plan))):
-                    return bound
+                    return
             last = plan
 
     # -- bounds ------------------------------------------------------------------------
