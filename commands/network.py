@@ -28,7 +28,7 @@ from ithaca.formulations.problem import SpaceOptions
 from ithaca.solver.certificate import Status
 from ithaca.solver.shared.fronts import Minimise
 from ithaca.studies.network.documents import network_document
-from ithaca.studies.network.modes import MODES, SEVERAL_ARRAYS, mode
+from ithaca.studies.network.modes import MODES, ONE_SEARCH, SEVERAL_ARRAYS, mode
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.request import NetworkRequest
 from ithaca.studies.network.result import NetworkResult
@@ -118,6 +118,8 @@ def read_command(
         raise InputError(
             f"--threads does not go with --scheduler {quoted(scheduler)}; allowed: 1, as its workers decide how many are solved"
         )
+    if mode_name in ONE_SEARCH:
+        _check_one_search(mode_name, method, threads, scheduler, results)
     for path in (output, table):
         if path is not None:
             check_writable(path)
@@ -186,9 +188,20 @@ def explain_failure(result: NetworkResult) -> str:
     names = ", ".join(r.layer.name for r in missing)
     if result.failures:
         return f"nothing found for {names}: {len(result.failures)} problems failed"
-    if not result.complete:
-        return f"interrupted before anything was found for {names}; what --results keeps is not solved again"
-    return f"nothing found for {names} before the search ended; allow more time with --time-limit"
+    return f"nothing found for {names} before the run ended; allow more time"
+
+
+def _check_one_search(mode_name: str, method: str, threads: str, scheduler: str | None, results: Path | None) -> None:
+    """Refuse options that a mode could only ignore."""
+    given = {
+        "--method": method != "exact",
+        "--threads": threads != "1",
+        "--scheduler": scheduler is not None,
+        "--results": results is not None,
+    }
+    for option, wanted in given.items():
+        if wanted:
+            raise InputError(f"{option} does not go with --mode {mode_name}, which is one exact search over all layers")
 
 
 def _arrays(mode_name: str, text: str | None) -> int:

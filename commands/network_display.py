@@ -27,7 +27,7 @@ def print_network(result: NetworkResult) -> None:
         f"{request.edition.value} edition, {result.mode}, minimising {escape(request.objective.text)}"
     )
     if not result.complete:
-        out.print("interrupted: not every problem was solved")
+        out.print("the run ended early, by the time limit or an interrupt")
     out.print(_layer_table(result))
     for line in _share_lines(result):
         out.print(escape(line))
@@ -40,11 +40,12 @@ def print_network(result: NetworkResult) -> None:
 
 def _layer_table(result: NetworkResult) -> Table:
     resources = [limit.metric for limit in result.request.limits if limit.metric in METRICS]
-    unproven = any(r.answer.value is not None and not r.answer.settled for r in result.layers)
-    shared = any(r.array is not None for r in result.layers)
+    shared = bool(result.arrays)
+    # of layers on shared arrays nothing is proven one by one
+    unproven = not shared and any(r.answer.value is not None and not r.answer.settled for r in result.layers)
     headings = ["layer", "runs", "sizes", *(["array"] if shared else []), "design", result.request.objective.text]
     headings += ["lower bound", "gap"] if unproven else []
-    headings += ["status", "Gop/s", "DSP eff.", *resources]
+    headings += [*([] if shared else ["status"]), "Gop/s", "DSP eff.", *resources]
     table = Table()
     for heading in headings:
         left = heading in ("layer", "sizes", "design", "status")
@@ -66,7 +67,7 @@ def _row(result: LayerResult, resources: Sequence[str], *, unproven: bool, share
         "–" if solution is None else solution.problem.array.name,
         number(answer.value),
         *([number(certificate.lower_bound), _gap(certificate)] if unproven else []),
-        certificate.status.value,
+        *([] if shared else [certificate.status.value]),
         number(None if solution is None else round(float(metrics["throughput"]), 1)),
         "–" if result.efficiency is None else f"{float(result.efficiency):.1%}",
         *(number(metrics.get(name)) for name in resources),
@@ -134,7 +135,8 @@ def _print_totals(out: Console, result: NetworkResult) -> None:
             f"           {cycles}{float(result.throughput or 0):,.1f} Gop/s at {number(clock)} MHz, layer after layer; "
             f"DSP efficiency {float(operations / comp):.1%}"
         )
-    out.print(f"proven     {result.proven} of {len(result.layers)} layers; {boxes:,} boxes, {seconds:.2f} s")
+    proven = "" if result.arrays else f"proven     {result.proven} of {len(result.layers)} layers; "
+    out.print(f"{proven or 'search     '}{boxes:,} boxes, {seconds:.2f} s")
 
 
 def _proof(certificate: Certificate) -> str:

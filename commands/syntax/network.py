@@ -34,7 +34,7 @@ def network(
     output: given.Output = None,
     table: given.NetworkTable = None,
 ) -> None:
-    """Solve every layer of a network, alone or under one design, and prove the total."""
+    """Solve every layer of a network, alone or on what layers share, and prove the total."""
     from ithaca.commands import network as command
 
     asked = command.read_command(

@@ -113,7 +113,7 @@ Layers = Annotated[
         "--layers", metavar="PATTERN", help="Only layers of this name or kernel, e.g. conv2d or 'conv3_*'; may be repeated."
     ),
 ]
-Mode = Annotated[str, Option("--mode", help="What layers share: per-layer (nothing), shared-dataflow (one design per kernel).")]
+Mode = Annotated[str, Option("--mode", help="What layers share: per-layer, shared-dataflow, shared-array or multi-array.")]
 Arrays = Annotated[str | None, Option("--arrays", metavar="N", help="How many arrays share the budget.")]
 Minimise = Annotated[str | None, Option("--minimise", help="Of several arrays: slowest, or total.")]
 NetworkMethod = Annotated[str, Option("--method", help="exact (finds the same in every run), auto, cpsat, gp or nlp.")]
@@ -133,12 +133,35 @@ Scheduler = Annotated[
 ]
 NetworkTable = Annotated[Path | None, Option("--table", metavar="FILE", help="Write a table of the layers (CSV) to this file.")]
 
+# -- grids -------------------------------------------------------------------------------
+
+Around = Annotated[
+    str | None, Option("--around", metavar="N", help="Only factors at most N from the result's; default: full ranges.")
+]
+GridLoops = Annotated[
+    str | None, Option("--loops", help="Loops whose factors vary, e.g. i,j; default: all. The others keep the result's.")
+]
+FreePacks = Annotated[bool, Option("--free-packs", help="Vary the data packing factors, too (all legal values).")]
+GridPlot = Annotated[
+    Path | None, Option("--plot", help="Heat map of two factors to .png, .svg, .pdf or .html; needs --x and --y.")
+]
+PlotX = Annotated[str | None, Option("--x", metavar="FACTOR", help="Factor to the right, e.g. t2.i, lanes.i or pack.A.")]
+PlotY = Annotated[str | None, Option("--y", metavar="FACTOR", help="Factor upwards.")]
+PlotMetric = Annotated[
+    str | None, Option("--metric", help="Metric to show of the best design with each pair; default: latency.")
+]
+GridOutput = Annotated[Path | None, Option("-o", "--output", help="Write the grid as NetCDF (.nc).")]
+
 # -- files -------------------------------------------------------------------------------
 
 ResultFile = Annotated[Path, Argument(help="A result as written by solve -o.")]
 ResultOrWorkload = Annotated[
     str, Argument(metavar="RESULT|WORKLOAD", help="A result of solve -o (JSON), or a loop nest to solve.")
 ]
+Design = Annotated[
+    str | None, Option("--design", metavar="'LOOPS ARRAY'", help="Dataflow and permutation, e.g. 'i,j C'; default: the best.")
+]
+Quick = Annotated[bool, Option("--quick", help="Leave out what has to be solved again.")]
 Points = Annotated[Path, Option("--points", help="CSV with one configuration a row, or a result of solve -o (JSON).")]
 Target = Annotated[str, Option("--to", help="Target: autosa, timeloop or scalesim.")]
 Nearest = Annotated[bool, Option("--nearest", help="Export the best configuration that the target can take instead.")]

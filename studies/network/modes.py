@@ -23,6 +23,9 @@ MODES: Mapping[str, tuple[str, str]] = {
     "multi-array": ("multi_array", "solve_multi_array"),
 }
 
+#: Modes that are one search over all layers: there are no problems to share out, or to keep one by one.
+ONE_SEARCH = frozenset({"shared-array", "multi-array"})
+
 #: Modes with more than one array.
 SEVERAL_ARRAYS = frozenset({"multi-array"})
 
