@@ -1,0 +1,254 @@
+"""The published study of convolutional networks (Odyssey; Wang and Cong, arXiv 2111.14252): its layers and figures.
+
+The figures are those that issue 4 quotes from the paper; its text and plots are not at hand, so neither the sizes of the two
+layers of Table 7, nor its unit, nor what "average" and "peak" mean there, could be confirmed. The layers of the networks are
+those of the published program (AutoSA, autosa_scripts/odyssey/workload/vgg16.json and resnet50.json): VGG16's 13 convolutions,
+and 49 of ResNet50, all at stride 1, without the shortcuts. The paper's loops o, h, w, i are Ithaca's o, r, c, i.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ithaca.formulations.data_types import data_type
+from ithaca.formulations.derivation import derive
+from ithaca.formulations.objectives import parse_objective
+from ithaca.formulations.platform_files import load_platform
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.systolic_array import Edition
+from ithaca.solver.certificate import Status
+from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.solution import Solution
+from ithaca.studies.network.per_layer import solve_per_layer
+from ithaca.studies.network.request import NetworkRequest
+from ithaca.studies.network.result import NetworkResult
+from ithaca.studies.network.runner import RunOptions
+from ithaca.studies.network.shared_array import solve_shared_array
+from ithaca.studies.network.shared_dataflow import solve_shared_dataflow
+from ithaca.workloads.library import workload
+from ithaca.workloads.networks.find import find_network
+from ithaca.workloads.networks.network import Layer, Network
+
+DSP, BRAM18K = Fraction("8601.6"), Fraction("3763.2")
+
+LIMITS = (Limit("dsp", DSP), Limit("bram18k", BRAM18K))
+
+#: MAC units that the DSPs of the budget make, and what they do at 300 MHz (Gop/s, two operations per MAC).
+MAC_UNITS = int(DSP / 5)
+PEAK = MAC_UNITS * 2 * 0.3
+
+#: Table 7: the dataflows compared, in Ithaca's loops, and the two figures of each layer.
+COMPARED = (("r", "i"), ("o", "r"))
+TABLE_7: Mapping[str, tuple[float, float]] = {"CONV1": (2.86, 3.99), "CONV2": (7.16, 5.88)}
+
+#: VGG16 layers that stand in for them, as the paper's are not known: conv1_1 is the only one that [h,i] runs faster than [o,h];
+#: the cycles of conv3_1 come closest to the figures of CONV2, in 10^5 cycles.
+ASSUMED: Mapping[str, str] = {"CONV1": "conv1_1", "CONV2": "conv3_1"}
+
+#: Figures 13 and 14: average throughput of the best single dataflow, as a share of the peak.
+AVERAGE: Mapping[str, float] = {"vgg16": 0.77, "resnet50": 0.57}
+
+#: ResNet50 as published: input and output channels, output height and width, kernel height and width, how often.
+RESNET50 = (
+    (3, 64, 112, 7, 1),
+    (64, 64, 56, 1, 1),
+    (64, 64, 56, 3, 3),
+    (64, 256, 56, 1, 3),
+    (256, 64, 56, 1, 2),
+    (256, 128, 28, 1, 1),
+    (128, 128, 28, 3, 4),
+    (128, 512, 28, 1, 4),
+    (512, 128, 28, 1, 3),
+    (512, 256, 14, 1, 1),
+    (256, 256, 14, 3, 6),
+    (256, 1024, 14, 1, 6),
+    (1024, 256, 14, 1, 5),
+    (1024, 512, 7, 1, 1),
+    (512, 512, 7, 3, 3),
+    (512, 2048, 7, 1, 3),
+    (2048, 512, 7, 1, 2),
+)
+
+
+def vgg16() -> Network:
+    """The 13 convolutions of VGG16, equal ones merged into 9."""
+    full = find_network("vgg16")
+    return Network(full.name, tuple(layer for layer in full.layers if layer.nest.name == "conv2d"))
+
+
+def resnet50() -> Network:
+    """The 49 convolutions of the published ResNet50, equal ones merged into 17."""
+    layers = []
+    for i, o, size, kernel, count in RESNET50:
+        nest = workload("conv2d", {"i": i, "o": o, "r": size, "c": size, "p": kernel, "q": kernel})
+        name = f"{i}-{o} {kernel}×{kernel}"
+        layers.append(Layer(f"{name} at {size}", nest, count, (name,)))
+    return Network("resnet50", tuple(layers))
+
+
+def network(name: str) -> Network:
+    """One of the two networks of the study."""
+    return {"vgg16": vgg16, "resnet50": resnet50}[name]()
+
+
+def shown(dataflow: Iterable[str]) -> str:
+    """A dataflow in the paper's loops."""
+    return f"[{','.join({'r': 'h', 'c': 'w'}.get(loop, loop) for loop in dataflow)}]"
+
+
+def share(solution: Solution) -> float:
+    """Achieved throughput over that of all MAC units of the budget."""
+    return float(solution.problem.nest.operations / (MAC_UNITS * solution.metrics["latency"]))
+
+
+def own_share(solution: Solution) -> float:
+    """Achieved throughput over that of the MAC units of the design: the published program's DSP efficiency."""
+    return float(solution.problem.nest.operations / (solution.metrics["comp"] * solution.metrics["latency"]))
+
+
+# -- solving -------------------------------------------------------------------------------
+
+
+def request(edition: Edition, dataflow: tuple[str, ...] | None = None) -> NetworkRequest:
+    """The paper's problem: least latency on the U250 at 70 %, fp32, over the 10 designs that can be built."""
+    data, objective = data_type("fp32"), parse_objective("latency")
+    return NetworkRequest(data, load_platform("u250"), LIMITS, objective, edition, dataflow=dataflow)
+
+
+def solve_layer(layer: Layer, dataflow: tuple[str, ...], edition: Edition) -> Solution:
+    """The fastest configuration of a layer under a dataflow, permutation cout."""
+    array = derive(layer.nest, dataflow, "cout", edition)
+    return solve_exact(Problem(layer.nest, array, data_type("fp32"), LIMITS, parse_objective("latency")))
+
+
+def by_dataflow(layer: Layer, edition: Edition) -> dict[tuple[str, ...], Solution]:
+    """The fastest configuration of a layer under each of the 10 dataflows, in the order of the designs."""
+    result = solve_per_layer(Network(layer.name, (layer,)), request(edition), RunOptions())
+    return {solution.problem.array.dataflow: solution for solution in result.layers[0].designs}
+
+
+@dataclass(frozen=True)
+class Study:
+    """A network under each single dataflow.
+
+    Attributes
+    ----------
+    edition : Edition
+        Statement of the cost model.
+    result : NetworkResult
+        Of the mode shared-dataflow: the best single dataflow, and all designs of every layer.
+    """
+
+    edition: Edition
+    result: NetworkResult
+
+    @property
+    def dataflows(self) -> tuple[tuple[str, ...], ...]:
+        """All of them, the one of the least total latency first."""
+        return tuple(choice.dataflow for choice in self.result.choices)
+
+    @property
+    def solutions(self) -> list[tuple[Layer, dict[tuple[str, ...], Solution]]]:
+        """Every layer under every dataflow."""
+        return [(r.layer, {s.problem.array.dataflow: s for s in r.designs}) for r in self.result.layers]
+
+    def mean(self, dataflow: tuple[str, ...], *, own: bool = False, skip: int = 0) -> float:
+        """Mean share of the peak over the network's layers, each run counting once; without the first ``skip`` nests."""
+        counted = [(layer.count, each[dataflow]) for layer, each in self.solutions[skip:]]
+        return sum(n * (own_share if own else share)(s) for n, s in counted) / sum(n for n, _ in counted)
+
+    def overall(self, dataflow: tuple[str, ...]) -> float:
+        """All operations over what the MAC units of the budget do in the total latency: layers count by their time."""
+        cycles = sum(layer.count * each[dataflow].metrics["latency"] for layer, each in self.solutions)
+        return float(self.result.network.operations / (MAC_UNITS * cycles))
+
+    def mean_of_best(self) -> float:
+        """The mean share where every layer has the dataflow that is best for it."""
+        runs = sum(layer.count for layer, _ in self.solutions)
+        return sum(layer.count * max(map(share, each.values())) for layer, each in self.solutions) / runs
+
+
+def study(name: str, edition: Edition) -> Study:
+    """Prove the optimum of every layer under every dataflow."""
+    return Study(edition, solve_shared_dataflow(network(name), request(edition), RunOptions()))
+
+
+def one_array(name: str, dataflow: tuple[str, ...], edition: Edition) -> NetworkResult:
+    """The array of a dataflow that serves all layers of a network best, in its lanes, buffers and ports too."""
+    return solve_shared_array(network(name), request(edition, dataflow), RunOptions())
+
+
+# -- which layers the table may mean -------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Match:
+    """A layer whose two figures are set beside a row of Table 7.
+
+    Attributes
+    ----------
+    layer : str
+        The network and the layer.
+    edition : Edition
+        Statement of the cost model.
+    quantity : str
+        ``cycles`` or ``Gop/s``; figures in milliseconds at 300 MHz are tried as ``ms``.
+    power : int
+        The power of ten that the figures are divided by.
+    figures : tuple of float
+        The two figures, divided.
+    exchanged : bool
+        Whether the row is read with its two columns exchanged.
+    misfit : float
+        The larger of the two relative deviations (of the larger from the smaller figure).
+    """
+
+    layer: str
+    edition: Edition
+    quantity: str
+    power: int
+    figures: tuple[float, float]
+    exchanged: bool
+    misfit: float
+
+    def __str__(self) -> str:
+        unit = f"10^{self.power} {self.quantity}" if self.power else self.quantity
+        exchanged = ", columns exchanged" if self.exchanged else ""
+        first, second = self.figures
+        read = f"{self.layer}, {self.edition.value} edition, {unit}{exchanged}"
+        return f"{read}: {first:.2f} : {second:.2f} (off by {self.misfit:.1%})"
+
+
+def matches(row: tuple[float, float], name: str, edition: Edition, solutions: tuple[Solution, Solution]) -> list[Match]:
+    """A layer beside a row: as cycles, milliseconds and throughput, as quoted and exchanged, each in the best power of ten."""
+    found = []
+    for quantity in ("cycles", "ms", "Gop/s"):
+        figures = [_figure(s, quantity) for s in solutions]
+        for exchanged in (False, True):
+            stated = row[::-1] if exchanged else row
+            power = round(sum(math.log10(f / p) for f, p in zip(figures, stated, strict=True)) / 2)
+            first, second = (f / 10**power for f in figures)
+            off = max(math.exp(abs(math.log(f / p))) for f, p in zip((first, second), stated, strict=True)) - 1
+            found.append(Match(name, edition, quantity, power, (first, second), exchanged, off))
+    return found
+
+
+def all_matches() -> dict[str, list[Match]]:
+    """Every layer of both networks beside each row of Table 7, the best first."""
+    found: dict[str, list[Match]] = {row: [] for row in TABLE_7}
+    for name in AVERAGE:
+        for layer in network(name).layers:
+            for edition in Edition:
+                first, second = (solve_layer(layer, dataflow, edition) for dataflow in COMPARED)
+                assert first.certificate.status is second.certificate.status is Status.OPTIMAL
+                for row, figures in TABLE_7.items():
+                    found[row] += matches(figures, f"{name} {layer.name}", edition, (first, second))
+    return {row: sorted(of_row, key=lambda match: match.misfit) for row, of_row in found.items()}
+
+
+def _figure(solution: Solution, quantity: str) -> float:
+    metrics = solution.metrics
+    return float({"cycles": metrics["latency"], "ms": metrics["latency"] / 300_000, "Gop/s": metrics["throughput"]}[quantity])
