@@ -13,11 +13,14 @@ from typing import Annotated
 import typer
 
 from ithaca.commands.syntax.evaluate import evaluate
+from ithaca.commands.syntax.explain import explain
 from ithaca.commands.syntax.export import export
+from ithaca.commands.syntax.grid import grid
 from ithaca.commands.syntax.listing import listing
 from ithaca.commands.syntax.network import network
 from ithaca.commands.syntax.outcome import BAD_INPUT
 from ithaca.commands.syntax.pareto import pareto
+from ithaca.commands.syntax.refine import refine
 from ithaca.commands.syntax.seed import seed
 from ithaca.commands.syntax.solve import solve
 from ithaca.commands.syntax.verify import verify
@@ -32,7 +35,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (solve, network, whatif, pareto, evaluate, verify, export, seed):
+for command in (solve, network, whatif, pareto, grid, evaluate, verify, explain, export, seed, refine):
     app.command()(command)
 app.add_typer(listing, name="list")
 

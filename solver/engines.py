@@ -26,6 +26,8 @@ class Method(Enum):
     """Geometric programs: a lower bound at once, and rounded configurations; rarely a proof."""
     NLP = "nlp"
     """Nonlinear programming from several starting points, rounded; any smooth objective, no proof."""
+    EVOLVE = "evolve"
+    """Evolution of a population of configurations from rounded geometric programs; any objective, no proof of its own."""
 
 
 #: Engines that prove optimality by themselves, each in its own way.
@@ -63,6 +65,10 @@ def engine(method: Method) -> Engine:
         from ithaca.solver.nlp.engine import solve_nlp
 
         return solve_nlp
+    if method is Method.EVOLVE:
+        from ithaca.solver.evolution.engine import solve_evolve
+
+        return solve_evolve
     from ithaca.solver.auto import solve_auto
 
     return solve_auto

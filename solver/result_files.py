@@ -242,7 +242,8 @@ class _Technology(_Document):
 
     def technology(self) -> Technology:
         """The technology these fields change."""
-        given = {name: value for name, value in self.model_dump(by_alias=True).items() if value is not None}
+        # read field by field: model_dump makes text of Fractions in some versions of pydantic
+        given = {name.rstrip("_"): value for name, value in self if value is not None}
         return replace(DEFAULT_TECHNOLOGY, **given)
 
 

@@ -62,7 +62,7 @@ DivisorsOnly = Annotated[
 
 # -- the search --------------------------------------------------------------------------
 
-Method = Annotated[str, Option("--method", help="auto, exact, cpsat, gp or nlp.")]
+Method = Annotated[str, Option("--method", help="auto, exact, cpsat, gp, nlp or evolve.")]
 ProvingMethod = Annotated[str, Option("--method", help="auto, exact or cpsat.")]
 ProveWith = Annotated[
     str | None, Option("--prove-with", metavar="A,B", help="Two engines to prove with, e.g. exact,cpsat; they must agree.")
@@ -79,6 +79,7 @@ Threads = Annotated[str, _threads]
 GivenThreads = Annotated[str | None, _threads]
 Start = Annotated[Path | None, Option("--start", help="A result whose configurations to improve on.")]
 Seed = Annotated[str, Option("--seed", metavar="N", help="Seed of randomised methods; the exact engine needs none.")]
+Samples = Annotated[str | None, Option("--samples", metavar="N", help="Configurations to evaluate at most, for each design.")]
 RandomSeed = Annotated[str, Option("--seed", metavar="N", help="Seed of the random numbers.")]
 
 # -- studies -----------------------------------------------------------------------------
@@ -116,7 +117,7 @@ Layers = Annotated[
 Mode = Annotated[str, Option("--mode", help="What layers share: per-layer, shared-dataflow, shared-array or multi-array.")]
 Arrays = Annotated[str | None, Option("--arrays", metavar="N", help="How many arrays share the budget.")]
 Minimise = Annotated[str | None, Option("--minimise", help="Of several arrays: slowest, or total.")]
-NetworkMethod = Annotated[str, Option("--method", help="exact (finds the same in every run), auto, cpsat, gp or nlp.")]
+NetworkMethod = Annotated[str, Option("--method", help="exact (finds the same in every run), auto, cpsat, gp, nlp or evolve.")]
 NetworkTimeLimit = Annotated[
     str | None,
     Option("--time-limit", metavar="S", help="Seconds for the whole network; problems get equal shares of what is left."),

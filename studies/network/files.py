@@ -102,7 +102,8 @@ def _result(read: schema.NetworkResultDocument) -> NetworkResult:
 
 
 def _request(read: schema.NetworkResultDocument) -> NetworkRequest:
-    changed = {name: value for name, value in read.technology.model_dump(by_alias=True).items() if value is not None}
+    # read field by field: model_dump makes text of Fractions in some versions of pydantic
+    changed = {name.rstrip("_"): value for name, value in read.technology if value is not None}
     try:
         limits = tuple(Limit(metric, bound) for metric, bound in read.platform.limits.items())
     except InputError as error:

@@ -6,12 +6,15 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ithaca.exports.files import write_text_atomically
 from ithaca.formulations.json_numbers import document_text
+from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import SpaceOptions
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
@@ -176,3 +179,11 @@ def test_a_total_must_be_the_sum(solve: Solve, tmp_path: Path) -> None:
     file.write_text(json.dumps(document))
     with pytest.raises(InputError, match=r"total\.value is not the sum over the layers"):
         load_network_result(file)
+
+
+def test_a_platform_with_a_technology_of_its_own_loads_back(tmp_path: Path) -> None:
+    network = only_layers(tiny_network(tmp_path), ["wide"])
+    result = mode("per-layer")(network, replace(tiny_request(), platform=load_platform("asic-28nm")), RunOptions())
+    path = tmp_path / "asic.json"
+    write_text_atomically(path, document_text(network_document(result)))
+    assert network_document(load_network_result(path)) == network_document(result)

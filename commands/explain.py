@@ -1,0 +1,77 @@
+"""``ithaca explain``: what limits a result, and what to change first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ithaca.commands.interrupt import Interrupt
+from ithaca.commands.study_line import StudyLine
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.tiling import Tiling
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.progress import Progress
+from ithaca.solver.result_files import LoadedResult, load_result
+from ithaca.studies.answer import Answer
+from ithaca.studies.best import solve_best
+from ithaca.studies.budget import Budget
+from ithaca.studies.explanation.changes import RAISES
+from ithaca.studies.explanation.explanation import Explanation, chosen_solutions, explain
+from ithaca.studies.marginal import distinct_limits
+from ithaca.workloads.errors import InputError
+
+
+def explain_result(
+    path: Path, design: tuple[tuple[str, ...], str] | None, options: SolveOptions | None
+) -> tuple[LoadedResult, Explanation]:
+    """Explain the best configuration of a result.
+
+    Parameters
+    ----------
+    path : Path
+        A result as written by ``solve -o``.
+    design : tuple of (loops, str) or None
+        The design to explain; the best by default.
+    options : SolveOptions or None
+        How far to search for what to change first, all together; None leaves that out.
+
+    Raises
+    ------
+    InputError
+        If the file is no result, or does not have the design.
+    """
+    result = load_result(path)
+    try:
+        solutions = chosen_solutions(result, design)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    if options is None:
+        return result, explain(result, solutions, None)
+    with Interrupt() as interrupt, StudyLine() as line:
+        budget = Budget(replace(options, stop=interrupt))
+        # raised limits, and once more should the result not be proven
+        count, solved = len(RAISES) * len(distinct_limits(result.limits)) + 1, 0
+
+        def solve(problems: Sequence[Problem], starts: Sequence[Tiling | None]) -> Answer:
+            nonlocal solved
+            solved += 1
+
+            def report(name: str, progress: Progress) -> None:
+                line.show(f"solve {solved} of at most {count}", name, progress)
+
+            return solve_best(problems, budget.share(max(count - solved + 1, 1)), starts=starts, report=report)
+
+        return result, explain(result, solutions, solve)
+
+
+def parse_design(text: str | None) -> tuple[tuple[str, ...], str] | None:
+    """A dataflow and a permutation from words such as ``i,j C`` or ``[i,j] C``."""
+    if text is None:
+        return None
+    words = text.replace("[", " ").replace("]", " ").split()
+    loops = tuple(words[0].split(",")) if words else ()
+    if len(words) != 2 or not all(loops):
+        shown = text if len(text) <= 60 else text[:57] + "…"
+        raise InputError(f"--design is '{shown}'; allowed: dataflow and permutation, such as 'i,j C'")
+    return loops, words[1]

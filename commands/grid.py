@@ -1,0 +1,136 @@
+"""``ithaca grid``: the cost model on a grid of factors around a result's best configuration."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+
+from ithaca.commands.display import console, number
+from ithaca.formulations.membership import feasible_value
+from ithaca.refine.files import load_grid, save_grid
+from ithaca.refine.grid import best_point, exact_grid
+from ithaca.refine.heatmap import check_heat_map, heat_map, save_heat_map
+from ithaca.refine.window import Window, window_around
+from ithaca.solver.result_files import load_result
+from ithaca.studies.files import check_netcdf
+from ithaca.studies.plots import check_plot
+from ithaca.workloads.errors import InputError
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+METRIC = "latency"
+
+
+@dataclass(frozen=True)
+class GridRequest:
+    """What ``ithaca grid`` was asked for.
+
+    Attributes
+    ----------
+    window : Window
+        What to evaluate.
+    provenance : mapping of str to str
+        What to record beside it.
+    plot, output : Path or None
+        Files to write.
+    axes : (str, str) or None
+        The factors to plot.
+    metric : str
+        The metric to plot.
+    """
+
+    window: Window
+    provenance: dict[str, str]
+    plot: Path | None
+    axes: tuple[str, str] | None
+    metric: str
+    output: Path | None
+
+
+def plan(
+    file: Path,
+    around: int | None,
+    loops: str | None,
+    *,
+    free_packs: bool,
+    plot: Path | None,
+    x: str | None,
+    y: str | None,
+    metric: str | None,
+    output: Path | None,
+) -> GridRequest:
+    """Read and check everything before anything is evaluated.
+
+    Raises
+    ------
+    InputError
+        If something does not fit.
+    """
+    for option, given in (("--x", x), ("--y", y), ("--metric", metric)):
+        if plot is None and given is not None:
+            raise InputError(f"{option} is '{given}' without a plot; allowed: together with --plot FILE")
+    if plot is not None:
+        check_plot(plot)
+        if x is None or y is None:
+            raise InputError("--plot shows two factors; allowed: together with --x and --y, such as --x t2.i --y t2.j")
+    if output is not None:
+        check_netcdf(output)
+    result = load_result(file)
+    if result.best is None or result.best.tiling is None:
+        raise InputError(f"{file}: best is null; allowed: a result with a configuration")
+    names = None if loops is None else [part.strip() for part in loops.split(",")]
+    problem = result.problem(result.best.array)
+    try:
+        window = window_around(problem, result.best.tiling, around, names, free_packs=free_packs)
+    except InputError as error:
+        raise InputError(f"{file}: {error}") from None
+    axes = None if x is None or y is None else (x, y)
+    if axes is not None:
+        for option, name in (("--x", x), ("--y", y)):
+            if name not in window.free:
+                raise InputError(f"{option} is '{name}'; allowed: a free factor of the grid: {', '.join(window.free)}")
+        if x == y:
+            raise InputError(f"--y is '{y}', like --x; allowed: another free factor: {', '.join(window.free)}")
+    return GridRequest(window, {"platform": result.platform_name}, plot, axes, metric or METRIC, output)
+
+
+def run(asked: GridRequest) -> bool:
+    """Evaluate, write and print; whether a point is feasible."""
+    window = asked.window
+    grid = exact_grid(window, asked.provenance)
+    if asked.axes is not None:
+        check_heat_map(grid, *asked.axes, asked.metric)
+    if asked.output is not None:
+        save_grid(grid, asked.output)
+        print(f"wrote {asked.output}", file=sys.stderr)
+        if grid.chunks:  # what was just computed need not be computed again
+            grid = load_grid(asked.output, lazily=True)
+    found = _print(grid, window)
+    if asked.plot is not None and asked.axes is not None:
+        save_heat_map(heat_map(grid, *asked.axes, asked.metric), asked.plot)
+        print(f"wrote {asked.plot}", file=sys.stderr)
+    return found
+
+
+def _print(grid: xr.Dataset, window: Window) -> bool:
+    problem, out = window.problem, console()
+    shape = " × ".join(f"{name} {size}" for name, size in window.shape.items())
+    legal, feasible = (int(grid[name].sum()) for name in ("legal", "feasible"))
+    out.print(f"design {escape(problem.array.name)}, {grid.attrs['window']}")
+    out.print(f"grid   {window.points:,} points ({shape}); legal {legal:,}, feasible {feasible:,}")
+    best = best_point(grid, window)
+    if best is None:
+        return False
+    exact, here = feasible_value(problem, best.tiling), feasible_value(problem, window.center)
+    if exact is None or float(exact) != best.value:
+        # cannot happen where doubles are exact; a rounded objective is told as such
+        out.print(f"rounded: exactly, the best point has {number(exact)}")
+    place = ", ".join(f"{name}={value}" for name, value in best.factors.items())
+    same = "the result's" if exact is not None and exact == here else f"the result has {number(here)}"
+    out.print(f"best   {escape(problem.objective.text)} {number(exact)} ({same}) at {place}")
+    return True

@@ -1,0 +1,96 @@
+"""``ithaca refine``: evolve the configurations of a result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from ithaca.commands.interrupt import Interrupt
+from ithaca.commands.progress_line import ProgressLine
+from ithaca.solver.agreement import check_agreement
+from ithaca.solver.certificate import Certificate, Status, relative_gap
+from ithaca.solver.evolution.engine import solve_evolve
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.portfolio import best_solution
+from ithaca.solver.progress import Progress
+from ithaca.solver.result import Result
+from ithaca.solver.result_files import LoadedResult, LoadedSolution, load_result
+from ithaca.solver.solution import Solution, make_solution
+
+
+def refine_result(path: Path, options: SolveOptions, samples: int) -> Result:
+    """Evolve every design of a result from the configuration it has, if any.
+
+    Designs that the file calls optimal or infeasible are left alone; lower bounds that it states are kept where they
+    are better than those of geometric programs. ``ithaca verify`` checks what a file claims.
+
+    Parameters
+    ----------
+    path : Path
+        A result as written by ``solve -o``.
+    options : SolveOptions
+        How far: the time limit is for all designs together.
+    samples : int
+        How many configurations to evaluate at most, for each design.
+
+    Raises
+    ------
+    InputError
+        If the file is no result.
+    DisagreementError
+        If evolution finds what the file claims to be impossible.
+    """
+    loaded = load_result(path)
+    began, solutions = time.perf_counter(), []
+    with Interrupt() as interrupt, ProgressLine([s.array.name for s in loaded.designs]) as line:
+        for index, recorded in enumerate(loaded.designs):
+            left = options.time_limit
+            if left is not None:
+                left = max(left - (time.perf_counter() - began), 0.0) / (len(loaded.designs) - index)
+            share = replace(options, time_limit=left, stop=interrupt)
+
+            def tell(progress: Progress, index: int = index) -> None:
+                line.report(index, progress)
+
+            solutions.append(_refined(loaded, recorded, share, samples, tell))
+            line.finished(index, solutions[-1])
+    return Result(
+        nest=loaded.nest,
+        data=loaded.data,
+        platform_name=loaded.platform_name,
+        technology=loaded.technology,
+        limits=loaded.limits,
+        edition=loaded.edition,
+        objective_text=loaded.objective.text,
+        space=loaded.space,
+        best=best_solution(solutions),
+        designs=tuple(solutions),
+    )
+
+
+def _refined(
+    loaded: LoadedResult,
+    recorded: LoadedSolution,
+    options: SolveOptions,
+    samples: int,
+    report: Callable[[Progress], None],
+) -> Solution:
+    problem = loaded.problem(recorded.array)
+    known = make_solution(problem, recorded.tiling, recorded.certificate, recorded.shortfalls)
+    if recorded.certificate.status in (Status.OPTIMAL, Status.INFEASIBLE):
+        return known
+    found = solve_evolve(problem, options, report, recorded.tiling, samples=samples)
+    check_agreement(known, found)
+    return replace(found, certificate=_joined(found, recorded.certificate))
+
+
+def _joined(found: Solution, recorded: Certificate) -> Certificate:
+    """The certificate of what was found, with the recorded bound where that is better."""
+    certificate, bound = found.certificate, recorded.lower_bound
+    if bound is None or (certificate.lower_bound is not None and certificate.lower_bound >= bound):
+        return certificate
+    method = f"{recorded.method}+{certificate.method}"
+    status = Status.OPTIMAL if found.value == bound else certificate.status
+    return replace(certificate, status=status, lower_bound=bound, gap=relative_gap(found.value, bound), method=method)

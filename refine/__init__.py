@@ -1,0 +1,1 @@
+"""Refinement: exact cost grids around a design."""

@@ -1,0 +1,1 @@
+"""Evolutionary search from known configurations: for problems too large to prove."""

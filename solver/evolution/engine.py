@@ -1,0 +1,97 @@
+"""Solve one design by evolution: a heuristic for any objective, seeded and bounded by geometric programs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.tiling import Tiling
+from ithaca.solver.certificate import Certificate, Status, relative_gap
+from ithaca.solver.evolution.search import Evolution
+from ithaca.solver.evolution.seeding import Start, solver_start
+from ithaca.solver.gp.search import deadline
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.progress import Progress
+from ithaca.solver.solution import Solution, make_solution
+
+METHOD = "evolve"
+
+#: Configurations evaluated at most, unless told otherwise.
+SAMPLES = 30_000
+
+
+def solve_evolve(
+    problem: Problem,
+    options: SolveOptions | None = None,
+    report: Callable[[Progress], None] | None = None,
+    start: Tiling | None = None,
+    *,
+    samples: int = SAMPLES,
+    more_starts: Sequence[Tiling] = (),
+    known: Start | None = None,
+) -> Solution:
+    """Evolve configurations from what solvers know.
+
+    Evolution proves nothing. The lower bound is that of a few geometric programs; where the value found equals it
+    exactly, evolution ends, and these have proven it optimal.
+
+    Parameters
+    ----------
+    problem : Problem
+        Design, limits, objective: any expression.
+    options : SolveOptions, optional
+        Time limit, gap, interruption, and the seed of the random numbers. The same seed gives the same answer unless
+        the time limit ends the search.
+    report : callable, optional
+        Receives the state of the search after every generation; its boxes are configurations evaluated.
+    start : Tiling, optional
+        A known configuration to improve on; ignored if it is not legal or breaks a limit.
+    samples : int
+        How many configurations to evaluate at most. What geometric programs are rounded with does not count.
+    more_starts : sequence of Tiling
+        Further known configurations; those that are not legal or break a limit are ignored.
+    known : Start, optional
+        Bound and seeds, if they have been computed; else geometric programs are asked.
+
+    Returns
+    -------
+    Solution
+        Never worse than any start or seed. Its certificate's nodes are configurations evaluated.
+    """
+    began = time.perf_counter()
+    options = options or SolveOptions()
+    should_stop, checkpoint = deadline(options.time_limit, options.stop), options.checkpoint()
+    search = Evolution(problem, options.seed, samples)
+    given = [tiling for tiling in (start, *more_starts) if tiling is not None and search.offer(tiling)]
+    known = known or solver_start(problem, options, checkpoint)
+    seeds = tuple(dict.fromkeys(_key(tiling) for tiling in (*given, *known.tilings)))
+    tilings = {_key(tiling): tiling for tiling in (*given, *known.tilings)}
+    bound = known.lower_bound
+
+    def done() -> bool:
+        return should_stop() or options.gap_is_met(search.value, bound)
+
+    def tell() -> None:
+        if report is not None:
+            report(Progress(search.value, bound, search.samples, time.perf_counter() - began))
+
+    usable = [tilings[key] for key in seeds if search.offer(tilings[key])]
+    if not (known.infeasible or done()):
+        search.run(usable, known.points, done, tell)
+    status = _status(search.value, bound, known.infeasible)
+    gap = relative_gap(search.value, bound)
+    certificate = Certificate(status, bound, gap, METHOD, search.samples, time.perf_counter() - began)
+    return make_solution(problem, search.incumbent, certificate)
+
+
+def _status(value: Fraction | None, bound: Fraction | None, infeasible: bool) -> Status:
+    if value is None:
+        return Status.INFEASIBLE if infeasible else Status.UNKNOWN
+    return Status.OPTIMAL if value == bound else Status.FEASIBLE
+
+
+def _key(tiling: Tiling) -> tuple[object, ...]:
+    parts = (tiling.array_part, tiling.latency_hiding, tiling.pack)
+    return (tiling.simd, *(tuple(sorted(part.items())) for part in parts))

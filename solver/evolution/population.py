@@ -1,0 +1,103 @@
+"""A population: genes with their objective and by how much they exceed limits; who survives, who has children."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.formulations.problem import Problem
+from ithaca.solver.evolution.genome import Genes, Genome
+from ithaca.solver.exact.program import Program
+from ithaca.solver.exact.rounding import ROUNDING
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Population:
+    """Configurations with what they cost.
+
+    Attributes
+    ----------
+    genes : array, shape (genes, configurations)
+        The configurations.
+    objective : array, shape (configurations,)
+        Their objective, in floats.
+    excess : array, shape (configurations,)
+        By how much they exceed limits, relative to them, in all; infinite where they are not legal.
+    """
+
+    genes: Genes
+    objective: Floats
+    excess: Floats
+
+    @property
+    def count(self) -> int:
+        """Number of configurations."""
+        return int(self.genes.shape[1])
+
+    def order(self) -> NDArray[np.int64]:
+        """Positions, the best first: within limits by objective, then by excess."""
+        return np.lexsort((self.objective, self.excess))
+
+    def take(self, positions: NDArray[np.int64]) -> Population:
+        """Some of the configurations."""
+        return Population(self.genes[:, positions], self.objective[positions], self.excess[positions])
+
+    def join(self, other: Population) -> Population:
+        """These configurations and others."""
+        return Population(
+            np.concatenate([self.genes, other.genes], axis=1),
+            np.concatenate([self.objective, other.objective]),
+            np.concatenate([self.excess, other.excess]),
+        )
+
+
+def tournament(ordered: Population, count: int, size: int, generator: np.random.Generator) -> Genes:
+    """Genes of the winners of tournaments.
+
+    Parameters
+    ----------
+    ordered : Population
+        The best first.
+    count : int
+        How many tournaments.
+    size : int
+        Configurations in each, drawn with replacement.
+    generator : numpy.random.Generator
+        Source of chance.
+    """
+    return ordered.genes[:, generator.integers(0, ordered.count, (size, count)).min(axis=0)]
+
+
+class Scorer:
+    """Scores genes by the cost model, all at once.
+
+    Parameters
+    ----------
+    genome : Genome
+        What the genes mean.
+    """
+
+    def __init__(self, genome: Genome) -> None:
+        problem: Problem = genome.problem
+        symbolic = problem.symbolic()
+        self._genome = genome
+        self._program = Program([symbolic.objective, *(expression for expression, _ in symbolic.constraints)])
+        # loosened by the rounding of floats: the reference decides
+        self._limits = [float(bound) + ROUNDING * max(1.0, float(abs(bound))) for _, bound in symbolic.constraints]
+
+    def score(self, genes: Genes, legal: NDArray[np.bool_]) -> Population:
+        """Objective and excess of configurations."""
+        count = genes.shape[1]
+        values = self._genome.quantities(genes)
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            objective, *used = self._program.run([values[name].astype(np.float64) for name in self._program.symbols])
+            excess = np.where(legal, 0.0, np.inf)
+            for value, limit in zip(used, self._limits, strict=True):
+                excess = excess + np.maximum(value - limit, 0) / max(abs(limit), 1.0)
+        objective = np.broadcast_to(objective, (count,))
+        # what overflows to no number compares with nothing
+        return Population(genes, np.where(np.isnan(objective), np.inf, objective), np.where(np.isnan(excess), np.inf, excess))

@@ -1,0 +1,114 @@
+"""What evolution starts from: the bound of geometric programs, and configurations rounded from their optima."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import log
+
+from ithaca.formulations.design_space import largest_t1
+from ithaca.formulations.objectives import parse_objective
+from ithaca.formulations.posynomial import NotPosynomialError
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.tiling import Tiling
+from ithaca.solver.exact.frame import build_model
+from ithaca.solver.exact.model import BoundModel
+from ithaca.solver.gp.search import GpSearch, deadline
+from ithaca.solver.gp.seeds import round_points
+from ithaca.solver.options import SolveOptions, StoppedError
+
+#: Geometric programs solved before each rounding. Optima of wide regions and of narrow ones round to different
+#: configurations, and neither are always the better ones.
+STAGES = (1, 15, 44)
+
+#: Most configurations rounded per stage, and fractional optima kept of it.
+SEEDS, OPTIMA = 12, 4
+
+#: Rounding combines the candidate rows of all loops. Beyond so many, evolution starts next to the fractional optima instead.
+MOST_ROWS = 4_000_000
+
+
+@dataclass(frozen=True)
+class Start:
+    """What is known before evolution begins.
+
+    Attributes
+    ----------
+    lower_bound : Fraction or None
+        No configuration has a smaller objective.
+    infeasible : bool
+        Whether it is proven that no configuration meets the limits.
+    tilings : tuple of Tiling
+        Feasible configurations.
+    points : tuple of mapping of str to float
+        Fractional optima: a value per quantity.
+    """
+
+    lower_bound: Fraction | None
+    infeasible: bool
+    tilings: tuple[Tiling, ...]
+    points: tuple[Mapping[str, float], ...]
+
+
+#: Nothing is known.
+NOTHING = Start(None, False, (), ())
+
+
+def solver_start(problem: Problem, options: SolveOptions, checkpoint: Callable[[], None]) -> Start:
+    """Bound and seeds of a problem by geometric programs.
+
+    Where the objective is not posynomial there is no bound, and the seeds are those of the least latency: they
+    meet the same limits.
+
+    Parameters
+    ----------
+    problem : Problem
+        Design, limits, objective.
+    options : SolveOptions
+        Time limit and interruption.
+    checkpoint : callable
+        Called now and then; when it raises `StoppedError` there are no rounded configurations.
+    """
+    should_stop = deadline(options.time_limit, options.stop)
+    asked, search = problem, _search(problem)
+    if search is None:
+        asked = replace(problem, objective=parse_objective("latency"))
+        search = _search(asked)
+        if search is None:
+            return NOTHING
+    model: BoundModel | None = None
+    points: list[Mapping[str, float]] = []
+    tilings: list[Tiling] = []
+    for programs in STAGES:
+        search.run(programs, should_stop)
+        if search.complete or should_stop():
+            break
+        points += search.points[:OPTIMA]
+        if _rows(problem) <= MOST_ROWS:
+            try:
+                model = model or build_model(asked, checkpoint)
+                checkpoint()
+                tilings += round_points(asked, search.points, SEEDS, model)
+            except StoppedError:
+                break
+    if search.complete and search.value is None:
+        return Start(None, True, (), ())
+    if search.incumbent is not None:
+        tilings.append(search.incumbent)
+    # a bound on the least latency is none on another objective
+    bound = search.lower_bound if asked is problem else None
+    return Start(bound, False, tuple(tilings), tuple(points))
+
+
+def _search(problem: Problem) -> GpSearch | None:
+    try:
+        return GpSearch(problem)
+    except NotPosynomialError:
+        return None
+
+
+def _rows(problem: Problem) -> float:
+    """About how many candidate rows the loops of a problem have: pairs (t1, t2) with t2 | t1."""
+    tops = [largest_t1(problem.nest.sizes[loop]) for loop in problem.array.band if loop not in problem.array.sequential]
+    return sum(top * (1 + log(top)) for top in tops)

@@ -1,0 +1,111 @@
+"""What to change first: every candidate change solved or looked up, none extrapolated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+from ithaca.formulations.problem import Problem
+from ithaca.solver.certificate import Status
+from ithaca.studies.answer import Answer
+from ithaca.studies.marginal import Solve, marginal_values
+
+#: By how much limits are raised, one at a time (%).
+RAISES = (5, 10)
+
+
+class Kind(Enum):
+    """What is changed."""
+
+    SEARCH = "search"
+    """Nothing: the search goes on from where the result ended."""
+    DESIGN = "design"
+    """The design, to another one of the result."""
+    LIMIT = "limit"
+    """A limit, raised."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change, and what the objective becomes with it.
+
+    Attributes
+    ----------
+    kind : Kind
+        What is changed.
+    what : str
+        Name of the design changed to, or of the limit raised; that of the design found for a search.
+    before, after : Fraction
+        The objective.
+    proven : bool
+        Whether both are proven; of another design, whether a configuration with that value is at hand.
+    percent : int or None
+        By how much a limit is raised (%).
+    limit, raised : Fraction or None
+        The limit before and after.
+    """
+
+    kind: Kind
+    what: str
+    before: Fraction
+    after: Fraction
+    proven: bool
+    percent: int | None = None
+    limit: Fraction | None = None
+    raised: Fraction | None = None
+
+    @property
+    def gain(self) -> Fraction | None:
+        """(before − after) / |before|; None where the objective is 0."""
+        return (self.before - self.after) / abs(self.before) if self.before else None
+
+
+def search_further(before: Fraction, answer: Answer) -> Change | None:
+    """The change of an objective by searching on; None if nothing was found again."""
+    if answer.solution is None or answer.value is None:
+        return None
+    proven = answer.certificate.status is Status.OPTIMAL
+    return Change(Kind.SEARCH, answer.solution.problem.array.name, before, answer.value, proven)
+
+
+def other_designs(before: Fraction, others: Iterable[tuple[str, Fraction]]) -> tuple[Change, ...]:
+    """The change to each other design of a result whose configuration is better."""
+    return tuple(Change(Kind.DESIGN, name, before, value, True) for name, value in others if value < before)
+
+
+def raised_limits(problems: Sequence[Problem], answer: Answer, solve: Solve) -> tuple[Change, ...]:
+    """The optimum with each limit raised, by each of `RAISES`.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        One per design, alike in everything else.
+    answer : Answer
+        The optimum over them.
+    solve : callable
+        Solves problems from starts.
+    """
+    found = []
+    for percent in RAISES:
+        for marginal in marginal_values(problems, answer, percent, solve=solve):
+            before, after = marginal.before.value, marginal.after.value
+            if before is None or after is None or not marginal.limit.bound:
+                continue
+            limit, raised = marginal.limit, marginal.raised
+            found.append(Change(Kind.LIMIT, limit.metric, before, after, marginal.proven, percent, limit.bound, raised.bound))
+    return tuple(found)
+
+
+def first_change(changes: Sequence[Change]) -> Change | None:
+    """The change with the largest proven gain, of equals the first; None where no gain is proven."""
+    gains = [(change.gain, change) for change in changes if change.proven and change.gain is not None and change.gain > 0]
+    return max(gains, key=lambda entry: entry[0])[1] if gains else None
+
+
+def worthless(changes: Sequence[Change]) -> tuple[str, ...]:
+    """The limits of which it is proven that raising them changes nothing, by as much as was tried."""
+    raises = [change for change in changes if change.kind is Kind.LIMIT]
+    names = dict.fromkeys(change.what for change in raises)
+    return tuple(n for n in names if all(c.proven and c.after == c.before for c in raises if c.what == n))

@@ -1,0 +1,53 @@
+"""Grids written, read back and drawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from ithaca.refine import grid as grids
+from ithaca.refine.files import load_grid, save_grid
+from ithaca.refine.grid import exact_grid
+from ithaca.refine.heatmap import heat_map, save_heat_map
+from ithaca.refine.window import window_around
+from ithaca.workloads.errors import InputError
+from tests.refine.test_grid import random_point
+
+
+@pytest.mark.parametrize("chunk", [None, 40])
+def test_a_grid_is_loaded_back_identically(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int | None) -> None:
+    window = window_around(*random_point(1), 2, ["i"])
+    whole = exact_grid(window)
+    if chunk is not None:
+        monkeypatch.setattr(grids, "IN_MEMORY", 2)
+        monkeypatch.setattr(grids, "CHUNK_POINTS", 4)
+    save_grid(exact_grid(window), tmp_path / "grid.nc")
+    xr.testing.assert_identical(load_grid(tmp_path / "grid.nc"), whole)
+    lazy = load_grid(tmp_path / "grid.nc", lazily=True)
+    assert lazy["feasible"].chunks is not None
+    xr.testing.assert_identical(lazy.compute(), whole)
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "text.nc").write_text("no grid")
+    xr.Dataset({"a": 1}).to_netcdf(tmp_path / "other.nc")
+    for name in ("text.nc", "missing.nc", "other.nc"):
+        with pytest.raises(InputError, match="written by ithaca grid -o"):
+            load_grid(tmp_path / name)
+
+
+def test_a_heat_map_shows_the_best_of_each_pair(tmp_path: Path) -> None:
+    problem, center = random_point(1)
+    grid = exact_grid(window_around(problem, center, 2))
+    chart = heat_map(grid, "lanes.i", "t2.i", "objective")
+    expected = grid["objective"].where(grid["feasible"]).min([d for d in grid["feasible"].dims if d not in ("lanes.i", "t2.i")])
+    np.testing.assert_array_equal(chart.values, expected.transpose("t2.i", "lanes.i").to_numpy())
+    for name in ("map.png", "map.html"):
+        save_heat_map(chart, tmp_path / name)
+        assert (tmp_path / name).stat().st_size > 5000
+    for x, y, metric in (("a", "t2.i", "dsp"), ("t2.i", "t2.i", "dsp"), ("t2.i", "lanes.i", "legal")):
+        with pytest.raises(InputError, match="allowed:"):
+            heat_map(grid, x, y, metric)

@@ -1,0 +1,309 @@
+"""``ithaca explain``: facts against figures worked out by hand, roofs against every solved problem."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ithaca.formulations.derivation import designs
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.tiling import Tiling
+from ithaca.solver.certificate import Status
+from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.options import SolveOptions
+from ithaca.studies.best import solve_best
+from ithaca.studies.explanation.binding import PES
+from ithaca.studies.explanation.changes import Change, Kind, first_change, other_designs, raised_limits, worthless
+from ithaca.studies.explanation.facts import Facts, facts
+from ithaca.studies.explanation.footprint import footprints
+from ithaca.workloads.affine import Access, Affine
+from ithaca.workloads.library import LIBRARY, workload
+from ithaca.workloads.nest import LoopNest
+from tests.problems import MM_DATAFLOWS, mm_points, mm_problem, mm_tiling
+
+
+def ithaca(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command as installed, in a process of its own."""
+    command = [sys.executable, "-m", "ithaca.cli", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+@pytest.fixture(scope="module")
+def known() -> Facts:
+    """Facts about the proven optimum of 1024³ on the U250, (205,172,64 | 41,4,8)."""
+    problem = mm_problem((1024, 1024, 1024))
+    tiling = mm_tiling(problem.array, (205, 172, 64), (41, 4), 8, A=16, B=16, C_drain=4)
+    return facts(problem, tiling)
+
+
+def test_the_binding_module_and_the_next(known: Facts) -> None:
+    # 5·6·16 = 480 tiles; a PE works (64/8)·41·4 cycles a tile, an L2 buffer of A swaps in one more
+    assert (known.binding.first.name, known.binding.first.cycles) == (PES, 480 * 8 * 41 * 4)
+    assert known.binding.first.takes == known.binding.main == 480 * (8 * 41 * 4 + 1)
+    assert known.binding.second is not None
+    # A crosses DRAM in tiles of 205·64 words, 16 at a time
+    assert (known.binding.second.name, known.binding.second.cycles) == ("A_IO_L3_in", 480 * 205 * 64 // 16)
+    assert known.binding.waiting == 480
+    assert known.binding.ratio == Fraction(630_240, 393_600)
+    assert known.binding.share == Fraction(629_760, 639_876)
+
+
+def test_where_the_cycles_go(known: Facts) -> None:
+    # 5·43 PEs of 8 MAC units
+    assert known.cycles.useful == Fraction(1024**3, 5 * 43 * 8)
+    assert known.cycles.useful + known.cycles.padding == 629_760
+    assert (known.cycles.partial_sums, known.cycles.waiting) == (0, 480)
+    assert (known.cycles.prologue, known.cycles.epilogue, known.cycles.fill) == (821, 8_815, 9_636)
+    assert known.cycles.latency == 639_876
+
+
+def test_padding(known: Facts) -> None:
+    assert known.padding.padded_operations == 1025 * 1032 * 1024
+    assert known.padding.share == 1 - Fraction(1024 * 1024, 1025 * 1032)
+    i, j, k = known.padding.loops
+    # the last tile of i lacks one iteration of 41 a lane, that of j eight of 4 a lane
+    assert (i.padded, i.lanes, i.idle_lanes) == (1025, 5, 0)
+    assert (j.padded, j.lanes, j.idle_lanes) == (1032, 43, 2)
+    assert (k.padded, k.lanes, k.idle_simd) == (1024, 1, 0)
+
+
+def test_slack_of_the_limits(known: Facts) -> None:
+    dsp, bram = known.limits
+    assert (dsp.metric, dsp.slack, dsp.slack_share) == ("dsp", Fraction("1.6"), Fraction("1.6") / Fraction("8601.6"))
+    assert (bram.metric, bram.slack) == ("bram18k", Fraction("1248.2"))
+
+
+def test_roofs(known: Facts) -> None:
+    assert (known.roofs.array.units, known.roofs.array.cycles) == (1720, Fraction(1024**3, 1720))
+    assert known.roofs.budget is not None
+    assert known.roofs.budget.units == 1720  # of five DSP blocks each: 8,600 of 8,601.6
+    assert known.roofs.traffic.cycles == 1024 * 1024 // 16
+    assert known.roofs.distance(known.roofs.traffic) == Fraction(639_876, 65_536)
+    assert known.roofs.traffic.least_words == 3 * 1024 * 1024
+    assert known.roofs.traffic.moved == {"A": 6_297_600, "B": 5_283_840, "C": 1_057_800}
+    assert known.roofs.intensity == Fraction(1024**3, 12_639_240)
+
+
+def test_idle_simd_lanes_and_partial_sums() -> None:
+    problem = mm_problem((8, 8, 13), ("i", "j"), "A")
+    tiling = mm_tiling(problem.array, (8, 8, 8), (4, 4), 4, **dict.fromkeys(["A", "B", "C", "C_drain"], 4))
+    found = facts(problem, tiling)
+    # 13 of 16 iterations: the last vector of 4 has one to do
+    assert found.padding.loops[2].idle_simd == 3
+    # i and j have one tile, k two: each PE stores its 16 sums once and loads them once
+    assert found.cycles.partial_sums == 2 * 16
+
+
+def check(problem: Problem, tiling: Tiling) -> None:
+    """What holds of every configuration."""
+    found = facts(problem, tiling)
+    costs = problem.costs(tiling)
+    parts = (*found.cycles.shares.values(), found.padding.share, found.binding.share)
+    assert all(0 <= share <= 1 for share in parts)
+    assert sum(found.cycles.shares.values()) == 1
+    assert found.cycles.latency == costs.latency
+    assert found.binding.first.takes == costs.main
+    assert found.binding.ratio is None or found.binding.ratio >= 1
+    assert found.roofs.array.cycles <= costs.latency
+    assert found.roofs.traffic.cycles <= costs.main
+    for name, words in found.roofs.traffic.moved.items():
+        assert words >= found.roofs.traffic.least[name]
+    for loop in found.padding.loops:
+        assert 0 <= loop.idle_lanes < loop.lanes or loop.idle_lanes == 0
+    if not problem.exceeded(costs):
+        assert found.roofs.budget is not None
+        assert found.roofs.budget.cycles <= found.roofs.array.cycles
+        assert all(0 <= use.slack <= use.bound for use in found.limits)
+
+
+@given(mm_points())
+@settings(max_examples=150, deadline=None)
+def test_shares_and_roofs_of_random_configurations(point: tuple[Problem, Tiling]) -> None:
+    check(*point)
+
+
+@given(
+    st.tuples(*[st.integers(2, 12)] * 3),
+    st.sampled_from(MM_DATAFLOWS),
+    st.sampled_from("ABC"),
+    st.sampled_from(["exact", "odyssey"]),
+    st.sampled_from(["20", "155", "8601.6"]),
+)
+@settings(max_examples=12, deadline=None)
+def test_shares_and_roofs_of_optima(
+    sizes: tuple[int, int, int], dataflow: tuple[str, ...], permutation: str, edition: str, dsp: str
+) -> None:
+    solution = solve_exact(mm_problem(sizes, dataflow, permutation, edition, dsp=dsp), SolveOptions())
+    if solution.tiling is None:
+        assert solution.certificate.status is Status.INFEASIBLE
+    else:
+        check(solution.problem, solution.tiling)
+
+
+@pytest.mark.parametrize("edition", list(Edition))
+def test_roofs_of_a_strided_convolution(edition: Edition) -> None:
+    nest = workload("conv2d", {"r": 5, "c": 4, "o": 3, "i": 8, "p": 3, "q": 1, "s": 4})
+    like = mm_problem((2, 2, 2))
+    solved = 0
+    for array in designs(nest, edition)[::5]:
+        problem = Problem(nest, array, like.data, like.limits, like.objective)
+        solution = solve_exact(problem, SolveOptions(time_limit=2))
+        if solution.tiling is not None:
+            check(problem, solution.tiling)
+            solved += 1
+    assert solved
+
+
+access_terms = st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 5)), min_size=0, max_size=3, unique_by=lambda t: t[0])
+
+
+@given(st.lists(access_terms, min_size=1, max_size=2), st.tuples(*[st.integers(1, 6)] * 3))
+@settings(deadline=None)
+def test_a_footprint_counts_elements(subscripts: list[list[tuple[str, int]]], extents: tuple[int, int, int]) -> None:
+    sizes = dict(zip("abc", extents, strict=True))
+    read = Access("X", tuple(Affine(tuple(terms), 1) for terms in subscripts))
+    nest = LoopNest(
+        "n",
+        tuple(sizes.items()),
+        Access("Y", (Affine((("a", 1),)),)),
+        (read, Access("Z", tuple(Affine(((loop, 1),)) for loop in "bc"))),
+        simd="a",
+    )
+    touched = {
+        tuple(sum(c * at[loop] for loop, c in terms) for terms in subscripts)
+        for point in product(*map(range, extents))
+        for at in (dict(zip("abc", point, strict=True)),)
+    }
+    counted = footprints(nest)
+    assert counted["Y"] == extents[0]
+    assert counted["Z"] == extents[1] * extents[2]
+    loops = [loop for terms in subscripts for loop, _ in terms]
+    independent = len(loops) == len(set(loops)) and all(len(terms) < 3 for terms in subscripts)
+    assert counted["X"] == len(touched) if independent else counted["X"] <= len(touched)
+
+
+@pytest.mark.parametrize("name", list(LIBRARY))
+def test_every_workload_has_its_facts(name: str) -> None:
+    small = workload(name, dict.fromkeys(workload(name).loops, 4))
+    like = mm_problem((2, 2, 2))
+    solved = 0
+    for array in designs(small, Edition.EXACT)[:3]:
+        solution = solve_exact(Problem(small, array, like.data, like.limits, like.objective), SolveOptions(time_limit=2))
+        if solution.tiling is not None:
+            check(solution.problem, solution.tiling)
+            solved += 1
+    assert solved
+
+
+def test_raised_limits_are_solved_again() -> None:
+    problems = [mm_problem((32, 24, 16), ("i", "k"), dsp="155")]
+
+    def solve(asked: list[Problem], starts: list[Tiling | None]):  # type: ignore[no-untyped-def]
+        return solve_best(asked, starts=starts)
+
+    changes = raised_limits(problems, solve(problems, [None]), solve)
+    assert [(c.what, c.percent) for c in changes] == [("dsp", 5), ("bram18k", 5), ("dsp", 10), ("bram18k", 10)]
+    assert worthless(changes) == ("bram18k",)
+    for change in changes:
+        assert change.proven
+        if change.what == "dsp":
+            assert change.raised is not None
+            alone = solve_exact(mm_problem((32, 24, 16), ("i", "k"), dsp=str(float(change.raised))), SolveOptions())
+            assert (change.before, change.after) == (547, alone.value)
+    first = first_change(changes)
+    assert first is not None
+    assert (first.what, first.after) == ("dsp", min(c.after for c in changes))
+
+
+def test_the_largest_proven_gain_comes_first() -> None:
+    def change(after: int, proven: bool = True) -> Change:
+        return Change(Kind.LIMIT, "dsp", Fraction(100), Fraction(after), proven, 5, Fraction(1), Fraction(2))
+
+    assert first_change([change(90), change(80), change(10, proven=False)]) == change(80)
+    assert first_change([change(100), change(110)]) is None
+    assert other_designs(Fraction(5), [("a", Fraction(5)), ("b", Fraction(4))]) == (
+        Change(Kind.DESIGN, "b", Fraction(5), Fraction(4), True),
+    )
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of results."""
+    folder = tmp_path_factory.mktemp("results")
+    mm = ("solve", "mm", "-s", "i=32,j=24,k=16")
+    assert ithaca(*mm, "--limit", "dsp=155,bram18k=3763", "-o", str(folder / "mm.json")).returncode == 0
+    assert ithaca(*mm, "--limit", "dsp=4", "-o", str(folder / "infeasible.json")).returncode == 1
+    assert ithaca(*mm, "--platform", "asic-28nm", "-o", str(folder / "asic.json")).returncode == 0
+    return folder
+
+
+def test_the_command_says_it_in_words(results: Path) -> None:
+    done = ithaca("explain", str(results / "mm.json"))
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    for start in (
+        "Binding: ",
+        "Next: ",
+        "Cycles: ",
+        "Limit dsp: ",
+        "Compute roof of the budget: the limits allow 31 ",
+        "Traffic",
+    ):
+        assert any(line.startswith(start) for line in lines), start
+    # 10 % more (170.5) gains no more than 5 %, so the smaller change is the one to make
+    assert lines[-1].startswith("To change first: raise dsp by 5 %, from 155 to 162.75; latency 547 becomes 422 ")
+    assert "bram18k raised by 5 % or 10 %: no change of latency (proven)" in done.stdout
+
+
+def test_another_design_is_compared_with_the_best(results: Path) -> None:
+    whole = json.loads(ithaca("explain", str(results / "mm.json"), "--quick", "--json").stdout)
+    done = ithaca("explain", str(results / "mm.json"), "--design", "[k] C", "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert (document["schema"], document["design"]["dataflow"]) == ("ithaca/1", ["k"])
+    assert whole["changes"] is None
+    assert whole["first_change"] is None
+    found = [c for c in document["changes"] if c["kind"] == "design"]
+    assert min(c["after"] for c in found) == whole["objective"]["value"] < document["objective"]["value"]
+    assert document["statements"][-1].startswith("To change first: take design ")
+
+
+def test_no_configuration_and_other_platforms(results: Path) -> None:
+    done = ithaca("explain", str(results / "infeasible.json"))
+    assert done.returncode == 0, done.stderr
+    assert "limit dsp = 4 cannot be met; the smallest that could be met" in done.stdout
+    document = json.loads(ithaca("explain", str(results / "infeasible.json"), "--json").stdout)
+    assert document["design"] is None
+    assert document["failure"].startswith("infeasible: limit dsp = 4")
+    done = ithaca("explain", str(results / "asic.json"), "--quick", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["roofs"]["budget"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "piece"),
+    [
+        (("missing.json",), "missing.json"),
+        (("mm.json", "--design", "i,j"), "--design is 'i,j'; allowed: dataflow and permutation, such as 'i,j C'"),
+        (("mm.json", "--design", "i,j A"), "--design is 'i,j A'; allowed: one of the result's, "),
+        (("mm.json", "--quick", "--time-limit", "3"), "--time-limit cannot be given with --quick"),
+        (("mm.json", "--time-limit", "0"), "--time-limit is '0'"),
+        (("notes.json",), "notes.json"),
+    ],
+)
+def test_bad_input_is_one_line(results: Path, arguments: tuple[str, ...], piece: str) -> None:
+    (results / "notes.json").write_text('{"schema": "ithaca/1"}')
+    done = ithaca("explain", str(results / arguments[0]), *arguments[1:])
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert piece in done.stderr
+    assert done.stderr.count("\n") == 1
