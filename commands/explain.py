@@ -10,9 +10,10 @@ from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.study_line import StudyLine
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.tiling import Tiling
+from ithaca.solver.loaded_result import LoadedResult
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
-from ithaca.solver.result_files import LoadedResult, load_result
+from ithaca.solver.result_files import load_result
 from ithaca.studies.answer import Answer
 from ithaca.studies.best import solve_best
 from ithaca.studies.budget import Budget

@@ -8,7 +8,7 @@ from fractions import Fraction
 from ithaca.commands.display import number
 from ithaca.formulations.metrics import METRICS
 from ithaca.solver.certificate import Status
-from ithaca.solver.result_files import LoadedResult
+from ithaca.solver.loaded_result import LoadedResult
 from ithaca.studies.explanation.binding import PES, Binding, Contender
 from ithaca.studies.explanation.changes import RAISES, Change, Kind, worthless
 from ithaca.studies.explanation.cycles import Cycles

@@ -17,9 +17,10 @@ from ithaca.formulations.problem import SpaceOptions
 from ithaca.formulations.systolic_array import SystolicArray
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.certificate import Status
+from ithaca.solver.loaded_result import LoadedResult
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import best_solution, solve_designs
-from ithaca.solver.result_files import LoadedResult, load_result
+from ithaca.solver.result_files import load_result
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 

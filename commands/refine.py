@@ -12,11 +12,12 @@ from ithaca.commands.progress_line import ProgressLine
 from ithaca.solver.agreement import check_agreement
 from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.solver.evolution.engine import solve_evolve
+from ithaca.solver.loaded_result import LoadedResult, LoadedSolution
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import best_solution
 from ithaca.solver.progress import Progress
 from ithaca.solver.result import Result
-from ithaca.solver.result_files import LoadedResult, LoadedSolution, load_result
+from ithaca.solver.result_files import load_result
 from ithaca.solver.solution import Solution, make_solution
 
 

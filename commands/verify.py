@@ -11,8 +11,9 @@ from ithaca.commands.interrupt import Interrupt
 from ithaca.solver.agreement import check_agreement
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method, engine
+from ithaca.solver.loaded_result import LoadedResult, LoadedSolution
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.result_files import LoadedResult, LoadedSolution, load_result
+from ithaca.solver.result_files import load_result
 from ithaca.solver.solution import Solution, make_solution
 
 

@@ -8,12 +8,12 @@ metric must be what the Fraction reference computes from the recorded tiling.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError
+from pydantic import ValidationError
 
 from ithaca.formulations.cost_model import Costs, evaluate
 from ithaca.formulations.data_types import DataType, data_type
@@ -26,104 +26,29 @@ from ithaca.formulations.metrics import METRICS, array_words, metric_values
 from ithaca.formulations.number_systems import FRACTION
 from ithaca.formulations.parsing import parse_expression, quoted
 from ithaca.formulations.points import Point, load_points
-from ithaca.formulations.problem import Limit, Objective, Problem, SpaceOptions
+from ithaca.formulations.problem import Limit, Objective, SpaceOptions
 from ithaca.formulations.systolic_array import Edition, SystolicArray
-from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
+from ithaca.formulations.technology import Technology
 from ithaca.formulations.tiling import Tiling, group_packs
 from ithaca.solver.certificate import Certificate, Status
+from ithaca.solver.loaded_result import LoadedResult, LoadedSolution
+from ithaca.solver.schema import (
+    CertificateDocument,
+    ResultDocument,
+    ShortfallDocument,
+    SolutionDocument,
+    TilingDocument,
+    number,
+)
 from ithaca.solver.solution import Shortfall
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.library import documented_workload, is_variant
+from ithaca.workloads.library import is_variant
 from ithaca.workloads.nest import LoopNest
 
 #: Largest result file (bytes); one with 30 designs has about 50 kB.
 MAX_BYTES = 16 * 2**20
 
 EDITED = "the file was edited or comes from another version"
-
-
-@dataclass(frozen=True)
-class LoadedSolution:
-    """The best configuration of one design, as a file recorded it.
-
-    Attributes
-    ----------
-    array : SystolicArray
-        The design, derived afresh.
-    tiling : Tiling or None
-        The configuration; None where none was found.
-    value : Fraction or None
-        Its objective.
-    metrics, words : mapping of str to Fraction
-        All metrics, and off-chip words by array, by the Fraction reference.
-    certificate : Certificate
-        What the file says is proven.
-    shortfalls : tuple of Shortfall
-        Limits that cannot be met, of an infeasible problem.
-    """
-
-    array: SystolicArray
-    tiling: Tiling | None
-    value: Fraction | None
-    metrics: Mapping[str, Fraction]
-    words: Mapping[str, Fraction]
-    certificate: Certificate
-    shortfalls: tuple[Shortfall, ...]
-
-
-@dataclass(frozen=True)
-class LoadedResult:
-    """A result file.
-
-    Attributes
-    ----------
-    nest : LoopNest
-        The loop nest, with extents.
-    data : DataType
-        The type of all arrays.
-    platform_name : str
-        The platform the limits come from.
-    limits : tuple of Limit
-        Upper limits on metrics.
-    edition : Edition
-        The statement of the cost model.
-    objective : Objective
-        What was minimised.
-    space : SpaceOptions
-        Restrictions of the design space.
-    technology : Technology
-        Clock and energies of the platform.
-    best : LoadedSolution or None
-        The best configuration of all designs; None where none was found.
-    designs : tuple of LoadedSolution
-        One solution per design solved.
-    """
-
-    nest: LoopNest
-    data: DataType
-    platform_name: str
-    limits: tuple[Limit, ...]
-    edition: Edition
-    objective: Objective
-    space: SpaceOptions
-    technology: Technology
-    best: LoadedSolution | None
-    designs: tuple[LoadedSolution, ...]
-
-    @property
-    def solutions(self) -> tuple[LoadedSolution, ...]:
-        """The best solution first, then those of the other designs."""
-        others = tuple(solution for solution in self.designs if solution != self.best)
-        return others if self.best is None else (self.best, *others)
-
-    @property
-    def points(self) -> tuple[Point, ...]:
-        """The configurations of all solutions that have one, the best first."""
-        return tuple(Point(s.array, self.nest, s.tiling) for s in self.solutions if s.tiling is not None)
-
-    def problem(self, array: SystolicArray) -> Problem:
-        """What was asked of one design."""
-        return Problem(self.nest, array, self.data, self.limits, self.objective, self.space, self.technology)
 
 
 def load_result(path: Path) -> LoadedResult:
@@ -136,9 +61,9 @@ def load_result(path: Path) -> LoadedResult:
     """
     document = parse_json(read_text(path, MAX_BYTES), path)
     try:
-        read = _Result.model_validate(document)
+        read = ResultDocument.model_validate(document)
     except ValidationError as error:
-        raise refuse_invalid(path, error, _Result) from None
+        raise refuse_invalid(path, error, ResultDocument) from None
     try:
         return _result(read)
     except InputError as error:
@@ -176,132 +101,14 @@ def load_any_points(path: Path, nest: LoopNest, data: DataType) -> tuple[Point, 
     return result.points
 
 
-def _number(value: object) -> Fraction:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("a number")
-    return fraction(value)
-
-
-def _positive(value: object) -> Fraction:
-    number = _number(value)
-    if number < 0:
-        raise ValueError("a number that is not negative")
-    return number
-
-
-Number = Annotated[Fraction, PlainValidator(_number)]
-Positive = Annotated[Fraction, PlainValidator(_positive)]
-Text = Annotated[str, Field(min_length=1, max_length=10_000)]
-
-
-class _Document(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-
-
-class _Kernel(_Document):
-    statement: Text
-    untiled: list[str]
-    simd: Text
-
-
-class _Workload(_Document):
-    name: Text
-    sizes: dict[str, int]
-    parameters: dict[str, int] = {}
-    kernel: _Kernel | None = None
-    dtype: Text
-
-
-class _Platform(_Document):
-    name: Text
-    limits: dict[str, Number]
-
-
-class _Objective(_Document):
-    expression: Text
-    value: Number | None
-
-
-class _Space(_Document):
-    min_lanes: Annotated[int, Field(ge=1, le=2**31)] = 1
-    divisors_only: bool = False
-    dividing_packs: bool = False
-
-
-class _Technology(_Document):
-    """Fields that are not the default's; an absent one is None."""
-
-    clock_mhz: Positive | None = None
-    dram: Positive | None = None
-    buffer: Positive | None = None
-    hop: Positive | None = None
-    register_: Annotated[Positive | None, Field(alias="register")] = None
-    mac: Positive | None = None
-    mac_pj: Positive | None = None
-    cost_tables: Literal["maestro-28nm"] | None = None
-
-    def technology(self) -> Technology:
-        """The technology these fields change."""
-        # read field by field: model_dump makes text of Fractions in some versions of pydantic
-        given = {name.rstrip("_"): value for name, value in self if value is not None}
-        return replace(DEFAULT_TECHNOLOGY, **given)
-
-
-class _Tiling(_Document):
-    array_part: dict[str, int]
-    latency_hiding: dict[str, int]
-    simd: int
-    pack: dict[str, int]
-
-
-class _Certificate(_Document):
-    status: Literal["optimal", "feasible", "infeasible", "unknown"]
-    lower_bound: Number | None
-    gap: Annotated[float, Field(ge=0)] | None
-    method: Text
-    nodes: Annotated[int, Field(ge=0)]
-    seconds: Annotated[float, Field(ge=0)]
-
-
-class _Shortfall(_Document):
-    metric: Text
-    bound: Number
-    smallest: Number
-    others_kept: bool
-    proven: bool
-
-
-class _Solution(_Document):
-    dataflow: list[str]
-    permutation: str
-    buildable: bool
-    tiling: _Tiling | None
-    metrics: dict[str, Any] | None
-    certificate: _Certificate
-    shortfalls: list[_Shortfall] = []
-
-
-class _Result(_Document):
-    schema_: Annotated[Literal["ithaca/1"], Field(alias="schema")]
-    workload: _Workload
-    platform: _Platform
-    edition: Literal["exact", "odyssey"]
-    objective: _Objective
-    space: _Space = _Space()
-    technology: _Technology = _Technology()
-    best: _Solution | None
-    designs: list[_Solution]
-
-
-def _result(read: _Result) -> LoadedResult:
-    nest = _nest(read.workload)
+def _result(read: ResultDocument) -> LoadedResult:
+    try:
+        nest = read.workload.nest()
+    except InputError as error:
+        raise InputError(f"workload: {error}") from None
     text = read.objective.expression
     objective = Objective(text, parse_expression(text, where="objective.expression", allowed=METRICS))
-    try:
-        limits = tuple(Limit(metric, bound) for metric, bound in read.platform.limits.items())
-    except InputError as error:
-        raise InputError(f"platform.limits: {error}") from None
-    technology = read.technology.technology()
+    limits, technology = read.platform.upper_limits(), read.technology.technology()
     context = _Context(nest, data_type(read.workload.dtype), limits, Edition(read.edition), objective, technology)
     best = None if read.best is None else context.solution(read.best, "best")
     designs = tuple(context.solution(design, f"designs[{index}]") for index, design in enumerate(read.designs))
@@ -311,14 +118,6 @@ def _result(read: _Result) -> LoadedResult:
     space = SpaceOptions(**read.space.model_dump())
     edition, name = context.edition, read.platform.name
     return LoadedResult(nest, context.data, name, limits, edition, objective, space, technology, best, designs)
-
-
-def _nest(read: _Workload) -> LoopNest:
-    kernel = None if read.kernel is None else read.kernel.model_dump()
-    try:
-        return documented_workload(read.name, read.sizes, read.parameters, kernel)
-    except InputError as error:
-        raise InputError(f"workload: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,7 +131,7 @@ class _Context:
     objective: Objective
     technology: Technology
 
-    def solution(self, read: _Solution, at: str) -> LoadedSolution:
+    def solution(self, read: SolutionDocument, at: str) -> LoadedSolution:
         try:
             array = derive(self.nest, find_dataflow(self.nest, tuple(read.dataflow)), read.permutation, self.edition)
         except InputError as error:
@@ -355,7 +154,7 @@ class _Context:
         words = array_words(array, costs)
         return LoadedSolution(array, tiling, value, metric_values(costs), words, certificate, shortfalls)
 
-    def _tiling(self, read: _Tiling, array: SystolicArray, at: str) -> tuple[Tiling, Costs]:
+    def _tiling(self, read: TilingDocument, array: SystolicArray, at: str) -> tuple[Tiling, Costs]:
         try:
             tiling = Tiling(read.array_part, read.latency_hiding, read.simd, group_packs(array, read.pack))
             quantities = tiling.quantities(array, self.nest.sizes)
@@ -363,7 +162,7 @@ class _Context:
             raise InputError(f"{at}.tiling.{error}") from None
         return tiling, evaluate(array, quantities, self.data, FRACTION, self.technology)
 
-    def _shortfall(self, read: _Shortfall, at: str) -> Shortfall:
+    def _shortfall(self, read: ShortfallDocument, at: str) -> Shortfall:
         limited = [limit.metric for limit in self.limits]
         if read.metric not in limited:
             raise InputError(f"{at}.metric is {quoted(read.metric)}; allowed: one of the limits, {', '.join(limited)}")
@@ -416,13 +215,13 @@ def _check_bound(certificate: Certificate, value: Fraction, at: str) -> None:
         raise InputError(f"{at} is {_shown(bound)}; allowed with 'optimal': the objective's {_shown(value)}")
 
 
-def _certificate(read: _Certificate) -> Certificate:
+def _certificate(read: CertificateDocument) -> Certificate:
     return Certificate(Status(read.status), read.lower_bound, read.gap, read.method, read.nodes, read.seconds)
 
 
 def _as_number(at: str, value: object) -> Fraction:
     try:
-        return _number(value)
+        return number(value)
     except ValueError:
         raise InputError(f"{at} is {quoted(value)}; allowed: a number") from None
 

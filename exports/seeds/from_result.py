@@ -6,7 +6,8 @@ from pathlib import Path
 
 from ithaca.exports.seeds.parameters import ParameterSpace, parameter_space
 from ithaca.formulations.problem import Problem
-from ithaca.solver.result_files import LoadedResult, LoadedSolution, load_result
+from ithaca.solver.loaded_result import LoadedResult, LoadedSolution
+from ithaca.solver.result_files import load_result
 from ithaca.workloads.errors import InputError
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from ithaca.formulations.json_numbers import SCHEMA, json_number
-from ithaca.solver.result_files import LoadedResult
+from ithaca.solver.loaded_result import LoadedResult
 from ithaca.studies.documents import certificate_document
 from ithaca.studies.explanation.binding import Contender
 from ithaca.studies.explanation.changes import Change

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from ithaca.formulations.systolic_array import SystolicArray
 from ithaca.solver.certificate import Certificate, Status
-from ithaca.solver.result_files import LoadedResult, LoadedSolution
+from ithaca.solver.loaded_result import LoadedResult, LoadedSolution
 from ithaca.solver.solution import make_solution
 from ithaca.studies.answer import Answer, why_infeasible
 from ithaca.studies.best import make_answer

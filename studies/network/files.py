@@ -7,7 +7,6 @@ Fraction reference, and the document of what was read must be the document in th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -23,12 +22,12 @@ from ithaca.formulations.metrics import METRICS
 from ithaca.formulations.parsing import parse_expression
 from ithaca.formulations.physical_array import ANY_ARRAY, PhysicalArray
 from ithaca.formulations.platform import Platform
-from ithaca.formulations.problem import Limit, Objective, Problem, SpaceOptions
+from ithaca.formulations.problem import Objective, Problem, SpaceOptions
 from ithaca.formulations.systolic_array import Edition
-from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
 from ithaca.formulations.tiling import Tiling, group_packs
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.result_files import EDITED
+from ithaca.solver.schema import ProofDocument
 from ithaca.solver.shared.fronts import Minimise
 from ithaca.solver.solution import Shortfall, Solution, make_solution
 from ithaca.studies.answer import Answer
@@ -38,7 +37,6 @@ from ithaca.studies.network.failure import Failure
 from ithaca.studies.network.request import NetworkRequest
 from ithaca.studies.network.result import ArrayResult, LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.library import documented_workload
 from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind
 
 #: Largest result file (bytes); one with 50 layers of 10 designs has about 300 kB.
@@ -102,16 +100,10 @@ def _result(read: schema.NetworkResultDocument) -> NetworkResult:
 
 
 def _request(read: schema.NetworkResultDocument) -> NetworkRequest:
-    # read field by field: model_dump makes text of Fractions in some versions of pydantic
-    changed = {name.rstrip("_"): value for name, value in read.technology if value is not None}
-    try:
-        limits = tuple(Limit(metric, bound) for metric, bound in read.platform.limits.items())
-    except InputError as error:
-        raise InputError(f"platform.limits: {error}") from None
     return NetworkRequest(
         data=data_type(read.dtype),
-        platform=Platform(read.platform.name, "", replace(DEFAULT_TECHNOLOGY, **changed), {}),
-        limits=limits,
+        platform=Platform(read.platform.name, "", read.technology.technology(), {}),
+        limits=read.platform.upper_limits(),
         objective=Objective(read.objective, parse_expression(read.objective, where="objective", allowed=METRICS)),
         edition=Edition(read.edition),
         space=SpaceOptions(**read.space.model_dump()),
@@ -121,11 +113,7 @@ def _request(read: schema.NetworkResultDocument) -> NetworkRequest:
 
 
 def _layer(read: schema.LayerDocument, request: NetworkRequest) -> LayerResult:
-    work = read.workload
-    kernel = None if work.kernel is None else work.kernel.model_dump()
-    layer = Layer(
-        read.name, documented_workload(work.name, work.sizes, work.parameters, kernel), read.count, tuple(read.sources)
-    )
+    layer = Layer(read.name, read.workload.nest(), read.count, tuple(read.sources))
     certificate = _certificate(read.certificate, read.value, "certificate")
     solution = None
     if read.best is not None:
@@ -182,11 +170,11 @@ def _array(read: schema.ArrayDocument, at: str) -> ArrayResult:
     return ArrayResult(tuple(read.dataflow), read.permutation, tuple(read.layers), total, read.resources, read.parameters)
 
 
-def _total(value: Fraction | None, certificate: schema.CertificateDocument, at: str) -> Total:
+def _total(value: Fraction | None, certificate: ProofDocument, at: str) -> Total:
     return Total(value, _certificate(certificate, value, f"{at}.certificate"))
 
 
-def _certificate(read: schema.CertificateDocument, value: Fraction | None, at: str) -> Certificate:
+def _certificate(read: ProofDocument, value: Fraction | None, at: str) -> Certificate:
     """A certificate that its value does not contradict."""
     status, bound = Status(read.status), read.lower_bound
     if (status in (Status.OPTIMAL, Status.FEASIBLE)) != (value is not None):

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from ithaca.solver.result_files import Number, Positive, Text
+from ithaca.solver.schema import (
+    DesignChoiceDocument,
+    Document,
+    NestDocument,
+    Number,
+    PlatformDocument,
+    ProofDocument,
+    ShortfallDocument,
+    SpaceDocument,
+    TechnologyDocument,
+    Text,
+    TilingDocument,
+)
 
 Count = Annotated[int, Field(ge=1, le=10**9)]
 Index = Annotated[int, Field(ge=0, le=10**6)]
-
-
-class Document(BaseModel):
-    """Unknown fields are refused, and no value is converted to another type."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
 class OmissionDocument(Document):
@@ -25,7 +31,7 @@ class OmissionDocument(Document):
     count: Count
     kind: Literal["unsupported", "elementwise", "movement"]
     reason: str = ""
-    sources: list[str] = []
+    sources: list[str] = Field(default_factory=list)
 
 
 class NetworkPart(Document):
@@ -36,74 +42,11 @@ class NetworkPart(Document):
     omissions: list[OmissionDocument]
 
 
-class PlatformDocument(Document):
-    """The device and its limits."""
-
-    name: Text
-    limits: dict[str, Number]
-
-
 class PartitionDocument(Document):
     """How layers were to be partitioned over arrays."""
 
     arrays: Count = 1
     minimise: Literal["total", "slowest"] = "total"
-
-
-class SpaceDocument(Document):
-    """Restrictions of the design space that are not the default's."""
-
-    min_lanes: Count = 1
-    divisors_only: bool = False
-    dividing_packs: bool = False
-
-
-class TechnologyDocument(Document):
-    """Fields that are not the default's; an absent one is None."""
-
-    clock_mhz: Positive | None = None
-    dram: Positive | None = None
-    buffer: Positive | None = None
-    hop: Positive | None = None
-    register_: Annotated[Positive | None, Field(alias="register")] = None
-    mac: Positive | None = None
-    mac_pj: Positive | None = None
-    cost_tables: Literal["maestro-28nm"] | None = None
-
-
-class CertificateDocument(Document):
-    """What is proven."""
-
-    status: Literal["optimal", "feasible", "infeasible", "unknown"]
-    lower_bound: Number | None
-    gap: Annotated[float, Field(ge=0)] | None
-    method: Text
-
-
-class KernelDocument(Document):
-    """A nest that is not the library's."""
-
-    statement: Text
-    untiled: list[str]
-    simd: Text
-
-
-class WorkloadDocument(Document):
-    """A nest with its extents."""
-
-    name: Text
-    sizes: dict[str, int]
-    parameters: dict[str, int] = {}
-    kernel: KernelDocument | None = None
-
-
-class TilingDocument(Document):
-    """Tile factors and packs."""
-
-    array_part: dict[str, int]
-    latency_hiding: dict[str, int]
-    simd: int
-    pack: dict[str, int]
 
 
 class PhysicalDocument(Document):
@@ -116,36 +59,25 @@ class PhysicalDocument(Document):
     idle_lanes: int
 
 
-class BestDocument(Document):
+class BestDocument(DesignChoiceDocument):
     """How a layer is run."""
 
-    dataflow: list[str]
-    permutation: str
-    buildable: bool
     tiling: TilingDocument
     metrics: dict[str, Any]
     physical: PhysicalDocument | None = None
 
 
-class ShortfallDocument(Document):
+class DesignShortfallDocument(ShortfallDocument):
     """A limit that a design cannot meet."""
 
     design: Text
-    metric: Text
-    bound: Number
-    smallest: Number
-    others_kept: bool
-    proven: bool
 
 
-class DesignDocument(Document):
+class DesignDocument(DesignChoiceDocument):
     """What came of one design."""
 
-    dataflow: list[str]
-    permutation: str
-    buildable: bool
     value: Number | None
-    certificate: CertificateDocument
+    certificate: ProofDocument
 
 
 class LayerDocument(Document):
@@ -154,13 +86,13 @@ class LayerDocument(Document):
     name: Text
     count: Count
     sources: list[str]
-    workload: WorkloadDocument
+    workload: NestDocument
     array: Index | None = None
     value: Number | None
-    certificate: CertificateDocument
+    certificate: ProofDocument
     dsp_efficiency: Number | None
     best: BestDocument | None
-    shortfalls: list[ShortfallDocument] = []
+    shortfalls: list[DesignShortfallDocument] = Field(default_factory=list)
     designs: list[DesignDocument]
 
 
@@ -168,23 +100,20 @@ class TotalDocument(Document):
     """The whole network."""
 
     value: Number | None
-    certificate: CertificateDocument | None
+    certificate: ProofDocument | None
     operations: int
     latency: Number | None
     throughput: Number | None
     dsp_efficiency: Number | None
 
 
-class ChoiceDocument(Document):
+class ChoiceDocument(DesignChoiceDocument):
     """One dataflow and permutation for the layers of a kernel."""
 
     kernel: Text
-    dataflow: list[str]
-    permutation: str
-    buildable: bool
     layers: list[str]
     value: Number | None
-    certificate: CertificateDocument
+    certificate: ProofDocument
     chosen: bool
     proven: bool
 
@@ -196,7 +125,7 @@ class ArrayDocument(Document):
     permutation: str | None
     layers: list[str]
     value: Number | None
-    certificate: CertificateDocument
+    certificate: ProofDocument
     resources: dict[str, Number]
     parameters: dict[str, int]
 
@@ -226,6 +155,6 @@ class NetworkResultDocument(Document):
     complete: bool
     total: TotalDocument
     layers: Annotated[list[LayerDocument], Field(min_length=1)]
-    choices: list[ChoiceDocument] = []
-    arrays: list[ArrayDocument] = []
+    choices: list[ChoiceDocument] = Field(default_factory=list)
+    arrays: list[ArrayDocument] = Field(default_factory=list)
     failures: list[FailureDocument]

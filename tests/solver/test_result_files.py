@@ -26,8 +26,9 @@ from ithaca.formulations.technology import Technology
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.loaded_result import LoadedSolution
 from ithaca.solver.result import Result, result_document
-from ithaca.solver.result_files import MAX_BYTES, LoadedSolution, load_any_points, load_result
+from ithaca.solver.result_files import MAX_BYTES, load_any_points, load_result
 from ithaca.solver.solution import Shortfall, Solution, make_solution
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
