@@ -2,9 +2,11 @@
 
 Exact search proves most problems before any other engine has been imported, so it goes first. If it
 has not finished after a moment, geometric programs bound the problem globally, their rounded
-optima seed the search, and coarse boxes that they prove empty of improvements are dropped; then it
-goes on where it was. When a time limit leaves the problem open, CP-SAT spends the last part of it
-on the same problem, from the incumbent and the bound found so far.
+optima seed the search, evolution looks for a better incumbent from there, and coarse boxes that the
+programs prove empty of improvements are dropped; then it goes on where it was. Where even the tables of
+exact search take longer than that moment, evolution finds the first incumbent meanwhile. When a time
+limit leaves the problem open, CP-SAT spends the last part of it on the same problem, from the incumbent
+and the bound found so far.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.tiling import Tiling
@@ -26,8 +29,20 @@ from ithaca.workloads.errors import InputError
 
 METHOD = "auto"
 
+#: What the certificate names if there was no time for exact search.
+EARLY = "gp+evolve"
+
 #: Seconds of exact search before other engines are asked.
 ALONE = 2.0
+
+#: Seconds of preparing exact search before evolution is asked for a first incumbent.
+PATIENCE = 2.0
+
+#: Share of the time left that geometric programs may take, and then evolution.
+EVOLUTION_SHARE = 0.2
+
+#: Geometric programs solved for a first incumbent while tables are built.
+EARLY_STAGES = (12,)
 
 #: Share of a time limit that is kept for CP-SAT.
 CPSAT_SHARE = 0.25
@@ -47,12 +62,30 @@ def solve_auto(
     began = time.perf_counter()
     options = options or SolveOptions()
     checkpoint = options.checkpoint()
+    floor: Fraction | None = None
+    evolved = False
+
+    def left(share: float = 1.0) -> SolveOptions:
+        """The options, with a share of the time that is left."""
+        if options.time_limit is None:
+            return options
+        return replace(options, time_limit=max(options.time_limit - (time.perf_counter() - began), 0.0) * share)
+
+    def evolve_if_slow() -> None:
+        nonlocal start, floor, evolved
+        checkpoint()
+        if not evolved and time.perf_counter() - began > PATIENCE:
+            evolved = True
+            start, floor = _evolved(problem, start, left(EVOLUTION_SHARE))
+
     try:
         checkpoint()
-        model = build_model(problem, checkpoint)
+        model = build_model(problem, evolve_if_slow)
     except StoppedError:
         state = unsearched(problem, start)
-        return make_solution(problem, state.incumbent, certificate_of(state, METHOD, time.perf_counter() - began))
+        state.lower_bound = floor
+        method = EARLY if evolved else METHOD
+        return make_solution(problem, state.incumbent, certificate_of(state, method, time.perf_counter() - began))
     prepared = time.perf_counter() - began
     limit = None if options.time_limit is None else max(options.time_limit - prepared, 0.0)
     search = Search(model, options, report)
@@ -66,12 +99,12 @@ def solve_auto(
 
     if start is not None:
         search.offer(start)
-    methods = ["exact"]
+    if floor is not None:
+        search.raise_floor(floor)
+    methods = [EARLY, "exact"] if evolved else ["exact"]
     if not advance(ALONE if limit is None else min(ALONE, limit)) and (limit is None or limit > ALONE):
         until = None if limit is None else max(limit * (1 - CPSAT_SHARE), ALONE)
-        left = None if limit is None else max(limit - (time.perf_counter() - began - prepared), 0.0)
-        if _combine(problem, search, replace(options, time_limit=left)):
-            methods.append("gp")
+        methods += (name for name in _combine(problem, search, left) if not evolved or name not in EARLY)
         advance(until)
     seconds = time.perf_counter() - began
     certificate = certificate_of(search.state, "+".join(methods), seconds)
@@ -88,16 +121,28 @@ def _is_final(solution: Solution, options: SolveOptions) -> bool:
     return certificate.status is Status.INFEASIBLE or options.gap_is_met(solution.value, certificate.lower_bound)
 
 
-def _combine(problem: Problem, search: Search, options: SolveOptions) -> bool:
-    """Let geometric programs bound, seed and thin out a search; whether the problem is posynomial."""
-    from ithaca.solver.combination import bound_and_seed, close_coarse_boxes
+def _evolved(problem: Problem, start: Tiling | None, options: SolveOptions) -> tuple[Tiling | None, Fraction | None]:
+    """An incumbent and a lower bound without exact search or its tables."""
+    from ithaca.solver.evolution.incumbent import better_incumbent
+    from ithaca.solver.evolution.seeding import solver_start
 
-    try:
-        bound_and_seed(problem, search, options)
-        close_coarse_boxes(problem, search, options)
-    except InputError:  # the objective has no geometric program
-        return False
-    return True
+    known = solver_start(problem, options, options.checkpoint(), stages=EARLY_STAGES, rounding=False)
+    return better_incumbent(problem, options, start, known), known.lower_bound
+
+
+def _combine(problem: Problem, search: Search, left: Callable[[float], SolveOptions]) -> list[str]:
+    """Let other engines bound, seed and thin out a search; those that contributed."""
+    from ithaca.solver.combination import bound_and_seed, close_coarse_boxes, evolve
+
+    methods = []
+    known = bound_and_seed(problem, search, left(EVOLUTION_SHARE))
+    if known.lower_bound is not None:
+        methods.append("gp")
+    if evolve(problem, search, left(EVOLUTION_SHARE), known):
+        methods.append("evolve")
+    if known.lower_bound is not None:
+        close_coarse_boxes(problem, search, left(1.0))
+    return methods
 
 
 def _finish(solution: Solution, options: SolveOptions, report: Callable[[Progress], None] | None, spent: float) -> Solution:
@@ -105,8 +150,14 @@ def _finish(solution: Solution, options: SolveOptions, report: Callable[[Progres
     from ithaca.solver.cpsat.engine import solve_cpsat
 
     known = solution.certificate
+
+    def tell(progress: Progress) -> None:
+        """Count on from what was spent before."""
+        if report is not None:
+            report(replace(progress, boxes=known.nodes + progress.boxes, seconds=spent + progress.seconds))
+
     try:
-        found = solve_cpsat(solution.problem, options, report, solution.tiling, known.lower_bound)
+        found = solve_cpsat(solution.problem, options, tell, solution.tiling, known.lower_bound)
     except InputError:  # CP-SAT cannot express the problem
         return solution
     bounds = [b for b in (known.lower_bound, found.certificate.lower_bound) if b is not None]

@@ -6,34 +6,44 @@ those trade-offs and are blind to integrality. The search keeps what either prov
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ithaca.formulations.problem import Problem
+from ithaca.solver.evolution.incumbent import better_incumbent
+from ithaca.solver.evolution.seeding import STAGES, Start, solver_start
 from ithaca.solver.exact.cells import coarse_cells
 from ithaca.solver.exact.search import Search
-from ithaca.solver.gp.engine import gp_bound, gp_seeds
 from ithaca.solver.gp.search import GpSearch, deadline
 from ithaca.solver.options import SolveOptions
-
-#: Geometric programs solved for a bound at the root, and configurations rounded from them.
-PROGRAMS, SEEDS = 12, 4
 
 #: Depths of the trees at which cells are tried; cells tried before it must have paid; most cells per depth.
 DEPTHS = (2, 3)
 TRIAL, MOST_CELLS = 2, 64
 
 
-def bound_and_seed(problem: Problem, search: Search, options: SolveOptions, programs: int = PROGRAMS) -> None:
+def bound_and_seed(problem: Problem, search: Search, options: SolveOptions, stages: Sequence[int] = STAGES) -> Start:
     """Give a search the bound and the rounded optima of geometric programs.
 
-    Raises
-    ------
-    NotPosynomialError
-        If the objective has no geometric program.
+    Returns
+    -------
+    Start
+        What they found. Without a bound, the objective has no geometric program: these are of the least latency.
     """
-    bound = gp_bound(problem, max_programs=programs, options=options, value=search.state.value)
-    if bound.lower_bound is not None:
-        search.raise_floor(bound.lower_bound)
-    for tiling in gp_seeds(problem, bound, SEEDS, search.model):
+    known = solver_start(problem, options, options.checkpoint(), stages=stages, model=search.model)
+    if known.lower_bound is not None:
+        search.raise_floor(known.lower_bound)
+    for tiling in known.tilings:
         search.offer(tiling)
+    return known
+
+
+def evolve(problem: Problem, search: Search, options: SolveOptions, known: Start) -> bool:
+    """Let a short evolution look for a better incumbent of a search; whether it found one."""
+    before = search.state.value
+    found = better_incumbent(problem, options, search.state.incumbent, known)
+    if found is not None:
+        search.offer(found)
+    return search.state.value != before
 
 
 def close_coarse_boxes(problem: Problem, search: Search, options: SolveOptions) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from ithaca.formulations.problem import Problem
@@ -20,6 +21,9 @@ METHOD = "evolve"
 
 #: Configurations evaluated at most, unless told otherwise.
 SAMPLES = 30_000
+
+#: Share of a time limit that bound and seeds may take.
+SEEDING_SHARE = 0.5
 
 
 def solve_evolve(
@@ -62,10 +66,13 @@ def solve_evolve(
     """
     began = time.perf_counter()
     options = options or SolveOptions()
-    should_stop, checkpoint = deadline(options.time_limit, options.stop), options.checkpoint()
+    should_stop = deadline(options.time_limit, options.stop)
     search = Evolution(problem, options.seed, samples)
     given = [tiling for tiling in (start, *more_starts) if tiling is not None and search.offer(tiling)]
-    known = known or solver_start(problem, options, checkpoint)
+    if known is None:
+        limit = None if options.time_limit is None else options.time_limit * SEEDING_SHARE
+        seeding = replace(options, time_limit=limit)
+        known = solver_start(problem, seeding, seeding.checkpoint())
     seeds = tuple(dict.fromkeys(_key(tiling) for tiling in (*given, *known.tilings)))
     tilings = {_key(tiling): tiling for tiling in (*given, *known.tilings)}
     bound = known.lower_bound

@@ -14,6 +14,7 @@ from ithaca.solver.evolution.crossover import cross
 from ithaca.solver.evolution.genome import Genes, Genome
 from ithaca.solver.evolution.mutation import mutate
 from ithaca.solver.evolution.population import Population, Scorer, tournament
+from ithaca.solver.evolution.step import step
 from ithaca.solver.options import never
 
 #: Configurations of a generation (as published).
@@ -24,6 +25,9 @@ ELITE, TOURNAMENT = 0.2, 4
 
 #: Share of children that come from crossover; the others are mutated copies. Crossed ones are mutated with this probability.
 CROSSED, CROSSED_MUTATED = 0.6, 0.5
+
+#: Share of mutations that are steps; the others are as published.
+STEPS = 0.5
 
 #: Share of the first generation that is random, and the spread of those next to a fractional optimum (logarithms).
 RANDOM, SPREAD = 0.2, 0.15
@@ -123,7 +127,7 @@ class Evolution:
             parts.append(genome.near(point, generator.normal(0.0, SPREAD, (genome.count, share))))
         if seeds:
             parents = known[:, generator.integers(0, known.shape[1], left - rounded)]
-            parts.append(mutate(genome, parents, generator))
+            parts.append(self._mutated(parents))
         return np.concatenate([*parts, random], axis=1)
 
     def _children(self, ordered: Population, count: int) -> Genes:
@@ -132,7 +136,13 @@ class Evolution:
         crossed = generator.random(count) < CROSSED
         children = np.where(crossed, cross(genome, one, other, generator), one)
         mutated = ~crossed | (generator.random(count) < CROSSED_MUTATED)
-        return np.where(mutated, mutate(genome, children, generator), children)
+        return np.where(mutated, self._mutated(children), children)
+
+    def _mutated(self, genes: Genes) -> Genes:
+        """Mutants of configurations: by steps, or as published."""
+        steps = self._generator.random(genes.shape[1]) < STEPS
+        stepped = step(self._genome, genes, self._generator)
+        return np.where(steps, stepped, mutate(self._genome, genes, self._generator))
 
     def _evaluate(self, genes: Genes) -> Population:
         """Repair configurations, score those not seen before, and offer the best of them."""
@@ -166,6 +176,6 @@ class Evolution:
                     fits.append(legal[column])
             if not again or attempt == RETRIES:
                 break
-            genes = mutate(self._genome, repaired[:, again], self._generator)
+            genes = self._mutated(repaired[:, again])
         shape = (len(found), self._genome.count)
         return np.array(found, dtype=np.int64).reshape(shape).T, np.array(fits, dtype=bool)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import log
@@ -22,8 +22,8 @@ from ithaca.solver.options import SolveOptions, StoppedError
 #: configurations, and neither are always the better ones.
 STAGES = (1, 15, 44)
 
-#: Most configurations rounded per stage, and fractional optima kept of it.
-SEEDS, OPTIMA = 12, 4
+#: Most seeds per stage, fractional optima rounded for them, and fractional optima that evolution starts next to.
+SEEDS, ROUNDED, OPTIMA = 12, 8, 4
 
 #: Rounding combines the candidate rows of all loops. Beyond so many, evolution starts next to the fractional optima instead.
 MOST_ROWS = 4_000_000
@@ -55,7 +55,15 @@ class Start:
 NOTHING = Start(None, False, (), ())
 
 
-def solver_start(problem: Problem, options: SolveOptions, checkpoint: Callable[[], None]) -> Start:
+def solver_start(
+    problem: Problem,
+    options: SolveOptions,
+    checkpoint: Callable[[], None],
+    *,
+    stages: Sequence[int] = STAGES,
+    model: BoundModel | None = None,
+    rounding: bool = True,
+) -> Start:
     """Bound and seeds of a problem by geometric programs.
 
     Where the objective is not posynomial there is no bound, and the seeds are those of the least latency: they
@@ -69,6 +77,12 @@ def solver_start(problem: Problem, options: SolveOptions, checkpoint: Callable[[
         Time limit and interruption.
     checkpoint : callable
         Called now and then; when it raises `StoppedError` there are no rounded configurations.
+    stages : sequence of int
+        Geometric programs solved before each rounding.
+    model : BoundModel, optional
+        The exact engine's model of the problem, if it has been built; rounding builds it otherwise.
+    rounding : bool
+        Whether to round.
     """
     should_stop = deadline(options.time_limit, options.stop)
     asked, search = problem, _search(problem)
@@ -77,19 +91,19 @@ def solver_start(problem: Problem, options: SolveOptions, checkpoint: Callable[[
         search = _search(asked)
         if search is None:
             return NOTHING
-    model: BoundModel | None = None
+    rounding = rounding and (model is not None or _rows(problem) <= MOST_ROWS)
     points: list[Mapping[str, float]] = []
     tilings: list[Tiling] = []
-    for programs in STAGES:
+    for programs in stages:
         search.run(programs, should_stop)
         if search.complete or should_stop():
             break
         points += search.points[:OPTIMA]
-        if _rows(problem) <= MOST_ROWS:
+        if rounding:
             try:
                 model = model or build_model(asked, checkpoint)
                 checkpoint()
-                tilings += round_points(asked, search.points, SEEDS, model)
+                tilings += round_points(asked, search.points, SEEDS, model, ROUNDED)
             except StoppedError:
                 break
     if search.complete and search.value is None:

@@ -36,7 +36,11 @@ RESHAPES = (0.25, 0.5, 2.0, 4.0)
 
 
 def round_points(
-    problem: Problem, points: Sequence[Mapping[str, float]], count: int, model: BoundModel | None = None
+    problem: Problem,
+    points: Sequence[Mapping[str, float]],
+    count: int,
+    model: BoundModel | None = None,
+    optima: int = OPTIMA,
 ) -> tuple[Tiling, ...]:
     """Feasible configurations near fractional optima, the best first.
 
@@ -50,12 +54,14 @@ def round_points(
         How many configurations at most.
     model : BoundModel, optional
         The exact engine's model of the problem, if it has been built.
+    optima : int
+        How many of the points to round, the first ones.
     """
     model = model or build_model(problem)
     if not all(tree.table.count for tree in model.trees):
         return ()
     found: dict[tuple[int, ...], tuple[Fraction, Tiling]] = {}
-    for point in (reshaped for optimum in points[:OPTIMA] for reshaped in _reshaped(problem, optimum)):
+    for point in (reshaped for optimum in points[:optima] for reshaped in _reshaped(problem, optimum)):
         for start in _starts(model, point):
             descended = descend(model, start)
             if descended is None or tuple(descended[0]) in found:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
+from ithaca.formulations.problem import Problem
 from ithaca.solver import auto
 from ithaca.solver.agreement import check_agreement, prove_again
 from ithaca.solver.certificate import Status
+from ithaca.solver.combination import evolve
 from ithaca.solver.engines import Method, engine
+from ithaca.solver.evolution.seeding import NOTHING
 from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.exact.frame import build_model
+from ithaca.solver.exact.model import BoundModel
+from ithaca.solver.exact.search import Search
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import DisagreementError
 from tests.problems import mm_problem
@@ -46,6 +53,34 @@ def test_auto_serves_objectives_that_other_engines_cannot_express(monkeypatch: p
     monkeypatch.setattr(auto, "ALONE", 0.0)
     problem = mm_problem((24, 20, 16), objective="latency/comp - dsp", dsp="200", bram18k="200")
     assert auto.solve_auto(problem).value == solve_exact(problem).value
+
+
+def test_evolution_finds_the_incumbent_where_tables_take_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(problem: Problem, checkpoint: Callable[[], None]) -> BoundModel:
+        while True:
+            checkpoint()
+
+    monkeypatch.setattr(auto, "PATIENCE", 0.0)
+    monkeypatch.setattr(auto, "build_model", endless)
+    problem = mm_problem((96, 80, 40))
+    optimum = solve_exact(problem).value
+    solution = auto.solve_auto(problem, SolveOptions(time_limit=3))
+    assert solution.certificate.method == "gp+evolve"
+    assert solution.certificate.status is Status.FEASIBLE
+    assert optimum is not None
+    assert solution.value is not None
+    assert solution.certificate.lower_bound is not None
+    assert solution.certificate.lower_bound <= optimum <= solution.value <= optimum * Fraction(11, 10)
+
+
+def test_evolution_improves_the_incumbent_of_an_open_search() -> None:
+    problem = mm_problem((1024, 1024, 1024))
+    search = Search(build_model(problem), SolveOptions(time_limit=0.0))
+    assert evolve(problem, search, SolveOptions(), NOTHING)
+    first = search.state.value
+    assert first is not None
+    assert not evolve(problem, search, SolveOptions(), NOTHING)  # the same seed: nothing better
+    assert search.state.value == first
 
 
 def test_agreement_is_noted_and_contradiction_is_loud() -> None:

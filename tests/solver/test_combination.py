@@ -43,7 +43,7 @@ def test_the_combination_proves_the_same_optimum() -> None:
     problem = mm_problem((1024, 1024, 1024))
     search = Search(build_model(problem), SolveOptions(time_limit=0.05))
     search.run()
-    bound_and_seed(problem, search, SolveOptions(), programs=4)
+    bound_and_seed(problem, search, SolveOptions(), stages=(4,))
     tried, _ = close_coarse_boxes(problem, search, SolveOptions())
     assert tried > 0
     search.options = SolveOptions()

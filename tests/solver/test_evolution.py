@@ -114,7 +114,7 @@ def check_against_brute_force(problem: Problem, seed: int) -> bool:
 
 
 def test_a_few_small_problems_against_brute_force() -> None:
-    assert sum(check_against_brute_force(random_problem(seed), seed) for seed in range(4)) >= 3
+    assert sum(check_against_brute_force(random_problem(seed), seed) for seed in (0, 1)) == 2
 
 
 @pytest.mark.slow
@@ -165,12 +165,13 @@ def test_the_engine_by_name() -> None:
     assert Method.EVOLVE not in PROVERS
 
 
-def test_refine_improves_a_result(tmp_path: Path) -> None:
+def test_refine_finds_what_a_search_cut_off_missed(tmp_path: Path) -> None:
     from ithaca.commands.request import read_request
     from ithaca.commands.solve import run
 
     request = read_request("mm", sizes=["i=96,j=80,k=40"], dataflow="i,j", permutation="C")
     poor = run(request, SolveOptions(time_limit=1e-6), 1, {}, Method.EVOLVE)
+    assert poor.best is None
     good = run(request, SolveOptions(), 1, {}, Method.EXACT)
     paths = tmp_path / "poor.json", tmp_path / "good.json", tmp_path / "refined.json"
     write_result(poor, paths[0])
@@ -191,8 +192,6 @@ def test_refine_improves_a_result(tmp_path: Path) -> None:
 @pytest.mark.parametrize("permutation", "ABC")
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
 def test_the_published_size_within_3000_samples(dataflow: tuple[str, ...], permutation: str) -> None:
-    if (dataflow, permutation) == (("i", "j"), "A"):
-        pytest.xfail("all seeds share a basin that two loops must leave at once: 96.3 %")
     problem = mm_problem((1024, 1024, 1024), dataflow, permutation, "odyssey")
     optimum = solve_exact(problem)
     assert optimum.certificate.status is Status.OPTIMAL
