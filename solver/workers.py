@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import queue
-import signal
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
@@ -17,6 +16,7 @@ from typing import Any
 
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.tiling import Tiling
+from ithaca.solver.child_process import begin_child
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
@@ -140,9 +140,7 @@ _worker: dict[str, Any] = {}
 
 
 def _start_worker(stop: Event, messages: Queue[tuple[int, Progress]]) -> None:
-    # signals reach the whole process group; the parent decides and tells the workers
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
+    begin_child()
     _worker.update(stop=stop, messages=messages)
 
 

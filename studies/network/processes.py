@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
-import signal
-import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -14,6 +11,7 @@ from dataclasses import replace
 from multiprocessing.synchronize import Event
 from typing import Any
 
+from ithaca.solver.child_process import begin_child
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.solution import Solution
@@ -101,19 +99,8 @@ _given: dict[str, Any] = {}
 
 
 def _start(unwanted: Event) -> None:
-    # signals reach the whole process group; the parent decides and tells the others
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
+    begin_child()
     _given["unwanted"] = unwanted
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """End this process when its parent is killed: it would wait for problems for ever."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _work(job: Job, options: SolveOptions, method: Method) -> Solution | Failure:
