@@ -13,8 +13,8 @@ from ithaca.solver.evolution.incumbent import better_incumbent
 from ithaca.solver.evolution.seeding import STAGES, Start, solver_start
 from ithaca.solver.exact.cells import coarse_cells
 from ithaca.solver.exact.search import Search
-from ithaca.solver.gp.search import GpSearch, deadline
-from ithaca.solver.options import SolveOptions
+from ithaca.solver.gp.search import GpSearch
+from ithaca.solver.options import SolveOptions, deadline
 
 #: Depths of the trees at which cells are tried; cells tried before it must have paid; most cells per depth.
 DEPTHS = (2, 3)

@@ -56,3 +56,13 @@ class SolveOptions:
         if value is None or lower_bound is None:
             return False
         return value - lower_bound <= Fraction(self.gap) * abs(value)
+
+
+def deadline(seconds: float | None, stop: Callable[[], bool] | None = None) -> Callable[[], bool]:
+    """A function that tells whether so many seconds have passed, or ``stop`` says so."""
+    began = time.perf_counter()
+
+    def passed() -> bool:
+        return (stop is not None and stop()) or (seconds is not None and time.perf_counter() - began >= seconds)
+
+    return passed

@@ -12,8 +12,7 @@ from ithaca.formulations.tiling import Tiling
 from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.solver.evolution.search import Evolution
 from ithaca.solver.evolution.seeding import Start, solver_start
-from ithaca.solver.gp.search import deadline
-from ithaca.solver.options import SolveOptions
+from ithaca.solver.options import SolveOptions, deadline
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution, make_solution
 

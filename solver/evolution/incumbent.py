@@ -6,8 +6,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.evolution.search import Evolution
 from ithaca.solver.evolution.seeding import Start
-from ithaca.solver.gp.search import deadline
-from ithaca.solver.options import SolveOptions
+from ithaca.solver.options import SolveOptions, deadline
 
 #: Configurations evaluated at most: the other engine is to prove something, too.
 SAMPLES = 12_000

@@ -14,9 +14,9 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.exact.frame import build_model
 from ithaca.solver.exact.model import BoundModel
-from ithaca.solver.gp.search import GpSearch, deadline
+from ithaca.solver.gp.search import GpSearch
 from ithaca.solver.gp.seeds import round_points
-from ithaca.solver.options import SolveOptions, StoppedError
+from ithaca.solver.options import SolveOptions, StoppedError, deadline
 
 #: Geometric programs solved before each rounding. Optima of wide regions and of narrow ones round to different
 #: configurations, and neither are always the better ones.

@@ -12,9 +12,9 @@ from ithaca.formulations.tiling import Tiling
 from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.solver.exact.frame import build_model
 from ithaca.solver.exact.model import BoundModel
-from ithaca.solver.gp.search import GpSearch, deadline
+from ithaca.solver.gp.search import GpSearch
 from ithaca.solver.gp.seeds import round_points
-from ithaca.solver.options import SolveOptions
+from ithaca.solver.options import SolveOptions, deadline
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution, make_solution
 

@@ -9,7 +9,6 @@ a single configuration is evaluated by the Fraction reference.
 from __future__ import annotations
 
 import heapq
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -217,13 +216,3 @@ class GpSearch:
     def _on_grid(self, bound: float) -> Fraction:
         safe = self._safe(bound)
         return ceil(safe / self.step) * self.step if self.step else safe
-
-
-def deadline(seconds: float | None, stop: Callable[[], bool] | None = None) -> Callable[[], bool]:
-    """A function that tells whether so many seconds have passed, or ``stop`` says so."""
-    began = time.perf_counter()
-
-    def passed() -> bool:
-        return (stop is not None and stop()) or (seconds is not None and time.perf_counter() - began >= seconds)
-
-    return passed

@@ -14,11 +14,10 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.exact.frame import build_model
 from ithaca.solver.exact.model import BoundModel
-from ithaca.solver.gp.search import deadline
 from ithaca.solver.gp.seeds import round_points
 from ithaca.solver.nlp.program import LocalOptimum, NonlinearProgram, quantity_ranges
 from ithaca.solver.nlp.starts import starting_points
-from ithaca.solver.options import SolveOptions, StoppedError, never
+from ithaca.solver.options import SolveOptions, StoppedError, deadline, never
 
 #: Starting points of a program that is not convex.
 STARTS = 16
