@@ -21,6 +21,7 @@ from ithaca.commands.syntax.network import network
 from ithaca.commands.syntax.outcome import BAD_INPUT
 from ithaca.commands.syntax.pareto import pareto
 from ithaca.commands.syntax.refine import refine
+from ithaca.commands.syntax.report import report
 from ithaca.commands.syntax.seed import seed
 from ithaca.commands.syntax.solve import solve
 from ithaca.commands.syntax.verify import verify
@@ -35,7 +36,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (solve, network, whatif, pareto, grid, evaluate, verify, explain, export, seed, refine):
+for command in (solve, network, whatif, pareto, grid, evaluate, verify, explain, report, export, seed, refine):
     app.command()(command)
 app.add_typer(listing, name="list")
 

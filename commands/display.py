@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from ithaca.formulations.metrics import METRICS
+from ithaca.formulations.shown_numbers import number
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
 from ithaca.studies.answer import why_infeasible
+from ithaca.studies.explanation.binding import PES, binding
 
 #: Width of tables where the terminal does not say.
 WIDTH = 140
@@ -29,14 +29,6 @@ def console() -> Console:
     """Standard output; wide enough for tables when it is no terminal."""
     plain = _Output(highlight=False)
     return plain if plain.is_terminal else _Output(highlight=False, width=max(WIDTH, plain.width), color_system=None)
-
-
-def number(value: Fraction | float | None) -> str:
-    """A number with thousands separators and no superfluous decimals."""
-    if value is None:
-        return "–"
-    shown = float(value)
-    return f"{shown:.4g}" if 0 < abs(shown) < 1 else f"{shown:,.4f}".rstrip("0").rstrip(".")
 
 
 def print_result(result: Result) -> None:
@@ -102,8 +94,12 @@ def _loop_text(best: Solution, loop: str) -> str:
     extent = best.problem.nest.sizes[loop]
     tiles = -(-extent // tiling.array_part[loop])
     padded = f", padded to {tiles * tiling.array_part[loop]}" if tiles * tiling.array_part[loop] != extent else ""
-    space = f", {lanes} lanes" if loop in array.dataflow else ""
-    return f"{loop}: array part {tiling.array_part[loop]}, {what} {inner} ({tiles} tiles{space}{padded})"
+    space = f", {_counted(lanes, 'lane')}" if loop in array.dataflow else ""
+    return f"{loop}: array part {tiling.array_part[loop]}, {what} {inner} ({_counted(tiles, 'tile')}{space}{padded})"
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
 def _throughput_text(result: Result, best: Solution) -> str:
@@ -115,24 +111,11 @@ def _throughput_text(result: Result, best: Solution) -> str:
 def _bottleneck(best: Solution) -> str:
     """What sets the main phase, and what would next."""
     assert best.tiling is not None
-    costs = best.problem.costs(best.tiling)
-    # a buffer as slow as the PEs that it feeds (one cycle a tile aside) waits for them
-    tiles = max(cost.total / cost.per_tile for cost in costs.modules.values())
-    if costs.main - costs.pe <= tiles:
-        rest = {
-            name: cost.total for name, cost in costs.modules.items() if cost.total - costs.pe > tiles or cost.total < costs.pe
-        }
-        first, most = "computation: the PEs work", costs.pe
-    else:
-        rest = {name: cost.total for name, cost in costs.modules.items()}
-        first = max(rest, key=lambda name: rest[name])
-        most = rest.pop(first)
-        rest["the PEs"] = costs.pe
-        first = f"transfers: {first} works"
-    text = f"{first} {number(most)} of the {number(costs.main)} cycles of the main phase"
-    if rest:
-        second = max(rest, key=lambda name: rest[name])
-        text += f"; next: {second} with {number(rest[second])}"
+    bound = binding(best.problem.costs(best.tiling))
+    first = "computation: the PEs work" if bound.first.name == PES else f"transfers: {bound.first.name} works"
+    text = f"{first} {number(bound.first.cycles)} of the {number(bound.main)} cycles of the main phase"
+    if bound.second is not None:
+        text += f"; next: {'the PEs' if bound.second.name == PES else bound.second.name} with {number(bound.second.cycles)}"
     return text
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from rich.table import Table
 
-from ithaca.commands.display import console, number
+from ithaca.commands.display import console
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.evaluation import evaluation_document
+from ithaca.formulations.shown_numbers import number
 from ithaca.solver.result_files import load_any_points
 from ithaca.workloads.nest import LoopNest
 

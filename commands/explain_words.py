@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from ithaca.commands.display import number
 from ithaca.formulations.metrics import METRICS
+from ithaca.formulations.shown_numbers import number, percent
 from ithaca.solver.certificate import Status
 from ithaca.solver.loaded_result import LoadedResult
 from ithaca.studies.explanation.binding import PES, Binding, Contender
@@ -54,7 +54,7 @@ def _binding(binding: Binding) -> Iterator[str]:
     subject, verb = ("the PEs", "work") if first.name == PES else (first.name, "works")
     yield (
         f"Binding: {subject} {verb} {number(first.cycles)} of the {number(binding.main)} cycles of the main phase, "
-        f"{_share(binding.share)} of the latency of {number(binding.latency)} cycles."
+        f"{percent(binding.share)} of the latency of {number(binding.latency)} cycles."
     )
     if binding.waiting:
         yield f"Binding: the other {number(binding.waiting)} cycles of the main phase are buffers that swap, one cycle a tile."
@@ -79,9 +79,9 @@ def _cycles(cycles: Cycles) -> Iterator[str]:
     }
     for name, meaning in parts.items():
         if getattr(cycles, name):
-            yield f"Cycles: {number(getattr(cycles, name))} ({_share(shares[name])}) are {meaning}."
+            yield f"Cycles: {number(getattr(cycles, name))} ({percent(shares[name])}) are {meaning}."
     yield (
-        f"Cycles: {number(cycles.fill)} ({_share(cycles.fill / cycles.latency)}) fill and drain the pipeline: "
+        f"Cycles: {number(cycles.fill)} ({percent(cycles.fill / cycles.latency)}) fill and drain the pipeline: "
         f"prologue {number(cycles.prologue)}, epilogue {number(cycles.epilogue)}."
     )
 
@@ -92,7 +92,7 @@ def _padding(padding: Padding) -> Iterator[str]:
         return
     yield (
         f"Padding: {padding.padded_operations:,} multiply-accumulates are done for the nest's {padding.operations:,}; "
-        f"{_share(padding.share)} of them are padding."
+        f"{percent(padding.share)} of them are padding."
     )
     for loop in padding.loops:
         if loop.padded != loop.extent:
@@ -112,7 +112,7 @@ def _limit(use: LimitUse) -> str:
     unit = f" {METRICS[use.metric].unit}" if use.metric in METRICS else ""
     left = "none is left" if not use.slack else f"{number(use.slack)} left"
     if use.slack and use.slack_share is not None:
-        left += f" ({_share(use.slack_share)})"
+        left += f" ({percent(use.slack_share)})"
     return f"Limit {use.metric}: {number(use.used)} of {number(use.bound)}{unit} used, {left}."
 
 
@@ -144,14 +144,14 @@ def _roofs(roofs: Roofs) -> Iterator[str]:
 
 def _distance(roofs: Roofs, roof: ComputeRoof | TrafficRoof) -> str:
     distance = roofs.distance(roof)
-    return f"the latency is {number(distance)} times that" if distance >= 2 else f"the latency is {_share(distance - 1)} above"
+    return f"the latency is {number(distance)} times that" if distance >= 2 else f"the latency is {percent(distance - 1)} above"
 
 
 def _rival(objective: str, value: Fraction, name: str, other: Fraction) -> str:
     if not value:
         return f"Other designs: the best of them in this result is {name}, {objective} {number(other)}."
     difference = (other - value) / abs(value)
-    how = f"{_share(abs(difference))} {'more' if difference > 0 else 'less'}" if difference else "the same"
+    how = f"{percent(abs(difference))} {'more' if difference > 0 else 'less'}" if difference else "the same"
     return f"Other designs: the best of them in this result is {name}, {objective} {number(other)}, {how}."
 
 
@@ -189,10 +189,4 @@ def _effect(change: Change) -> str:
     if gain is None:
         return f"{number(change.before)} becomes {number(change.after)} ({proof})"
     sign = "−" if gain > 0 else "+"
-    return f"{number(change.before)} becomes {number(change.after)} ({sign}{_share(abs(gain))}, {proof})"
-
-
-def _share(share: Fraction) -> str:
-    """A share in per cent, of small ones two significant digits."""
-    percent = float(share) * 100
-    return f"{percent:.1f} %" if percent >= 0.95 or not percent else f"{percent:.2g} %"
+    return f"{number(change.before)} becomes {number(change.after)} ({sign}{percent(abs(gain))}, {proof})"

@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.markup import escape
 from rich.table import Table
 
-from ithaca.commands.display import console, number
+from ithaca.commands.display import console
 from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.options import split_values
 from ithaca.commands.request import Request, problems
@@ -19,6 +19,7 @@ from ithaca.commands.study_line import StudyLine
 from ithaca.formulations.metrics import METRICS
 from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.problem import Objective
+from ithaca.formulations.shown_numbers import number
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.answer import why_infeasible

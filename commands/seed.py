@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ithaca.commands.display import number
 from ithaca.commands.interrupt import Interrupt
 from ithaca.exports.files import check_writable, write_folder, write_text_atomically
 from ithaca.exports.seeds.diverse import diverse_tilings
@@ -23,6 +22,7 @@ from ithaca.exports.seeds.seeds import Seeds
 from ithaca.formulations.parsing import quoted
 from ithaca.formulations.points import Point
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.result_files import load_result

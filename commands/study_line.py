@@ -7,8 +7,8 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from ithaca.commands.display import number
 from ithaca.commands.progress_line import PERIOD
+from ithaca.formulations.shown_numbers import number
 from ithaca.solver.progress import Progress
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from ithaca.commands.display import number
 from ithaca.commands.interrupt import Interrupt
+from ithaca.formulations.shown_numbers import number
 from ithaca.solver.agreement import check_agreement
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method, engine

@@ -12,13 +12,14 @@ from pathlib import Path
 from rich.markup import escape
 from rich.table import Table
 
-from ithaca.commands.display import console, number
+from ithaca.commands.display import console
 from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.request import Request, problems
 from ithaca.commands.results_folder import open_store
 from ithaca.commands.study_line import StudyLine
 from ithaca.commands.vary import Variation, parse_variations, varied
 from ithaca.formulations.metrics import METRICS
+from ithaca.formulations.shown_numbers import number
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions

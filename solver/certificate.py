@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
+from ithaca.solver.trace import TracePoint
+
 
 class Status(Enum):
     """How much is known about a solution."""
@@ -38,6 +40,8 @@ class Certificate:
         Boxes examined.
     seconds : float
         Wall time spent.
+    trace : tuple of TracePoint
+        When incumbent or bound changed; empty where that was not recorded.
     """
 
     status: Status
@@ -46,6 +50,7 @@ class Certificate:
     method: str
     nodes: int
     seconds: float
+    trace: tuple[TracePoint, ...] = ()
 
 
 def relative_gap(value: Fraction | None, lower_bound: Fraction | None) -> float | None:

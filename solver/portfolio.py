@@ -14,6 +14,7 @@ from ithaca.solver.infeasibility import shortfalls
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution
+from ithaca.solver.trace import TraceRecorder
 from ithaca.solver.workers import Finished, Report, Workers
 
 
@@ -74,11 +75,20 @@ def solve_design(
     start: Tiling | None = None,
     method: Method = Method.EXACT,
 ) -> Solution:
-    """Solve one problem and, if it is infeasible, find out why."""
+    """Solve one problem, with the course of the search in its certificate; if it is infeasible, find out why."""
     options = options or SolveOptions()
-    solution = engine(method)(problem, options, report, start)
+    recorder = TraceRecorder()
+
+    def tell(progress: Progress) -> None:
+        recorder(progress)
+        if report is not None:
+            report(progress)
+
+    solution = engine(method)(problem, options, tell, start)
     if solution.certificate.status is not Status.INFEASIBLE:
-        return solution
+        proof = solution.certificate
+        trace = recorder.trace(solution.value, proof.lower_bound, proof.nodes)
+        return replace(solution, certificate=replace(proof, trace=trace))
     left = options.time_limit
     if left is not None:
         left = max(left - solution.certificate.seconds, 0.0)

@@ -118,7 +118,7 @@ def _changed(given: SpaceOptions | Technology, default: SpaceOptions | Technolog
 
 def _certificate(certificate: Certificate) -> dict[str, Any]:
     gap = certificate.gap
-    return {
+    document: dict[str, Any] = {
         "status": certificate.status.value,
         "lower_bound": _optional(certificate.lower_bound),
         # the gap of a value of 0 is infinite, which JSON cannot say
@@ -127,6 +127,14 @@ def _certificate(certificate: Certificate) -> dict[str, Any]:
         "nodes": certificate.nodes,
         "seconds": certificate.seconds,
     }
+    if certificate.trace:
+        document["trace"] = {
+            "seconds": [point.seconds for point in certificate.trace],
+            "nodes": [point.nodes for point in certificate.trace],
+            "incumbent": [_optional(point.value) for point in certificate.trace],
+            "lower_bound": [_optional(point.lower_bound) for point in certificate.trace],
+        }
+    return document
 
 
 def _shortfall(shortfall: Shortfall) -> dict[str, Any]:

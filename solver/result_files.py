@@ -7,7 +7,7 @@ metric must be what the Fraction reference computes from the recorded tiling.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -38,9 +38,11 @@ from ithaca.solver.schema import (
     ShortfallDocument,
     SolutionDocument,
     TilingDocument,
+    TraceDocument,
     number,
 )
 from ithaca.solver.solution import Shortfall
+from ithaca.solver.trace import TracePoint
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import is_variant
 from ithaca.workloads.nest import LoopNest
@@ -143,14 +145,16 @@ class _Context:
             what = "a tiling and its metrics" if found else "null for tiling and metrics"
             raise InputError(f"{at}.certificate.status is '{read.certificate.status}'; allowed with it: {what}")
         shortfalls = tuple(self._shortfall(s, f"{at}.shortfalls[{i}]") for i, s in enumerate(read.shortfalls))
-        certificate = _certificate(read.certificate)
+        certificate = _certificate(read.certificate, f"{at}.certificate")
         if read.tiling is None or read.metrics is None:
+            _check_trace(certificate, None, f"{at}.certificate.trace")
             return LoadedSolution(array, None, None, {}, {}, certificate, shortfalls)
         tiling, costs = self._tiling(read.tiling, array, at)
         _check_metrics(read.metrics, json_metrics(array, costs), f"{at}.metrics")
         self._check_feasible(costs, at)
         value = _value(self.objective.expression, costs, "objective.expression", at)
         _check_bound(certificate, value, f"{at}.certificate.lower_bound")
+        _check_trace(certificate, value, f"{at}.certificate.trace")
         words = array_words(array, costs)
         return LoadedSolution(array, tiling, value, metric_values(costs), words, certificate, shortfalls)
 
@@ -215,8 +219,37 @@ def _check_bound(certificate: Certificate, value: Fraction, at: str) -> None:
         raise InputError(f"{at} is {_shown(bound)}; allowed with 'optimal': the objective's {_shown(value)}")
 
 
-def _certificate(read: CertificateDocument) -> Certificate:
-    return Certificate(Status(read.status), read.lower_bound, read.gap, read.method, read.nodes, read.seconds)
+def _certificate(read: CertificateDocument, at: str) -> Certificate:
+    trace = () if read.trace is None else _trace(read.trace, read, f"{at}.trace")
+    return Certificate(Status(read.status), read.lower_bound, read.gap, read.method, read.nodes, read.seconds, trace)
+
+
+def _trace(read: TraceDocument, proof: CertificateDocument, at: str) -> tuple[TracePoint, ...]:
+    columns: dict[str, Sequence[Any]] = {
+        "seconds": read.seconds,
+        "nodes": read.nodes,
+        "incumbent": read.incumbent,
+        "lower_bound": read.lower_bound,
+    }
+    for name, column in columns.items():
+        if len(column) != len(read.seconds):
+            raise InputError(f"{at}.{name} has {len(column)} entries; allowed: {len(read.seconds)}, as in seconds")
+        known = [value for value in column if value is not None]
+        ordered = sorted(known, reverse=name == "incumbent")
+        if known != ordered or None in column[len(column) - len(known) :]:
+            way = "fall" if name == "incumbent" else "rise"
+            raise InputError(
+                f"{at}.{name} is not in order; allowed: entries that only {way}, null before the first that is known"
+            )
+    if read.lower_bound and read.lower_bound[-1] != proof.lower_bound:
+        raise InputError(f"{at}.lower_bound ends with {_shown(read.lower_bound[-1])}; allowed: {_shown(proof.lower_bound)}")
+    return tuple(TracePoint(*row) for row in zip(*columns.values(), strict=True))
+
+
+def _check_trace(certificate: Certificate, value: Fraction | None, at: str) -> None:
+    """A trace ends with the outcome."""
+    if certificate.trace:
+        _agree(f"{at}.incumbent", certificate.trace[-1].value, value)
 
 
 def _as_number(at: str, value: object) -> Fraction:

@@ -153,11 +153,21 @@ class ProofDocument(Document):
     method: Text
 
 
+class TraceDocument(Document):
+    """When incumbent or bound changed: equally long columns."""
+
+    seconds: Annotated[list[Annotated[float, Field(ge=0)]], Field(max_length=1000)]
+    nodes: list[Annotated[int, Field(ge=0)]]
+    incumbent: list[Number | None]
+    lower_bound: list[Number | None]
+
+
 class CertificateDocument(ProofDocument):
     """What is proven, and what it took."""
 
     nodes: Annotated[int, Field(ge=0)]
     seconds: Annotated[float, Field(ge=0)]
+    trace: TraceDocument | None = None
 
 
 class ShortfallDocument(Document):

@@ -70,6 +70,9 @@ ProveWith = Annotated[
 TimeLimit = Annotated[str | None, Option("--time-limit", metavar="S", help="Seconds for all designs together.")]
 StudyTimeLimit = Annotated[str | None, Option("--time-limit", metavar="S", help="Seconds for the whole study.")]
 FrontTimeLimit = Annotated[str | None, Option("--time-limit", metavar="S", help="Seconds for the whole front.")]
+ReportTimeLimit = Annotated[
+    str | None, Option("--time-limit", metavar="S", help="Seconds for finding what to change first; default: 60.")
+]
 DesignTimeLimit = Annotated[str | None, Option("--time-limit", metavar="S", help="Seconds for each design.")]
 SeedTimeLimit = Annotated[str | None, Option("--time-limit", metavar="S", help="Seconds for solving a workload first.")]
 Gap = Annotated[str, Option("--gap", metavar="G", help="Relative gap at which a design counts as done; 0 asks for a proof.")]
@@ -151,6 +154,9 @@ PlotY = Annotated[str | None, Option("--y", metavar="FACTOR", help="Factor upwar
 PlotMetric = Annotated[
     str | None, Option("--metric", help="Metric to show of the best design with each pair; default: latency.")
 ]
+ReportAround = Annotated[
+    str, Option("--around", metavar="N", help="In the landscape, only factors at most N from the result's.")
+]
 GridOutput = Annotated[Path | None, Option("-o", "--output", help="Write the grid as NetCDF (.nc).")]
 
 # -- files -------------------------------------------------------------------------------
@@ -173,4 +179,5 @@ Output = Annotated[Path | None, Option("-o", "--output", help="Write the result 
 StudyOutput = Annotated[Path | None, Option("-o", "--output", help="Write the study as NetCDF (.nc).")]
 FrontOutput = Annotated[Path | None, Option("-o", "--output", help="Write the front as NetCDF (.nc).")]
 ExportOutput = Annotated[Path, Option("-o", "--output", help="Folder to write.")]
+ReportOutput = Annotated[Path, Option("-o", "--output", help="Page to write (HTML).")]
 SeedOutput = Annotated[Path, Option("-o", "--output", help="File to write; for opentuner a folder.")]

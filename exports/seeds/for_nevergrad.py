@@ -18,8 +18,11 @@ from typing import Any
 from ithaca.exports.seeds.json_list import json_list
 from ithaca.exports.seeds.parameters import ParameterSpace
 from ithaca.exports.seeds.peers import peer
-from ithaca.exports.seeds.scoring import penalised
+from ithaca.exports.seeds.scoring import score
 from ithaca.exports.seeds.seeds import Seeds
+
+#: Points outside the limits cost at least this, and at most twice: nevergrad clips beyond 5e20, and clipped losses look alike.
+BROKEN = 1e20
 
 
 def nevergrad_text(seeds: Seeds) -> str:
@@ -55,6 +58,7 @@ def nevergrad_loss(space: ParameterSpace) -> Callable[..., float]:
     """The function to minimise; it takes the parameters by keyword."""
 
     def loss(**parameters: int) -> float:
-        return penalised(space, parameters)
+        value, violation = score(space, parameters)
+        return float(value) if not violation else BROKEN * (2 - 1 / (1 + float(violation)))
 
     return loss

@@ -1,0 +1,135 @@
+"""The answer: the configuration, its metrics, and how good it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ithaca.exports.report.blocks import Paragraph, Section, Table
+from ithaca.exports.report.subject import Subject
+from ithaca.formulations import quantities
+from ithaca.formulations.metrics import METRICS
+from ithaca.formulations.shown_numbers import number, percent
+from ithaca.solver.certificate import Certificate, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A figure to see at once.
+
+    Attributes
+    ----------
+    label, value, unit, note : str
+        What it is, the number, its unit, and a remark.
+    """
+
+    label: str
+    value: str
+    unit: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How the search ended, in a few words.
+
+    Attributes
+    ----------
+    status : str
+        The status as results state it.
+    mark : str
+        A sign beside it, so that colour does not carry the meaning alone.
+    text : str
+        What it means.
+    detail : str
+        What is proven.
+    """
+
+    status: str
+    mark: str
+    text: str
+    detail: str
+
+
+def verdict(certificate: Certificate, objective: str) -> Verdict:
+    """What is proven of a configuration."""
+    if certificate.status is Status.OPTIMAL:
+        detail = "No configuration of the designs considered is better: the lower bound equals the value in exact arithmetic."
+        return Verdict("optimal", "✓", "Proven optimal", detail)
+    if certificate.lower_bound is None:
+        return Verdict(certificate.status.value, "?", "Not proven optimal", "No lower bound is known.")
+    detail = f"No {objective} below {number(certificate.lower_bound)} is possible"
+    detail += "." if certificate.gap is None else f"; the gap is {percent(certificate.gap)}."
+    return Verdict(certificate.status.value, "≥", "Not proven optimal", detail)
+
+
+def cards(known: Subject) -> tuple[Card, ...]:
+    """The figures at the top: the objective, then what one asks next."""
+    metrics, facts = known.solution.metrics, known.facts
+    found = [Card(known.objective, number(facts.value), known.unit, f"design {known.solution.array.name}")]
+    if known.objective != "latency":
+        found.append(Card("latency", number(metrics["latency"]), "cycles", ""))
+    clock = number(known.result.technology.clock_mhz)
+    found.append(Card("throughput", number(round(float(metrics["throughput"]), 1)), "Gop/s", f"at {clock} MHz"))
+    units = number(metrics["comp"])
+    useful = percent(facts.cycles.shares["useful"])
+    found.append(Card("useful work", useful, "of the cycles", f"the nest's own operations on {units} MAC units"))
+    words = number(metrics["off_chip_words"])
+    moved = number(round(float(facts.roofs.traffic.moved_words / facts.roofs.traffic.least_words), 2))
+    found.append(Card("off-chip traffic", words, "words", f"{moved} times the least possible"))
+    return tuple(found)
+
+
+def answer(known: Subject) -> Section:
+    """The configuration in tables."""
+    array = known.solution.array
+    blocks: list[Paragraph | Table] = [
+        Paragraph(
+            f"Design {array.name}: the loops {' and '.join(array.dataflow)} are mapped to space, and the tiles are ordered "
+            f"so that {array.permutation} is reused innermost ({' → '.join(array.order)})."
+        )
+    ]
+    if array.obstacle is not None:
+        blocks.append(Paragraph(f"Not buildable by HLS: {array.obstacle}."))
+    blocks += [_loops(known), _packs(known), _metrics(known)]
+    return Section("answer", "The configuration", tuple(blocks))
+
+
+def _loops(known: Subject) -> Table:
+    array, values = known.solution.array, known.costs.point.values
+    rows: list[tuple[str, ...]] = []
+    for padding in known.facts.padding.loops:
+        loop = padding.loop
+        what = "space" if loop in array.dataflow else "time"
+        if loop == array.simd_loop:
+            what += ", SIMD"
+        rows.append(
+            (
+                loop,
+                what,
+                number(padding.extent),
+                number(known.tiling.array_part[loop]),
+                number(known.tiling.t2(array, loop)),
+                number(padding.lanes) if loop in array.dataflow else "–",
+                number(values[quantities.tiles(loop).name]),
+                number(padding.padded) + ("" if padding.padded == padding.extent else " (padded)"),
+            )
+        )
+    rows += [(loop, "inside the PE", number(known.result.nest.sizes[loop]), *["–"] * 5) for loop in array.untiled]
+    columns = ("loop", "mapped to", "extent", "t1 array part", "t2 or SIMD", "lanes", "tiles", "iterations run")
+    return Table("Tile factors by loop", columns, tuple(rows), frozenset({0, 1}))
+
+
+def _packs(known: Subject) -> Table:
+    packs = known.tiling.module_packs(known.solution.array)
+    rows = tuple((name, number(words)) for name, words in packs.items())
+    return Table("Data packing by buffer module", ("module", "words"), rows)
+
+
+def _metrics(known: Subject) -> Table:
+    rows = tuple(
+        (name, number(value), METRICS[name].unit, METRICS[name].meaning) for name, value in known.solution.metrics.items()
+    )
+    rows += tuple(
+        (f"off-chip {name}", number(words), "words", f"of them {name}") for name, words in known.solution.words.items()
+    )
+    return Table("Metrics", ("metric", "value", "unit", "meaning"), rows, frozenset({0, 2, 3}), folded=True)

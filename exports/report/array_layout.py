@@ -1,0 +1,185 @@
+"""What a drawing of the array shows: which modules, how many, on which side of the PEs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+from ithaca.exports.report.subject import Subject
+from ithaca.formulations import quantities
+from ithaca.formulations.expression import Expression
+from ithaca.formulations.number_systems import FRACTION
+from ithaca.formulations.systolic_array import Direction, IOGroup, Module
+
+
+class Side(Enum):
+    """Where the modules of a group stand."""
+
+    LEFT = "left"
+    RIGHT = "right"
+    TOP = "top"
+    BOTTOM = "bottom"
+
+    @property
+    def horizontal(self) -> bool:
+        """Whether its data run along the rows."""
+        return self in (Side.LEFT, Side.RIGHT)
+
+
+class Spread(Enum):
+    """How many of a module there are."""
+
+    PE = "one per PE"
+    ROW = "one per row"
+    COLUMN = "one per column"
+    ONE = "one"
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An I/O module in the drawing.
+
+    Attributes
+    ----------
+    module : Module
+        It.
+    spread : Spread
+        How many there are, by place.
+    instances : int
+        How many there are.
+    buffer : int or None
+        Words of its buffer; None where it has none.
+    copies : int
+        2 where the buffer is doubled.
+    """
+
+    module: Module
+    spread: Spread
+    instances: int
+    buffer: int | None
+    copies: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """The modules of an I/O group in one direction, from the PEs towards DRAM.
+
+    Attributes
+    ----------
+    group : IOGroup
+        The group.
+    number : int
+        Of the group; its colour.
+    direction : Direction
+        Copy-in or copy-out.
+    side : Side
+        Where they stand.
+    pack : int
+        Data packing factor (words).
+    modules : tuple of Placed
+        From the PEs outward.
+    """
+
+    group: IOGroup
+    number: int
+    direction: Direction
+    side: Side
+    pack: int
+    modules: tuple[Placed, ...]
+
+    @property
+    def between_pes(self) -> bool:
+        """Whether its data go from PE to PE, or from module to module inside them."""
+        return self.group.exterior or any(placed.spread is Spread.PE for placed in self.modules)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The array as drawn.
+
+    Attributes
+    ----------
+    rows, columns : int
+        Lanes along the first and the second space loop; a 1-D array has one row.
+    row_loop, column_loop : str
+        The loops; ``row_loop`` is empty for a 1-D array.
+    simd : int
+        MAC units of a PE.
+    accumulators : int or None
+        Words of a PE's accumulator buffer; None where it has none.
+    streams : tuple of Stream
+        The I/O network.
+    """
+
+    rows: int
+    columns: int
+    row_loop: str
+    column_loop: str
+    simd: int
+    accumulators: int | None
+    streams: tuple[Stream, ...]
+
+
+def layout(known: Subject) -> Layout:
+    """Place the modules of a configuration.
+
+    A module that there is one of per index of a space loop stands beside that index' row or column of PEs; reads come
+    from the left and from above, outputs leave to the right and below.
+    """
+    array, values = known.solution.array, known.costs.point.values
+
+    def whole(expression: Expression) -> int:
+        value: Fraction = expression.evaluate(values, FRACTION)
+        return int(value)
+
+    *first, column_loop = array.dataflow
+    row_loop = first[0] if first else ""
+    streams = []
+    for number, group in enumerate(array.packed_groups):
+        for direction in Direction:
+            modules = tuple(
+                Placed(
+                    module,
+                    _spread(module.instances, row_loop, column_loop),
+                    whole(module.instances),
+                    whole(group.size) if module.buffer else None,
+                    2 if group.double_buffered else 1,
+                )
+                for module in sorted(group.modules, key=lambda module: module.level)
+                if module.direction is direction
+            )
+            if modules:
+                side = _side(modules, direction)
+                streams.append(Stream(group, number, direction, side, known.tiling.pack[group.name], modules))
+    pe = array.pe
+    rows = int(values[quantities.lanes(row_loop).name]) if row_loop else 1
+    columns = int(values[quantities.lanes(column_loop).name])
+    accumulators = None if pe.accumulators is None else whole(pe.accumulators)
+    return Layout(rows, columns, row_loop, column_loop, whole(pe.simd), accumulators, tuple(streams))
+
+
+def _spread(instances: Expression, row_loop: str, column_loop: str) -> Spread:
+    row = bool(row_loop) and quantities.lanes(row_loop).name in instances.symbols
+    column = quantities.lanes(column_loop).name in instances.symbols
+    if row and column:
+        return Spread.PE
+    return Spread.ROW if row else Spread.COLUMN if column else Spread.ONE
+
+
+def _side(modules: tuple[Placed, ...], direction: Direction) -> Side:
+    inward = direction is Direction.IN
+    for placed in modules:
+        if placed.spread is Spread.ROW:
+            return Side.LEFT if inward else Side.RIGHT
+        if placed.spread is Spread.COLUMN:
+            return Side.TOP if inward else Side.BOTTOM
+    # data of a single module enter, or leave, at an end of the chain of PEs
+    return Side.LEFT if inward else Side.RIGHT
+
+
+def elided(count: int, most: int) -> list[int | None]:
+    """The indices to draw of so many; None stands for those left out."""
+    if count <= most:
+        return list(range(count))
+    return [*range(most - 1), None, count - 1]

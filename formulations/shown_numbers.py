@@ -1,0 +1,19 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+
+def number(value: Fraction | float | None) -> str:
+    """A number with thousands separators and no superfluous decimals."""
+    if value is None:
+        return "–"
+    shown = float(value)
+    return f"{shown:.4g}" if 0 < abs(shown) < 1 else f"{shown:,.4f}".rstrip("0").rstrip(".")
+
+
+def percent(share: Fraction | float) -> str:
+    """A share in per cent, of small ones two significant digits."""
+    shown = float(share) * 100
+    return f"{shown:.1f} %" if shown >= 0.95 or not shown else f"{shown:.2g} %"

@@ -1,0 +1,325 @@
+"""The report: a whole page, its figures those of the result, nothing loaded, nothing run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from ithaca.cli import app
+from ithaca.commands.explain_words import statements
+from ithaca.exports.report.array_layout import Side, Spread, elided, layout
+from ithaca.exports.report.landscape import above
+from ithaca.exports.report.page import report_page
+from ithaca.exports.report.palette import colour, ink, luminance
+from ithaca.exports.report.subject import subject
+from ithaca.exports.report.svg import ticks
+from ithaca.formulations.shown_numbers import number
+from ithaca.solver.certificate import Status
+from ithaca.solver.loaded_result import LoadedResult
+from ithaca.solver.result_files import load_result
+from ithaca.studies.explanation.explanation import explain
+
+VOID = {"meta", "link", "br", "img", "hr", "input"}
+
+#: Command lines of `solve` by name: both editions, 1-D and 2-D arrays, an expression, ASIC limits, untiled loops.
+SOLVES = {
+    "mm": "mm -s i=64,j=60,k=64",
+    "one": "mm -s i=50,j=30,k=20 --dataflow k --permutation A --include-unbuildable",
+    "inside": "mm -s i=32,j=32,k=32 --dataflow i,k --permutation A --include-unbuildable",
+    "odyssey": "mm -s i=40,j=40,k=40 --dataflow i,j --permutation C --edition odyssey",
+    "asic": "mm -s i=16,j=16,k=16 --dataflow i,j --permutation C --platform asic-28nm --objective latency*energy",
+    "conv": "conv2d -s o=16,r=8,c=8,i=16 --dataflow o,r --permutation cout",
+    "unlimited": "mm -s i=64,j=64,k=64 --dataflow i,j --permutation C --limit latency=1e9",
+}
+
+
+class Page(HTMLParser):
+    """A page as a list of elements, with the text of each."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.texts: dict[str, list[str]] = {}
+        self._open: list[str] = []
+        self.misnested: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in VOID:
+            self._open.append(tag)
+            self.texts.setdefault(tag, []).append("")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self._open or self._open.pop() != tag:
+            self.misnested.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        for tag in set(self._open):
+            self.texts[tag][-1] += data
+
+    def all(self, tag: str) -> list[dict[str, str]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def solved(folder: Path, name: str) -> Path:
+    path = folder / f"{name}.json"
+    done = CliRunner().invoke(app, ["solve", *SOLVES[name].split(), "-o", str(path)])
+    assert done.exit_code == 0, done.output
+    return path
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], LoadedResult]:
+    folder, known = tmp_path_factory.mktemp("results"), dict[str, LoadedResult]()
+
+    def get(name: str) -> LoadedResult:
+        if name not in known:
+            known[name] = load_result(solved(folder, name))
+        return known[name]
+
+    return get
+
+
+def page_of(result: LoadedResult, around: int = 2) -> str:
+    explanation = explain(result, result.solutions, None)
+    return report_page(result, explanation, statements(result, explanation), around)
+
+
+@pytest.mark.parametrize("name", SOLVES)
+def test_structure(result: Callable[[str], LoadedResult], name: str) -> None:
+    text = page_of(result(name))
+    page = Page(text)
+    assert page.misnested == []
+    assert page.all("html") == [{"lang": "en"}]
+    assert len(page.all("title")) >= 1
+    assert [tag for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)] == ["h1", *["h2"] * 8]
+    for landmark in ("header", "nav", "main", "footer"):
+        assert len(page.all(landmark)) == 1, landmark
+    named = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert len(named) == len(set(named))
+    targets = [a["href"] for a in page.all("a")]
+    assert targets[0] == "#main"
+    assert {target.removeprefix("#") for target in targets} <= set(named)
+    drawings = page.all("svg")
+    assert len(drawings) >= 4
+    for attributes in drawings:
+        assert attributes["role"] == "img"
+        assert set(attributes["aria-labelledby"].split()) <= set(named)
+    assert all(page.texts["desc"])
+    assert len(page.texts["desc"]) == len(drawings)
+    assert len(page.all("caption")) == len(page.all("table"))
+    assert all(heading.get("scope") in ("col", "row") for heading in page.all("th"))
+    assert len(text) < 1_000_000
+
+
+@pytest.mark.parametrize("name", ["mm", "one"])
+def test_nothing_is_loaded_or_run(result: Callable[[str], LoadedResult], name: str) -> None:
+    text = page_of(result(name))
+    page = Page(text)
+    assert not page.all("script")
+    assert not page.all("link")
+    assert "://" not in text
+    assert "@import" not in text
+    for tag, attributes in page.elements:
+        assert not {"src", "style", "srcset", "action"} & set(attributes), tag
+        assert not any(key.startswith("on") for key in attributes), tag
+        assert attributes.get("href", "#").startswith("#")
+    assert re.findall(r"url\(([^)]*)\)", text) == re.findall(r"url\((#[^)]*)\)", text)
+    policy = next(a["content"] for a in page.all("meta") if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+
+
+@pytest.mark.parametrize("name", ["mm", "odyssey", "asic", "conv"])
+def test_figures_are_the_results(result: Callable[[str], LoadedResult], name: str) -> None:
+    loaded = result(name)
+    best = loaded.best
+    assert best is not None
+    assert best.tiling is not None
+    page = Page(page_of(loaded))
+    cells, values = page.texts["td"], page.texts["span"]
+    assert number(best.value) in values
+    for metric, value in best.metrics.items():
+        assert number(value) in cells, metric
+    for factor in (*best.tiling.array_part.values(), *best.tiling.latency_hiding.values(), best.tiling.simd):
+        assert number(factor) in cells
+    designs = [text for text in page.texts["th"] if text.startswith("[")]
+    assert sorted(designs) == sorted(s.array.name for s in loaded.designs)
+    costs = loaded.problem(best.array).costs(best.tiling)
+    for module, cost in costs.modules.items():
+        assert module in page.texts["th"]
+        assert number(cost.total) in cells
+    for limit in loaded.limits:
+        assert number(limit.used(costs)) in cells
+
+
+def test_names_of_users_are_escaped(result: Callable[[str], LoadedResult]) -> None:
+    name = "<script>alert('x')</script>\"&amp;"
+    text = page_of(replace(result("conv"), platform_name=name))
+    page = Page(text)
+    assert not page.all("script")
+    assert page.texts["h1"] == [f"conv2d on {name}"]
+
+
+def test_the_same_result_gives_the_same_page(result: Callable[[str], LoadedResult]) -> None:
+    assert page_of(result("conv")) == page_of(result("conv"))
+
+
+def test_the_array_is_laid_out_by_its_model(result: Callable[[str], LoadedResult]) -> None:
+    loaded = result("inside")
+    known = subject(loaded, explain(loaded, loaded.solutions, None))
+    assert known is not None
+    plan = layout(known)
+    t1, t2 = known.tiling.array_part, known.tiling.latency_hiding
+    assert plan.rows == t1["i"] // t2["i"]
+    assert plan.columns == t1["k"] // known.tiling.simd
+    # A is indexed by both space loops, B by k alone, C by i alone (DESIGN.md §5)
+    sides = {(s.group.name, s.direction.value): s.side for s in plan.streams}
+    assert sides["A", "in"] is Side.TOP
+    assert sides["B", "in"] is Side.TOP
+    assert sides["C", "in"] is Side.LEFT
+    assert sides["C", "out"] is Side.RIGHT
+    held = {p.module.name: p for s in plan.streams for p in s.modules}
+    assert held["A_IO_L1_in"].spread is Spread.PE
+    assert held["A_IO_L1_in"].instances == plan.rows * plan.columns
+    assert held["A_IO_L1_in"].buffer == t2["i"] * known.tiling.simd
+    assert held["B_IO_L2_in"].buffer == t1["j"] * known.tiling.simd
+    assert held["C_IO_L3_out"].spread is Spread.ONE
+
+
+def test_a_large_array_is_elided_with_true_counts() -> None:
+    assert elided(5, 5) == [0, 1, 2, 3, 4]
+    assert elided(172, 5) == [0, 1, 2, 3, None, 171]
+
+
+def test_landscape_holds_the_answer_and_no_better_point(result: Callable[[str], LoadedResult]) -> None:
+    from ithaca.exports.report.landscape import survey
+
+    loaded = result("mm")
+    known = subject(loaded, explain(loaded, loaded.solutions, None))
+    assert known is not None
+    found = survey(known, 3)
+    grid = found.chart.values
+    assert grid[found.chart.y.tolist().index(found.y), found.chart.x.tolist().index(found.x)] == found.value
+    assert known.certificate.status is Status.OPTIMAL
+    assert min(v for row in grid.tolist() for v in row if v == v) == found.value
+
+
+@pytest.mark.parametrize(
+    ("value", "answer", "text"),
+    [(100.0, 100.0, "0"), (105.0, 100.0, "+5"), (100.2, 100.0, "+0.2"), (100.001, 100.0, "+0"), (97.0, 100.0, "−3"),
+     (1300.0, 100.0, "13×"), (-90.0, -100.0, "+10"), (7.0, 0.0, "7")],
+)  # fmt: skip
+def test_cells_say_how_far_above_the_answer(value: float, answer: float, text: str) -> None:
+    assert above(value, answer) == text
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_cells_can_be_read_on_every_colour() -> None:
+    fills = [colour(n / 100) for n in range(101)]
+    assert all(contrast(fill, ink(fill)) >= 4.5 for fill in fills)
+    # and without colour: lightness rises with the value
+    assert all(luminance(b) > luminance(a) for a, b in pairwise(fills))
+
+
+def test_text_contrasts_in_both_schemes() -> None:
+    import ithaca.exports.report as package
+
+    style = (Path(next(iter(package.__path__))) / "style.css").read_text(encoding="utf-8")
+    light, dark = (
+        dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", part)) for part in re.findall(r":root \{([^}]*--[^}]*)\}", style)
+    )
+    for colours in (light, light | dark):
+        for text, grounds in {
+            "ink": ("ground", "sheet", "pe", "dram", "open-ground", "good-ground", "bad-ground"),
+            "soft": ("ground", "sheet"),
+            "link": ("ground", "sheet"),
+            "good": ("good-ground",),
+            "open": ("open-ground",),
+            "bad": ("bad-ground",),
+            "first": ("sheet",),
+            "on-dark": ("p0", "p2", "p4"),
+            "on-light": ("p1", "p3", "p5"),
+        }.items():
+            for ground in grounds:
+                assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
+        assert all(contrast(colours["ink"], colours[f"g{n}-ground"]) >= 4.5 for n in range(6))
+        for shape in ("main", "first", "g0", "g1", "g2", "g3", "g4", "g5"):
+            assert contrast(colours[shape], colours["sheet"]) >= 3, shape
+
+
+def test_ticks_are_round_and_inside() -> None:
+    assert ticks(0, 100, 5) == [0, 20, 40, 60, 80, 100]
+    assert ticks(3.0, 3.0) == [3.0]
+    assert [f"{t:g}" for t in ticks(611_000, 980_000, 6)] == ["700000", "800000", "900000"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("--limit bram18k=1", ["Proven infeasible", "bram18k"]),
+        ("--time-limit 0.0001", ["Nothing found", "before the search ended"]),
+    ],
+)
+def test_results_without_a_configuration(tmp_path: Path, options: str, words: list[str]) -> None:
+    run, file, out = CliRunner(), tmp_path / "r.json", tmp_path / "r.html"
+    assert run.invoke(app, ["solve", "mm", "-s", "i=64,j=64,k=64", *options.split(), "-o", str(file)]).exit_code == 1
+    assert run.invoke(app, ["report", str(file), "-o", str(out)]).exit_code == 0
+    text = out.read_text(encoding="utf-8")
+    assert all(word in text for word in words)
+    assert Page(text).misnested == []
+
+
+def test_the_command_writes_whole_pages_or_none(tmp_path: Path, result: Callable[[str], LoadedResult]) -> None:
+    run, file, out = CliRunner(), solved(tmp_path, "conv"), tmp_path / "page.html"
+    done = run.invoke(app, ["report", str(file), "-o", str(out), "--time-limit", "5"])
+    assert done.exit_code == 0
+    text = out.read_text(encoding="utf-8")
+    assert text.rstrip().endswith("</html>")
+    assert (
+        "largest gain of those tried" in text
+        or "nothing that was tried helps" in text.lower()
+        or "no gain was proven" in text.lower()
+    )
+    file.write_text(file.read_text(encoding="utf-8").replace('"latency": ', '"latency": 1', 1), encoding="utf-8")
+    refused = run.invoke(app, ["report", str(file), "-o", str(out)])
+    assert refused.exit_code != 0
+    assert "latency" in str(refused.exception)
+    assert out.read_text(encoding="utf-8") == text
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["conv.json", "page.html"]
+
+
+@pytest.mark.parametrize("options", ["--around 16", "--around -1", "--quick --time-limit 5", "--time-limit x"])
+def test_bad_options(tmp_path: Path, options: str) -> None:
+    done = CliRunner().invoke(app, ["report", "none.json", "-o", str(tmp_path / "r.html"), *options.split()])
+    assert done.exit_code != 0
+    assert options.split()[0].removeprefix("--quick") in str(done.exception) or "--time-limit" in str(done.exception)
+
+
+def test_bounds_that_are_not_met_are_told(result: Callable[[str], LoadedResult]) -> None:
+    loaded = result("conv")
+    assert loaded.best is not None
+    assert loaded.best.value is not None
+    bound = loaded.best.value - Fraction(1, 2)
+    open_ = replace(loaded.best.certificate, status=Status.FEASIBLE, lower_bound=bound, gap=0.25, trace=())
+    best = replace(loaded.best, certificate=open_)
+    text = page_of(replace(loaded, best=best, designs=(best,)))
+    assert "Not proven optimal" in text
+    assert f"No latency below {number(bound)} is possible" in text
+    assert "holds no trace" in text
