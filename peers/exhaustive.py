@@ -1,0 +1,188 @@
+"""Pruned exhaustive search: the whole design space, in the order of the published prunings, without what cannot fit.
+
+The released Odyssey prunes matrix multiplication by windows chosen by hand (``tuners.py``: even t1 from 200 to 270, 200 to 240
+PEs, the widest SIMD factor, 95 to 100 % of the DSPs; its pruned random search asks for 60 to 100 %). Its idea, to look
+where the array is nearly as large as it may be, orders this enumeration instead of cutting it, so that it still ends
+with the optimum:
+
+1. without padding (every t1 divides its extent), then the rest;
+2. in each, the shapes of the array (lanes of space loops and SIMD factor) by the resource they use, largest first,
+   and square ones first among equals;
+3. for each shape, all other factors: little padding first, then large tiles.
+
+A shape that exceeds the limit by itself is dropped whole. A configuration that exceeds a limit is passed over: resources
+are formulas of few factors, checked before anything is scored, as released; it costs time and no sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.formulations import quantities
+from ithaca.formulations.design_space import Axis, axes, candidate_rows
+from ithaca.formulations.expression import Expression
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.tiling import Tiling
+from ithaca.peers.evaluator import Evaluator
+from ithaca.peers.rows import Integers
+from ithaca.peers.trace import Ended
+from ithaca.solver.evolution.genome import Genome
+from ithaca.solver.exact.program import Program
+from ithaca.solver.exact.rounding import ROUNDING
+
+#: Shapes of the array that are tabulated at most; where a resource depends on more, there is one group only.
+MOST_SHAPES = 1 << 25
+
+#: Configurations checked against limits at once.
+CHUNK = 1 << 14
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of one axis, in the order they are tried.
+
+    ``shapes`` holds the values that decide the resource, one column per shape; ``shape`` says which each row has, and
+    ``padded`` whether its t1 does not divide the extent.
+    """
+
+    columns: dict[str, Integers]
+    names: tuple[str, ...]
+    shapes: Integers
+    shape: Integers
+    padded: Bools
+
+
+def search(evaluator: Evaluator, seed: int, starts: Sequence[Tiling]) -> Ended | None:
+    """Enumerate until the budget is used up or nothing is left. Starts are scored first; chance plays no part."""
+    evaluator.starts(starts)
+    enumeration = _Enumeration(evaluator)
+    for padded in (False, True):
+        for shape in enumeration.shapes(padded):
+            for genes in enumeration.configurations(shape, padded):
+                evaluator.genes(genes, remember=False)
+    return Ended.EXHAUSTED
+
+
+class _Enumeration:
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.problem = evaluator.problem
+        self.genome: Genome = evaluator.coordinates.genome
+        self.recorder = evaluator.recorder
+        constraints = self.problem.symbolic().constraints
+        self.program = Program([expression for expression, _ in constraints])
+        self.bounds = [float(b) + ROUNDING * max(1.0, abs(float(b))) for _, b in constraints]
+        self.axes = axes(self.problem.array)
+        self.separate = any(axis.loop is None for axis in self.axes)
+        self.rows, self.resource = self._by_resource([e for e, _ in constraints[: len(self.problem.limits)]])
+
+    def _by_resource(self, expressions: Sequence[Expression]) -> tuple[list[_Rows], int | None]:
+        """The rows grouped by the limit with the fewest shapes, and its index; one group if there is none.
+
+        The accumulators' latency is no limit: nearly all shapes meet it, and those that use most of it are not better.
+        """
+        best: tuple[int, list[_Rows], int | None] | None = None
+        for index, expression in enumerate(expressions):
+            rows = [_ordered_rows(self.problem, axis, expression.symbols) for axis in self.axes]
+            count = prod(r.shapes.shape[1] for r in rows)
+            if 1 < count <= MOST_SHAPES and (best is None or count < best[0]):
+                best = count, rows, index
+        if best is None:
+            return [_ordered_rows(self.problem, axis, frozenset()) for axis in self.axes], None
+        return best[1], best[2]
+
+    def shapes(self, padded: bool) -> Iterator[tuple[int, ...]]:
+        """Shapes of the array within the limit, the largest first: an index for every axis."""
+        allowed = [np.arange(r.shapes.shape[1]) if padded else np.unique(r.shape[~r.padded]) for r in self.rows]
+        if self.resource is None:
+            if all(a.size for a in allowed):
+                yield (0,) * len(self.rows)
+            return
+        symbolic = self.problem.symbolic().constraints[self.resource][0]
+        program = Program([symbolic])
+        found: list[tuple[NDArray[np.float64], NDArray[np.float64], Integers]] = []
+        for first in allowed[0]:
+            self.recorder.check_seconds()
+            grid = np.meshgrid([first], *allowed[1:], indexing="ij")
+            values: dict[str, NDArray[np.float64]] = {}
+            spread = np.zeros(grid[0].shape)
+            for rows, index in zip(self.rows, grid, strict=True):
+                for name, column in zip(rows.names, rows.shapes, strict=True):
+                    values[name] = column[index].astype(np.float64)
+                    spread += values[name]
+            (use,) = program.run([values[name] for name in program.symbols])
+            fits = np.broadcast_to(use, spread.shape) <= self.bounds[self.resource]
+            found.append((use[fits], spread[fits], np.stack([index[fits] for index in grid])))
+        if not found:
+            return
+        use, spread = (np.concatenate([part[k] for part in found]) for k in (0, 1))
+        indices: Integers = np.concatenate([part[2] for part in found], axis=1)
+        for place in np.lexsort((spread, -use)):
+            yield tuple(indices[:, place].tolist())
+
+    def configurations(self, shape: tuple[int, ...], padded: bool) -> Iterator[Integers]:
+        """Genes of all configurations of a shape within limits, in chunks."""
+        mine = [np.flatnonzero(r.shape == s) if padded else _exact_rows(r, s) for r, s in zip(self.rows, shape, strict=True)]
+        lengths = [m.size for m in mine]
+        total = prod(lengths)
+        for begin in range(0, total, CHUNK):
+            self.recorder.check_seconds()
+            places = np.unravel_index(np.arange(begin, min(begin + CHUNK, total)), lengths)
+            rows = [m[place] for m, place in zip(mine, places, strict=True)]
+            if padded:  # those without padding came before
+                new = reduce(np.logical_or, [r.padded[index] for r, index in zip(self.rows, rows, strict=True)])
+                rows = [index[new] for index in rows]
+            genes = self._within_limits(rows)
+            if genes.shape[1]:
+                yield genes
+
+    def _within_limits(self, rows: Sequence[Integers]) -> Integers:
+        values: dict[str, Integers] = {}
+        for table, index in zip(self.rows, rows, strict=True):
+            values |= {name: column[index] for name, column in table.columns.items()}
+        keep = np.ones(rows[0].size, bool)
+        used = self.program.run([values[name].astype(np.float64) for name in self.program.symbols])
+        for value, bound in zip(used, self.bounds, strict=True):
+            keep &= value <= bound
+        genome = self.genome
+        names = [f(loop).name for f in (quantities.lanes, quantities.t2) for loop in genome.loops]
+        names += [quantities.pack(group.name).name for group in genome.groups]
+        genes = np.stack([values[name][keep] for name in names])
+        if not self.separate:
+            return genes
+        repaired, legal = genome.repair(genes.copy())
+        kept: Integers = genes[:, legal & (repaired == genes).all(axis=0)]
+        return kept
+
+
+def _exact_rows(rows: _Rows, shape: int) -> Integers:
+    return np.flatnonzero((rows.shape == shape) & ~rows.padded)
+
+
+def _ordered_rows(problem: Problem, axis: Axis, deciding: frozenset[str]) -> _Rows:
+    """The rows of an axis: little padding first, then large tiles, then wide packs."""
+    parts = list(candidate_rows(problem, axis))
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    count = next(iter(columns.values())).size
+    packs = [columns[quantities.pack(group.name).name] for group in axis.packs]
+    padded = np.zeros(count, bool)
+    if axis.loop is None:
+        order = np.lexsort([-pack for pack in packs])
+    else:
+        t1, tiles = columns[quantities.t1(axis.loop).name], columns[quantities.tiles(axis.loop).name]
+        padded = t1 * tiles != problem.nest.sizes[axis.loop]
+        order = np.lexsort([*(-pack for pack in packs), -t1, t1 * tiles])
+    names = tuple(name for name in columns if name in deciding)
+    columns = {name: column[order] for name, column in columns.items()}
+    if names:
+        shapes, shape = np.unique(np.stack([columns[name] for name in names]), axis=1, return_inverse=True)
+    else:
+        shapes, shape = np.empty((0, 1), dtype=np.int64), np.zeros(count, dtype=np.int64)
+    return _Rows(columns, names, shapes, shape.reshape(-1), padded[order])

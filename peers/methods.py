@@ -1,0 +1,142 @@
+"""The search methods by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import count
+
+import numpy as np
+
+from ithaca.exports.seeds.peers import peer
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.tiling import Tiling
+from ithaca.peers.budget import Budget
+from ithaca.peers.evaluator import Evaluator, SettledError
+from ithaca.peers.quiet import quiet
+from ithaca.peers.recorder import BudgetUsedError, Recorder
+from ithaca.peers.trace import Ended, Trace
+from ithaca.workloads.errors import InputError
+
+#: A search: it scores configurations until it is interrupted, or returns why it ended; None if it may begin again.
+Search = Callable[[Evaluator, int, Sequence[Tiling]], Ended | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """A search method.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    title : str
+        What it is, in a few words.
+    module, function : str
+        Where its `Search` is; imported when it is first run.
+    libraries : tuple of str
+        Modules of other packages that it needs.
+    steered : bool
+        Whether starts steer the search; otherwise they are only scored first.
+    samples : str
+        What its samples are.
+    boxed : bool
+        Whether it moves in the coordinates of `coordinates`.
+    """
+
+    name: str
+    title: str
+    module: str
+    function: str = "search"
+    libraries: tuple[str, ...] = ()
+    steered: bool = True
+    samples: str = "configurations"
+    boxed: bool = True
+
+
+_ALL = (
+    Peer("random", "random search", "random_search", steered=False),
+    Peer("exhaustive", "pruned exhaustive search", "exhaustive", steered=False),
+    Peer("annealing", "simulated annealing", "annealing"),
+    Peer("optuna-tpe", "tree-structured Parzen estimators (optuna)", "with_optuna", "search_tpe", ("optuna",)),
+    Peer("optuna-gp", "Gaussian processes (optuna)", "with_optuna", "search_gp", ("optuna", "scipy", "torch")),
+    Peer("pymoo-ga", "genetic algorithm (pymoo)", "with_pymoo", libraries=("pymoo",)),
+    Peer("nevergrad-cma", "CMA-ES (nevergrad)", "with_nevergrad", "search_cma", ("nevergrad",)),
+    Peer("nevergrad-de", "differential evolution (nevergrad)", "with_nevergrad", "search_de", ("nevergrad",)),
+    Peer("policy-gradient", "policy gradient (REINFORCE)", "policy_gradient"),
+    Peer("evolve-unseeded", "Ithaca's evolution from random configurations", "evolve", "search_unseeded", boxed=False),
+    Peer("evolve", "Ithaca's evolution from geometric programs", "evolve", "search_seeded", boxed=False),
+    Peer("exact", "Ithaca's exact search", "exact", samples="boxes", boxed=False),
+)
+
+#: All methods by name.
+PEERS = {method.name: method for method in _ALL}
+
+
+def run_peer(name: str, problem: Problem, budget: Budget, seed: int = 0, starts: Sequence[Tiling] = ()) -> Trace:
+    """Run a search method on a problem.
+
+    Parameters
+    ----------
+    name : str
+        One of `PEERS`.
+    problem : Problem
+        Design, limits, objective.
+    budget : Budget
+        Samples, seconds, or both.
+    seed : int
+        Seed of its random numbers. The same seed and budget in samples give the same trace, times aside.
+    starts : sequence of Tiling
+        Known feasible configurations. Every method scores them first; `Peer.steered` says whether it also searches
+        from them.
+
+    Returns
+    -------
+    Trace
+        What it found, and when.
+
+    Raises
+    ------
+    InputError
+        If there is no such method, its library is not installed, a start is not feasible, or the design space is empty.
+    """
+    if name not in PEERS:
+        raise InputError(f"method is '{name}'; allowed: {', '.join(PEERS)}")
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise InputError(f"seed is {seed!r}; allowed: an integer that is not negative")
+    method = PEERS[name]
+    with quiet():
+        for library in method.libraries:
+            peer(library)
+        search: Search = getattr(import_module(f"ithaca.peers.{method.module}"), method.function)
+        recorder = Recorder(problem, budget)
+        evaluator = Evaluator(recorder)
+        lonely = method.boxed and not evaluator.coordinates.count
+        ended = _run(_only if lonely else search, evaluator, seed, starts)
+        return recorder.trace(name, seed, ended)
+
+
+def _only(evaluator: Evaluator, seed: int, starts: Sequence[Tiling]) -> Ended | None:
+    """Score the only configuration there is: a box without coordinates is more than libraries can take."""
+    evaluator.starts(starts)
+    evaluator.points(np.zeros((1, 0), dtype=np.int64))
+    return Ended.EXHAUSTED
+
+
+def _run(search: Search, evaluator: Evaluator, seed: int, starts: Sequence[Tiling]) -> Ended:
+    """Run a search, afresh with another seed whenever it has settled, until it ends or finds nothing new."""
+    for attempt in count():
+        before = evaluator.recorder.samples
+        fresh = int(np.random.SeedSequence((seed, attempt)).generate_state(1)[0])
+        try:
+            ended = search(evaluator, fresh, starts if attempt == 0 else ())
+        except BudgetUsedError as stopped:
+            return stopped.ended
+        except SettledError:
+            ended = None
+        if ended is not None:
+            return ended
+        if evaluator.recorder.samples == before:
+            return Ended.STOPPED
+    raise AssertionError("unreachable")
