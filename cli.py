@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from ithaca.commands.syntax.evaluate import evaluate
+from ithaca.commands.syntax.experiment import experiment
 from ithaca.commands.syntax.explain import explain
 from ithaca.commands.syntax.export import export
 from ithaca.commands.syntax.grid import grid
@@ -36,7 +37,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (solve, network, whatif, pareto, grid, evaluate, verify, explain, report, export, seed, refine):
+for command in (solve, network, whatif, pareto, grid, evaluate, verify, explain, report, export, seed, refine, experiment):
     app.command()(command)
 app.add_typer(listing, name="list")
 

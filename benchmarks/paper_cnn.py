@@ -11,34 +11,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 
+from ithaca.experiments.published_networks import LIMITS, MAC_UNITS, network, request
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.derivation import derive
 from ithaca.formulations.objectives import parse_objective
-from ithaca.formulations.platform_files import load_platform
-from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic_array import Edition
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.per_layer import solve_per_layer
-from ithaca.studies.network.request import NetworkRequest
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.network.shared_array import solve_shared_array
 from ithaca.studies.network.shared_dataflow import solve_shared_dataflow
-from ithaca.workloads.library import workload
-from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import Layer, Network
-
-DSP, BRAM18K = Fraction("8601.6"), Fraction("3763.2")
-
-LIMITS = (Limit("dsp", DSP), Limit("bram18k", BRAM18K))
-
-#: MAC units that the DSPs of the budget make, and what they do at 300 MHz (Gop/s, two operations per MAC).
-MAC_UNITS = int(DSP / 5)
-PEAK = MAC_UNITS * 2 * 0.3
 
 #: Table 7: the dataflows compared, in Ithaca's loops, and the two figures of each layer.
 COMPARED = (("r", "i"), ("o", "r"))
@@ -50,48 +38,6 @@ ASSUMED: Mapping[str, str] = {"CONV1": "conv1_1", "CONV2": "conv3_1"}
 
 #: Figures 13 and 14: average throughput of the best single dataflow, as a share of the peak.
 AVERAGE: Mapping[str, float] = {"vgg16": 0.77, "resnet50": 0.57}
-
-#: ResNet50 as published: input and output channels, output height and width, kernel height and width, how often.
-RESNET50 = (
-    (3, 64, 112, 7, 1),
-    (64, 64, 56, 1, 1),
-    (64, 64, 56, 3, 3),
-    (64, 256, 56, 1, 3),
-    (256, 64, 56, 1, 2),
-    (256, 128, 28, 1, 1),
-    (128, 128, 28, 3, 4),
-    (128, 512, 28, 1, 4),
-    (512, 128, 28, 1, 3),
-    (512, 256, 14, 1, 1),
-    (256, 256, 14, 3, 6),
-    (256, 1024, 14, 1, 6),
-    (1024, 256, 14, 1, 5),
-    (1024, 512, 7, 1, 1),
-    (512, 512, 7, 3, 3),
-    (512, 2048, 7, 1, 3),
-    (2048, 512, 7, 1, 2),
-)
-
-
-def vgg16() -> Network:
-    """The 13 convolutions of VGG16, equal ones merged into 9."""
-    full = find_network("vgg16")
-    return Network(full.name, tuple(layer for layer in full.layers if layer.nest.name == "conv2d"))
-
-
-def resnet50() -> Network:
-    """The 49 convolutions of the published ResNet50, equal ones merged into 17."""
-    layers = []
-    for i, o, size, kernel, count in RESNET50:
-        nest = workload("conv2d", {"i": i, "o": o, "r": size, "c": size, "p": kernel, "q": kernel})
-        name = f"{i}-{o} {kernel}×{kernel}"
-        layers.append(Layer(f"{name} at {size}", nest, count, (name,)))
-    return Network("resnet50", tuple(layers))
-
-
-def network(name: str) -> Network:
-    """One of the two networks of the study."""
-    return {"vgg16": vgg16, "resnet50": resnet50}[name]()
 
 
 def shown(dataflow: Iterable[str]) -> str:
@@ -110,12 +56,6 @@ def own_share(solution: Solution) -> float:
 
 
 # -- solving -------------------------------------------------------------------------------
-
-
-def request(edition: Edition, dataflow: tuple[str, ...] | None = None) -> NetworkRequest:
-    """The paper's problem: least latency on the U250 at 70 %, fp32, over the 10 designs that can be built."""
-    data, objective = data_type("fp32"), parse_objective("latency")
-    return NetworkRequest(data, load_platform("u250"), LIMITS, objective, edition, dataflow=dataflow)
 
 
 def solve_layer(layer: Layer, dataflow: tuple[str, ...], edition: Edition) -> Solution:

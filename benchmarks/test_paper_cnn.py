@@ -19,13 +19,10 @@ from benchmarks.paper_cnn import (
     ASSUMED,
     AVERAGE,
     COMPARED,
-    MAC_UNITS,
-    PEAK,
     TABLE_7,
     Study,
     all_matches,
     by_dataflow,
-    network,
     one_array,
     own_share,
     share,
@@ -33,6 +30,7 @@ from benchmarks.paper_cnn import (
     solve_layer,
     study,
 )
+from ithaca.experiments.published_networks import MAC_UNITS, PEAK, network
 from ithaca.formulations.systolic_array import Edition
 from ithaca.solver.certificate import Status
 from ithaca.solver.solution import Solution

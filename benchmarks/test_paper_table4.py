@@ -12,8 +12,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from benchmarks.paper_table4 import BRAM18K, COMPARED, SIZE, SOLVED, TABLE, least_of_each, problem
-from benchmarks.published_program import continuous_optimum, published_bram, rounded
+from ithaca.experiments.matrix_product import BRAM18K, SIZE
+from ithaca.experiments.matrix_product import matrix_problem as problem
+from ithaca.experiments.published_designs import COMPARED, SOLVED, TABLE, least_of_each
+from ithaca.experiments.published_program import continuous_optimum, published_bram, rounded
 from ithaca.formulations.metrics import metric_values
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.tiling import Tiling

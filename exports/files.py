@@ -75,8 +75,8 @@ def check_writable(path: Path | str) -> None:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
 
-def write_folder(folder: Path | str, files: Mapping[str, str]) -> None:
-    """Write a folder of text files: all of them or none.
+def write_folder(folder: Path | str, files: Mapping[str, str | bytes]) -> None:
+    """Write a folder of files: all of them or none.
 
     A new folder is built beside its place and renamed. In an existing one the files replace
     those of the same names, and are put back should that fail half-way; other files stay.
@@ -86,8 +86,8 @@ def write_folder(folder: Path | str, files: Mapping[str, str]) -> None:
     ----------
     folder : Path or str
         The folder; the one that contains it must exist.
-    files : mapping of str to str
-        Content by file name.
+    files : mapping of str to str or bytes
+        Content by file name; text is written as UTF-8.
 
     Raises
     ------
@@ -138,10 +138,10 @@ def _move_into(staging: Path, target: Path, names: tuple[str, ...]) -> None:
     _sync_folder(target)
 
 
-def _write_new(path: Path, text: str) -> None:
+def _write_new(path: Path, text: str | bytes) -> None:
     """Create a file and see it safely on disk."""
-    content = text.encode()
-    mode = 0o777 if text.startswith("#!") else 0o666  # less the user's umask, as for any new file
+    content = text.encode() if isinstance(text, str) else text
+    mode = 0o777 if content.startswith(b"#!") else 0o666  # less the user's umask, as for any new file
     with open(path, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as stream:
         stream.write(content)
         stream.flush()

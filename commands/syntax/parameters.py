@@ -159,6 +159,20 @@ ReportAround = Annotated[
 ]
 GridOutput = Annotated[Path | None, Option("-o", "--output", help="Write the grid as NetCDF (.nc).")]
 
+# -- experiments -------------------------------------------------------------------------
+
+ExperimentName = Annotated[
+    str | None, Argument(metavar="[NAME]", help="Name of an experiment, or all; without it they are listed.")
+]
+ListExperiments = Annotated[bool, Option("--list", help="List the experiments and what the paper says of each.")]
+QuickMode = Annotated[bool, Option("--quick", help="Small sizes and budgets (default): a minute at most for each.")]
+FullMode = Annotated[bool, Option("--full", help="The paper's sizes and budgets; some take hours.")]
+ExperimentThreads = Annotated[str, Option("--threads", metavar="N", help="Runs at a time, where an experiment has many.")]
+RunSeconds = Annotated[
+    str | None, Option("--run-seconds", metavar="S", help="Seconds of each run of a search method, at most (figures 7 and 8).")
+]
+ExperimentOutput = Annotated[Path, Option("-o", "--output", metavar="FOLDER", help="Folder to write.")]
+
 # -- files -------------------------------------------------------------------------------
 
 ResultFile = Annotated[Path, Argument(help="A result as written by solve -o.")]

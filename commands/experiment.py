@@ -1,0 +1,132 @@
+"""``ithaca experiment``: tables and figures of the paper, remade against proven optima."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+
+from rich.markup import escape
+from rich.table import Table
+
+from ithaca.commands.display import console
+from ithaca.commands.experiment_line import ExperimentLine
+from ithaca.commands.interrupt import Interrupt
+from ithaca.experiments.experiment import Cell, Experiment, Outcome, Run
+from ithaca.experiments.files import check_folder, write_experiment
+from ithaca.experiments.registry import ALL, NAMES, find_experiment
+from ithaca.formulations.shown_numbers import number
+from ithaca.studies.plots import check_plot
+from ithaca.workloads.errors import InputError
+
+#: Most rows of a table that are printed; the file holds all.
+ROWS = 40
+
+
+@dataclass(frozen=True)
+class ExperimentCommand:
+    """What ``ithaca experiment`` was asked for.
+
+    Attributes
+    ----------
+    experiments : tuple of Experiment
+        What to run.
+    how : Run
+        Mode, seed, threads.
+    folder : Path
+        Where the files go.
+    """
+
+    experiments: tuple[Experiment, ...]
+    how: Run
+    folder: Path
+
+
+def plan(name: str, how: Run, folder: Path) -> ExperimentCommand:
+    """Find the experiments, and refuse what could not be written.
+
+    Raises
+    ------
+    InputError
+        If there is no such experiment, the seconds of a run say nothing to it, or the folder cannot be written.
+    """
+    names = NAMES if name == ALL else (name,)
+    found = tuple(find_experiment(each) for each in names)
+    if how.run_seconds is not None and not any(experiment.budgeted for experiment in found):
+        allowed = ", ".join(each for each in NAMES if find_experiment(each).budgeted)
+        raise InputError(f"--run-seconds says nothing to {name}; allowed with it: {allowed}, {ALL}")
+    check_folder(folder, names)
+    if folder.is_dir():
+        check_plot(folder / f"{names[0]}.png")
+    return ExperimentCommand(found, how, folder)
+
+
+def run(asked: ExperimentCommand) -> None:
+    """Run the experiments; each one's files are written once all of it is computed.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If it was interrupted: the files of finished experiments are whole, of the others there are none.
+    """
+    for experiment in asked.experiments:
+        outcome = _run_one(experiment, asked)
+        print_outcome(experiment, asked.how, outcome)
+
+
+def _run_one(experiment: Experiment, asked: ExperimentCommand) -> Outcome:
+    with Interrupt() as interrupt, ExperimentLine() as line:
+        how = replace(asked.how, stop=interrupt, tell=lambda step: line.show(experiment.name, step))
+        outcome = experiment.run(how)
+        how.step("writing")
+        for path in write_experiment(asked.folder, experiment, asked.how, outcome):
+            print(f"wrote {path}", file=sys.stderr)
+    if interrupt.requested:
+        raise KeyboardInterrupt
+    return outcome
+
+
+def print_outcome(experiment: Experiment, how: Run, outcome: Outcome) -> None:
+    """Print the table, then claim by claim what is published and what is measured."""
+    out = console()
+    out.print(f"[bold]{experiment.name}[/bold]: {escape(experiment.title)} ({how.mode.value} mode, seed {how.seed})")
+    shown = Table(*(escape(column) for column in outcome.table.columns))
+    for row in outcome.table.rows[:ROWS]:
+        shown.add_row(*(escape(_text(cell)) for cell in row))
+    out.print(shown)
+    hidden = len(outcome.table.rows) - ROWS
+    if hidden > 0:
+        out.print(f"and {hidden} more rows in {experiment.name}.csv")
+    if experiment.inference:
+        out.print(f"The paper's text was not at hand: {escape(experiment.inference)}.")
+    for claim in outcome.claims:
+        out.print(f"[bold]{claim.verdict:<7}[/bold] {escape(claim.statement)}")
+        out.print(f"        published: {escape(claim.published)}")
+        measured = f"{number(claim.measured)} {claim.relation} {number(claim.bound)}"
+        if not claim.holds:
+            measured = f"not {measured}"
+        out.print(f"        measured:  {escape(measured)}: {escape(claim.quantity)}")
+        if claim.why:
+            out.print(f"        {escape(claim.why)}")
+    out.print()
+
+
+def print_experiments() -> None:
+    """Print the experiments: their names, what they are and what the paper says."""
+    table = Table("name", "what", "published", "of the paper not at hand, inferred")
+    table.columns[0].no_wrap = True
+    for name in NAMES:
+        experiment = find_experiment(name)
+        table.add_row(name, escape(experiment.title), escape(experiment.published), escape(experiment.inference or "–"))
+    console().print(table)
+
+
+def _text(cell: Cell) -> str:
+    if cell is None:
+        return "–"
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, (int, float, Fraction)):
+        return number(cell)
+    return cell

@@ -1,0 +1,104 @@
+"""Figure 15: how well each layer uses the arrays of an architecture."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from ithaca.experiments.architectures import FREE, ONE, Architecture, architecture_settings, architectures
+from ithaca.experiments.claim import NOT_AT_HAND, Claim
+from ithaca.experiments.experiment import Cell, Experiment, Outcome, Run, Table
+from ithaca.experiments.table_6 import INFERENCE
+from ithaca.solver.solution import Solution
+from ithaca.studies.charts import Chart, Series
+from ithaca.workloads.networks.network import Layer
+
+COLUMNS = (
+    "network",
+    "architecture",
+    "layer",
+    "runs",
+    "array",
+    "latency of a run (cycles)",
+    "DSP efficiency (%)",
+    "operations per off-chip word",
+    "DSP",
+)
+
+
+def run(how: Run) -> Outcome:
+    """Solve the networks on every architecture."""
+    found = list(architectures(how))
+    rows = tuple(row for of in found for row in _rows(of))
+    return Outcome(Table(COLUMNS, rows), _claims(found), _chart(found), architecture_settings(how))
+
+
+def _efficiency(layer: Layer, solution: Solution) -> Fraction:
+    """Operations over what the MAC units of the layer's array do in its latency."""
+    return layer.nest.operations / (solution.metrics["comp"] * solution.metrics["latency"])
+
+
+def _rows(of: Architecture) -> list[tuple[Cell, ...]]:
+    numbers = [r.array for r in of.result.layers if r.answer.solution is not None]
+    return [
+        (
+            of.network,
+            of.name,
+            layer.name,
+            layer.count,
+            number,
+            solution.metrics["latency"],
+            float(100 * _efficiency(layer, solution)),
+            float(2 * layer.nest.operations / solution.metrics["off_chip_words"]),
+            solution.metrics["dsp"],
+        )
+        for number, (layer, solution) in zip(numbers, of.layers, strict=True)
+    ]
+
+
+def _least(of: Architecture) -> float:
+    return float(100 * min(_efficiency(layer, solution) for layer, solution in of.layers))
+
+
+def _claims(found: list[Architecture]) -> tuple[Claim, ...]:
+    claims = []
+    for net in dict.fromkeys(of.network for of in found):
+        mine = {of.name: of for of in found if of.network == net}
+        pipelines = [of for name, of in mine.items() if name not in (ONE, FREE)]
+        claims.append(
+            Claim(
+                f"{net}: the layer that uses one array worst uses several arrays better",
+                NOT_AT_HAND,
+                "least DSP efficiency of a layer on several arrays, against one array (%)",
+                max(map(_least, pipelines)),
+                ">",
+                _least(mine[ONE]),
+            )
+        )
+    return tuple(claims)
+
+
+def _chart(found: list[Architecture]) -> Chart:
+    first = found[0].network
+    networks = len({of.network for of in found})
+    names = tuple(dict.fromkeys(_label(of, layer, networks) for of in found for layer, _ in of.layers))
+    series = []
+    for of in found:
+        x = tuple(_label(of, layer, networks) for layer, _ in of.layers)
+        y = tuple(float(100 * _efficiency(layer, solution)) for layer, solution in of.layers)
+        name = of.name if networks == 1 else f"{of.network}: {of.name}"
+        series.append(Series(name, x, y, (None,) * len(x), ("",) * len(x)))
+    title = "DSP efficiency by layer and architecture" + (f" ({first})" if networks == 1 else "")
+    return Chart(title, "layer", "DSP efficiency (%)", tuple(series), names, numeric=False)
+
+
+def _label(of: Architecture, layer: Layer, networks: int) -> str:
+    return layer.name if networks == 1 else f"{of.network[0]}:{layer.name}"
+
+
+EXPERIMENT = Experiment(
+    "figure-15",
+    "how well each layer uses the arrays of an architecture",
+    NOT_AT_HAND,
+    f"{INFERENCE}; that the figure shows layers was inferred from analyze.py, which plots the DSP efficiency of each layer",
+    run,
+)

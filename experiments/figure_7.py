@@ -1,0 +1,138 @@
+"""Figure 7: search methods on the 18 designs of the matrix product, as shares of the proven optimum."""
+
+from __future__ import annotations
+
+from ithaca.experiments.claim import NOT_AT_HAND, OWN, Claim
+from ithaca.experiments.experiment import Experiment, Outcome, Run, Table
+from ithaca.experiments.matrix_product import SIZE, budget_settings
+from ithaca.experiments.methods_compared import (
+    BEST_DESIGN,
+    DESIGNS,
+    EXACT,
+    MOST_SAMPLES,
+    SEEDED,
+    STANDS_FOR,
+    Compared,
+    budget_text,
+    compare,
+    design_name,
+    geometric_mean,
+    methods,
+)
+from ithaca.peers.budget import Budget
+from ithaca.studies.charts import Chart, Series
+
+#: Seconds of a run in the released script.
+FULL_SECONDS = 300.0
+
+#: Quick mode: extent, designs and samples.
+QUICK_SIZE = 64
+QUICK_DESIGNS = ((("i",), "C"), (("i", "j"), "A"), BEST_DESIGN)
+QUICK_SAMPLES = 400
+
+COLUMNS = (
+    "dataflow",
+    "permutation",
+    "method",
+    "stands for",
+    "budget",
+    "latency (cycles)",
+    "proven optimum (cycles)",
+    "share of the optimum",
+    "samples",
+    "seconds",
+    "ended",
+)
+
+
+def run(how: Run) -> Outcome:
+    """Run methods on designs: all of them in full mode, some on three designs of 64³ with few samples in quick mode."""
+    names = methods(how)
+    if how.full:
+        size, designs = SIZE, DESIGNS
+        budgets = {m: Budget(MOST_SAMPLES.get(m), FULL_SECONDS) for m in names}
+    else:
+        size, designs = QUICK_SIZE, QUICK_DESIGNS
+        budgets = {m: Budget(QUICK_SAMPLES) for m in names}
+        # boxes are no samples: exact search is to end by itself
+        budgets[EXACT] = Budget(seconds=FULL_SECONDS)
+    budgets = {m: b.within(how.run_seconds) for m, b in budgets.items()}
+    found = compare(names, designs, (how.seed,), budgets, size, how)
+    means = {m: geometric_mean([_share(c) for c in found if c.job.method == m]) for m in names}
+    rows = tuple(
+        (
+            ",".join(c.job.design[0]),
+            c.job.design[1],
+            c.job.method,
+            STANDS_FOR[c.job.method],
+            budget_text(c.job.budget),
+            c.trace.value,
+            c.optimum,
+            _share(c),
+            c.trace.samples,
+            round(c.trace.seconds, 3),
+            c.trace.ended.value,
+        )
+        for c in found
+    )
+    settings = budget_settings(size) | {
+        "edition": "odyssey",
+        "designs": [design_name(d) for d in designs],
+        "budgets": {m: budget_text(b) for m, b in budgets.items()},
+        "geometric mean share": means,
+    }
+    return Outcome(Table(COLUMNS, rows), _claims(means), _chart(found, names, size), settings)
+
+
+def _share(compared: Compared) -> float:
+    return compared.share(compared.trace.value)
+
+
+def _claims(means: dict[str, float]) -> tuple[Claim, ...]:
+    others = {m: mean for m, mean in means.items() if m not in (SEEDED, EXACT)}
+    second = max(others, key=lambda m: others[m])
+    quantity = "geometric mean over the designs of the share of the proven optimum"
+    return (
+        Claim(
+            "search seeded by a solver is the best of the searches",
+            NOT_AT_HAND,
+            f"{quantity}, {SEEDED}, against the best of the others, {second}",
+            means[SEEDED],
+            "≥",
+            others[second],
+        ),
+        Claim(
+            "it is far better than random search",
+            NOT_AT_HAND,
+            f"{quantity}, {SEEDED}, against random",
+            means[SEEDED],
+            ">",
+            means["random"],
+        ),
+        Claim("exact search finds every optimum", OWN, f"{quantity}, {EXACT}", means[EXACT], "=", 1),
+    )
+
+
+def _chart(found: tuple[Compared, ...], names_of_methods: tuple[str, ...], size: int) -> Chart:
+    names = tuple(dict.fromkeys(f"{''.join(c.job.design[0])}\n{c.job.design[1]}" for c in found))
+    series = []
+    for method in names_of_methods:
+        mine = [c for c in found if c.job.method == method]
+        y = tuple(100 * _share(c) for c in mine)
+        series.append(Series(method, names, y, (None,) * len(y), tuple(budget_text(c.job.budget) for c in mine)))
+    title = f"Search methods on the designs of {size}³"
+    return Chart(
+        title, "dataflow and permutation", "performance (% of the proven optimum)", tuple(series), names, numeric=False
+    )
+
+
+EXPERIMENT = Experiment(
+    "figure-7",
+    "search methods on the 18 designs",
+    NOT_AT_HAND,
+    "methods, designs and budgets are those of run_method_cmp.sh of the released program; the methods' programs are other "
+    "ones, OpenTuner is represented by other evolutionary methods, random search with pruning by pruned exhaustive search",
+    run,
+    clock=True,
+    budgeted=True,
+)

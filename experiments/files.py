@@ -1,0 +1,125 @@
+"""The files of an experiment: table (CSV), plot (PNG), claims and settings (JSON)."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import tempfile
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from ithaca.experiments.claim import Claim
+from ithaca.experiments.experiment import Cell, Experiment, Outcome, Run
+from ithaca.exports.files import write_folder
+from ithaca.formulations.json_numbers import document_text, json_number
+from ithaca.studies.charts import Chart
+from ithaca.studies.plots import save_plot
+from ithaca.workloads.errors import InputError
+
+#: Version of the document.
+SCHEMA = "ithaca-experiment/1"
+
+#: The paper.
+PAPER = "Wang & Cong, Odyssey, arXiv 2111.14252"
+
+#: Endings of the files of an experiment.
+ENDINGS = (".csv", ".png", ".json")
+
+
+def check_folder(folder: Path, names: Sequence[str]) -> None:
+    """Refuse, before anything is computed, a folder that `write_experiment` could not write.
+
+    Raises
+    ------
+    InputError
+        If it is a file, cannot be made or written, or a file's place is taken by a directory.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"cannot write {folder}: it is a file; give the name of a folder")
+    parent = folder if folder.exists() else folder.absolute().parent
+    if not parent.is_dir():
+        raise InputError(f"cannot write {folder}: {parent} is not an existing folder")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise InputError(f"cannot write {folder}: writing to {parent} is not allowed")
+    for name in (f"{name}{ending}" for name in names for ending in ENDINGS):
+        if (folder / name).is_dir():
+            raise InputError(f"cannot write {folder}: {name} in it is a directory")
+
+
+def write_experiment(folder: Path, experiment: Experiment, run: Run, outcome: Outcome) -> tuple[Path, ...]:
+    """Write the files of an experiment, all or none; those of an earlier run are replaced.
+
+    Returns
+    -------
+    tuple of Path
+        The files.
+
+    Raises
+    ------
+    InputError
+        If one cannot be written.
+    """
+    contents = (
+        csv_text(outcome.table.columns, outcome.table.rows),
+        picture(outcome.chart),
+        document_text(experiment_document(experiment, run, outcome)),
+    )
+    names = [f"{experiment.name}{ending}" for ending in ENDINGS]
+    write_folder(folder, dict(zip(names, contents, strict=True)))
+    return tuple(folder / name for name in names)
+
+
+def csv_text(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
+    """A table as CSV; exact numbers as integers where they are, else as the nearest double."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_plain(cell) for cell in row] for row in rows)
+    return stream.getvalue()
+
+
+def picture(chart: Chart) -> bytes:
+    """A chart as PNG."""
+    with tempfile.TemporaryDirectory(prefix="ithaca-") as folder:
+        path = Path(folder) / "chart.png"
+        save_plot(chart, path)
+        return path.read_bytes()
+
+
+def experiment_document(experiment: Experiment, run: Run, outcome: Outcome) -> dict[str, Any]:
+    """What was run, and what it says about each claim."""
+    return {
+        "schema": SCHEMA,
+        "experiment": experiment.name,
+        "title": experiment.title,
+        "paper": {"source": PAPER, "says": experiment.published, "inferred": experiment.inference or None},
+        "mode": run.mode.value,
+        "seed": run.seed,
+        "depends_on_clock": _timed(experiment, run),
+        "settings": {**outcome.settings, **({"threads": run.threads} if _timed(experiment, run) else {})},
+        "claims": [_claim(claim) for claim in outcome.claims],
+    }
+
+
+def _timed(experiment: Experiment, run: Run) -> bool:
+    return experiment.clock or (experiment.budgeted and run.run_seconds is not None)
+
+
+def _claim(claim: Claim) -> dict[str, Any]:
+    return {
+        "claim": claim.statement,
+        "published": claim.published,
+        "quantity": claim.quantity,
+        "measured": _plain(claim.measured),
+        "relation": claim.relation,
+        "bound": _plain(claim.bound),
+        "verdict": claim.verdict,
+        "why": claim.why,
+    }
+
+
+def _plain(cell: Cell) -> str | int | float | bool | None:
+    return json_number(cell) if isinstance(cell, Fraction) else cell

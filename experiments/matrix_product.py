@@ -1,0 +1,109 @@
+"""The paper's problem: a matrix product in fp32 on the U250 at 70 %, and how to prove what is asked of it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from ithaca.experiments.experiment import Run
+from ithaca.formulations.data_types import data_type
+from ithaca.formulations.derivation import derive
+from ithaca.formulations.objectives import parse_objective
+from ithaca.formulations.problem import Limit, Problem, SpaceOptions
+from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.tiling import Tiling
+from ithaca.solver.certificate import Status
+from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.solution import Solution
+from ithaca.workloads.library import workload
+
+#: The paper's extent of all three loops.
+SIZE = 1024
+
+#: 70 % of the U250.
+DSP, BRAM18K = Fraction("8601.6"), Fraction("3763.2")
+
+#: The dataflows, in the order of the published designs.
+DATAFLOWS = (("i",), ("j",), ("k",), ("i", "j"), ("i", "k"), ("j", "k"))
+
+#: The permutations.
+PERMUTATIONS = ("A", "B", "C")
+
+
+def matrix_problem(
+    objective: str = "latency",
+    *more: Limit,
+    size: int = SIZE,
+    dataflow: tuple[str, ...] = ("i", "j"),
+    permutation: str = "C",
+    edition: Edition = Edition.ODYSSEY,
+    dsp: Fraction = DSP,
+    bram18k: Fraction = BRAM18K,
+    space: SpaceOptions | None = None,
+) -> Problem:
+    """A design of the square matrix product within the paper's budget.
+
+    Parameters
+    ----------
+    objective : str
+        What is minimised.
+    *more : Limit
+        Limits beside those on DSP blocks and block RAM.
+    size : int
+        Extent of the three loops.
+    dataflow, permutation : tuple of str, str
+        The design.
+    edition : Edition
+        Statement of the cost model; the paper's by default.
+    dsp, bram18k : Fraction
+        The budget.
+    space : SpaceOptions, optional
+        Restrictions of the design space.
+    """
+    nest = workload("mm", {"i": size, "j": size, "k": size})
+    array = derive(nest, dataflow, permutation, edition)
+    limits = (Limit("dsp", dsp), Limit("bram18k", bram18k), *more)
+    return Problem(nest, array, data_type("fp32"), limits, parse_objective(objective), space or SpaceOptions())
+
+
+def prove(problem: Problem, run: Run, start: Tiling | None = None) -> Solution:
+    """The proven optimum of a problem.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If the run was asked to end.
+    RuntimeError
+        If there is none: an experiment asks only for what exists.
+    """
+    solution = solve_exact(problem, run.search, start=start)
+    run.check()
+    if solution.certificate.status is not Status.OPTIMAL:
+        raise RuntimeError(f"{problem.array.name}, {problem.objective.text}: {solution.certificate.status.value}")
+    return solution
+
+
+def proven_value(solution: Solution) -> Fraction:
+    """The value of a proven optimum."""
+    assert solution.value is not None
+    return solution.value
+
+
+def found_tiling(solution: Solution) -> Tiling:
+    """The configuration of a proven optimum."""
+    assert solution.tiling is not None
+    return solution.tiling
+
+
+def design_text(tiling: Tiling) -> str:
+    """A configuration as the paper writes it: (t1 of all loops | t2 of the others, SIMD)."""
+    outer = ",".join(map(str, tiling.array_part.values()))
+    inner = ",".join(map(str, [*tiling.latency_hiding.values(), tiling.simd]))
+    return f"({outer} | {inner})"
+
+
+def budget_settings(size: int) -> dict[str, object]:
+    """What a document says of the problem."""
+    return {
+        "workload": f"mm i=j=k={size} fp32",
+        "limits": {"dsp": float(DSP), "bram18k": float(BRAM18K)},
+    }

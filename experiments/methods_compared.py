@@ -1,0 +1,199 @@
+"""Search methods on designs of the matrix product, each run measured against the proven optimum (Figures 7 to 9).
+
+The released script (run_method_cmp.sh) gives every method 300 s on each of 18 designs, some of them a number of epochs instead:
+simulated annealing 150,000, Bayesian optimisation 300, reinforcement learning 50,000. Those numbers are kept here as most
+samples, within the 300 s. The methods are those of `ithaca.peers` that stand for the published ones.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import threading
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib.util import find_spec
+from math import exp, log
+
+from ithaca.experiments.experiment import Run
+from ithaca.experiments.matrix_product import DATAFLOWS, PERMUTATIONS, matrix_problem, prove, proven_value
+from ithaca.formulations.problem import Problem
+from ithaca.peers.budget import Budget
+from ithaca.peers.methods import PEERS, run_peer
+from ithaca.peers.trace import Trace
+from ithaca.workloads.errors import InputError
+
+#: What each method stands for in the paper; Ithaca's exact search has no counterpart.
+STANDS_FOR: Mapping[str, str] = {
+    "random": "random search",
+    "exhaustive": "random search with pruning",
+    "annealing": "simulated annealing",
+    "optuna-tpe": "Bayesian optimisation",
+    "optuna-gp": "Bayesian optimisation",
+    "pymoo-ga": "OpenTuner",
+    "nevergrad-cma": "OpenTuner",
+    "nevergrad-de": "OpenTuner",
+    "policy-gradient": "reinforcement learning",
+    "evolve-unseeded": "genetic search without solver",
+    "evolve": "Odyssey",
+    "exact": "none",
+}
+
+#: Ithaca's seeded evolution, which works as the paper's search does, and its exact search.
+SEEDED, UNSEEDED, EXACT = "evolve", "evolve-unseeded", "exact"
+
+#: Most samples of a run in the released script.
+MOST_SAMPLES: Mapping[str, int] = {"annealing": 150_000, "optuna-tpe": 300, "optuna-gp": 300, "policy-gradient": 50_000}
+
+#: Methods of quick mode: they need no other package, and score many configurations at once.
+QUICK_METHODS = ("random", "exhaustive", "policy-gradient", UNSEEDED, SEEDED, EXACT)
+
+#: All 18 designs.
+DESIGNS = tuple((dataflow, permutation) for dataflow in DATAFLOWS for permutation in PERMUTATIONS)
+
+#: The design of the paper's best configuration.
+BEST_DESIGN = (("i", "j"), "C")
+
+Design = tuple[tuple[str, ...], str]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of one method."""
+
+    method: str
+    design: Design
+    seed: int
+    budget: Budget
+    problem: Problem
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A run, and what it is measured against.
+
+    Attributes
+    ----------
+    job : Job
+        What was run.
+    trace : Trace
+        What it found.
+    optimum : Fraction
+        The proven optimum of its design.
+    """
+
+    job: Job
+    trace: Trace
+    optimum: Fraction
+
+    def share(self, value: Fraction | None) -> float:
+        """Optimum over a value of the run; 0 where it had found none."""
+        return 0.0 if value is None else float(self.optimum / value)
+
+
+def design_name(design: Design) -> str:
+    """A design as in the tables, such as ``[i,j] C``."""
+    return f"[{','.join(design[0])}] {design[1]}"
+
+
+def methods(how: Run) -> tuple[str, ...]:
+    """The methods of a run: all in full mode, those that need no other package in quick mode.
+
+    Raises
+    ------
+    InputError
+        In full mode, if a package is missing: hours of a comparison with holes help nobody.
+    """
+    if not how.full:
+        return QUICK_METHODS
+    missing = [name for name, peer in PEERS.items() if not all(find_spec(library) for library in peer.libraries)]
+    if missing:
+        raise InputError(
+            f"--full compares all methods, and {', '.join(missing)} need packages that are not installed; "
+            "allowed: pip install 'ithaca[peers]' first, or --quick, which leaves them out"
+        )
+    return tuple(PEERS)
+
+
+def compare(
+    names: Sequence[str], designs: Sequence[Design], seeds: Sequence[int], budget: Mapping[str, Budget], size: int, how: Run
+) -> tuple[Compared, ...]:
+    """Run methods on designs, each with its budget, and prove the optimum of each design.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Methods, of `PEERS`.
+    designs : sequence of Design
+        Dataflow and permutation.
+    seeds : sequence of int
+        Seeds of the random numbers; one run for each.
+    budget : mapping of str to Budget
+        Of one run, by method.
+    size : int
+        Extent of the three loops.
+    how : Run
+        Threads, interruption.
+    """
+    problems = {d: matrix_problem(size=size, dataflow=d[0], permutation=d[1]) for d in designs}
+    optima = {}
+    for design, problem in problems.items():
+        how.step(f"proven optimum of {design_name(design)}")
+        optima[design] = proven_value(prove(problem, how))
+    jobs = [Job(m, d, s, budget[m], problems[d]) for d in designs for m in names for s in seeds]
+    found = []
+    with _interruptible(), closing(_traces(jobs, how.threads)) as traces:
+        for number, (job, trace) in enumerate(zip(jobs, traces, strict=True)):
+            found.append(Compared(job, trace, optima[job.design]))
+            how.step(f"{number + 1} of {len(jobs)} runs: {job.method} on {design_name(job.design)}")
+    return tuple(found)
+
+
+def budget_text(budget: Budget) -> str:
+    """A budget in words."""
+    parts = []
+    if budget.samples is not None:
+        parts.append(f"{budget.samples:,} samples")
+    if budget.seconds is not None:
+        parts.append(f"{budget.seconds:g} s")
+    return " or ".join(parts)
+
+
+def geometric_mean(shares: Sequence[float]) -> float:
+    """Geometric mean; 0 if one of them is."""
+    return exp(sum(map(log, shares)) / len(shares)) if all(shares) else 0.0
+
+
+def _traces(jobs: Sequence[Job], threads: int) -> Generator[Trace, None, None]:
+    """The runs, in order."""
+    if threads == 1:
+        for job in jobs:
+            yield _run(job)
+        return
+    # spawn: a fork of a process with threads can hang
+    with multiprocessing.get_context("spawn").Pool(threads, _ignore_interrupts) as pool:
+        yield from pool.imap(_run, jobs)
+
+
+def _run(job: Job) -> Trace:
+    return run_peer(job.method, job.problem, job.budget, job.seed)
+
+
+def _ignore_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let SIGINT and SIGTERM end what runs at once: no part of it is of use, and other packages' searches never ask."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

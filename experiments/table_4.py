@@ -1,0 +1,212 @@
+"""Table 4: the designs that solver objectives lead to, as ratios of latency, off-chip traffic and DSP blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ithaca.experiments.claim import Claim
+from ithaca.experiments.experiment import Cell, Experiment, Outcome, Run, Table
+from ithaca.experiments.matrix_product import (
+    BRAM18K,
+    SIZE,
+    budget_settings,
+    design_text,
+    found_tiling,
+    matrix_problem,
+    prove,
+    proven_value,
+)
+from ithaca.experiments.objectives_compared import LATENCY, expressions, fastest_optimum, rounded_program
+from ithaca.experiments.published_designs import COMPARED, SOLVED, TABLE, Published, least_of_each
+from ithaca.experiments.published_program import continuous_optimum, rounded
+from ithaca.formulations.metrics import metric_values
+from ithaca.formulations.problem import Limit
+from ithaca.formulations.tiling import Tiling
+from ithaca.studies.charts import Chart, Series
+
+#: The paper prints one decimal, cut or rounded.
+PRINTED = Fraction(1, 10)
+
+COLUMNS = (
+    "objective",
+    "design by",
+    "latency / best",
+    "off-chip / best",
+    "DSP / best",
+    "published latency",
+    "published off-chip",
+    "published DSP",
+    "latency (cycles)",
+    "off-chip (words)",
+    "DSP",
+    "BRAM18K",
+    "fits",
+    "design (t1 | t2, SIMD)",
+)
+
+#: Where a row's design comes from.
+PAPER, PROOF, PROGRAM = "published", "proven optimum", "nonlinear program"
+
+
+@dataclass(frozen=True)
+class Design:
+    """A design that an objective leads to."""
+
+    objective: str
+    origin: str
+    tiling: Tiling
+    metrics: Mapping[str, Fraction]
+    stated: Published | None = None
+
+
+def run(how: Run) -> Outcome:
+    """Evaluate the published designs, prove the optimum of every objective; in full mode solve the nonlinear programs, too."""
+    published = [Design(row.objective, PAPER, row.tiling, row.metrics, row) for row in TABLE]
+    proven = []
+    how.step("objectives")
+    named = expressions(how)
+    for name, expression in named.items():
+        how.step(f"proven optimum of {name}")
+        solution = fastest_optimum(expression, how)
+        proven.append(Design(name, PROOF, found_tiling(solution), solution.metrics))
+    groups = [published, proven]
+    if how.full:
+        programs = []
+        for name, expression in named.items():
+            how.step(f"nonlinear program of {name}")
+            tiling, _ = rounded_program(expression, how)
+            programs.append(Design(name, PROGRAM, tiling, metric_values(matrix_problem().costs(tiling))))
+        groups.append(programs)
+    rows = [row for group in groups for row in _rows(group)]
+    return Outcome(
+        Table(COLUMNS, tuple(rows)),
+        _claims(published, proven, how),
+        _chart(groups),
+        budget_settings(SIZE) | {"dataflow": "i,j", "permutation": "C", "edition": "odyssey", "objectives": named},
+    )
+
+
+def _rows(designs: list[Design]) -> list[tuple[Cell, ...]]:
+    least = least_of_each([d.metrics for d in designs])
+    return [
+        (
+            d.objective,
+            d.origin,
+            *(float(d.metrics[m] / least[m]) for m in COMPARED),
+            *((d.stated.latency, d.stated.off_chip, d.stated.dsp) if d.stated else (None,) * 3),
+            *(d.metrics[m] for m in (*COMPARED, "bram18k")),
+            d.metrics["bram18k"] <= BRAM18K,
+            design_text(d.tiling),
+        )
+        for d in designs
+    ]
+
+
+def _claims(published: list[Design], proven: list[Design], how: Run) -> tuple[Claim, ...]:
+    least = least_of_each([d.metrics for d in published])
+    off = max(
+        abs(d.metrics[metric] / least[metric] - Fraction(str(stated)))
+        for d in published
+        if d.stated is not None
+        for metric, stated in zip(COMPARED, (d.stated.latency, d.stated.off_chip, d.stated.dsp), strict=True)
+    )
+    by_name = {d.objective: d.metrics for d in proven}
+    fastest = by_name[LATENCY]["latency"]
+    with_traffic = [d.metrics["latency"] for d in proven if d.objective.startswith("comm")]
+    how.step("least block RAM of the published traffic")
+    traffic = min(d.metrics["off_chip_words"] for d in published)
+    needed = proven_value(prove(matrix_problem("bram18k", Limit("comm", traffic), bram18k=Fraction(10**9)), how))
+    claims = [
+        Claim(
+            "the published ratios are those of the published designs",
+            "12 ratios, one decimal each",
+            "largest deviation of a ratio",
+            off,
+            "<",
+            PRINTED,
+            "the table prints one decimal, some cut and some rounded",
+        ),
+        Claim(
+            "objectives with the traffic in them exclude the fastest designs",
+            "comm 8.6, comm - comp 2.5 times the best latency",
+            "least latency of their proven optima, the fastest of equals (cycles)",
+            min(with_traffic),
+            ">",
+            fastest,
+            f"{float(min(with_traffic) / fastest):.2f} to {float(max(with_traffic) / fastest):.2f} times the best; the "
+            "published designs are those of many equals that Ipopt ended at, rounded",
+        ),
+        Claim(
+            "an objective of computation alone does not exclude the fastest design",
+            "-comp 1.5 times the best latency",
+            "least latency of the designs with the most MAC units (cycles)",
+            by_name["-comp"]["latency"],
+            "=",
+            fastest,
+            "it has many optima, the fastest design among them; the published one is another, beyond the budget",
+        ),
+        Claim(
+            "minimising latency directly, too, improves on the published best design",
+            "644,713.5 cycles",
+            "proven optimum (cycles)",
+            fastest,
+            "<",
+            published[-1].metrics["latency"],
+        ),
+        Claim(
+            "the designs of the published solver exceed the budget of block RAM",
+            "in the table without remark",
+            "least BRAM18K of the three",
+            min(d.metrics["bram18k"] for d in published[:-1]),
+            ">",
+            BRAM18K,
+            "two of the three terms of the published limit on block RAM divide where they must multiply",
+        ),
+        Claim(
+            "no design of the published traffic fits",
+            f"{int(traffic):,} words",
+            "least BRAM18K of any design of that traffic (proven)",
+            needed,
+            ">",
+            BRAM18K,
+        ),
+    ]
+    if how.full:
+        how.step("published program")
+        same = sum(rounded(continuous_optimum(row.objective)[1]) == (row.t1, row.t2, row.simd) for row in SOLVED)
+        claims.append(
+            Claim(
+                "the published nonlinear program, solved by Ipopt, gives the published designs",
+                "three designs",
+                "how many of them",
+                same,
+                "=",
+                len(SOLVED),
+                "its optima form a surface; where on it Ipopt ends depends on its start",
+            )
+        )
+    return tuple(claims)
+
+
+def _chart(groups: list[list[Design]]) -> Chart:
+    names = tuple(d.objective for d in groups[1])
+    series = []
+    for group in groups:
+        least = min(d.metrics["latency"] for d in group)
+        x = tuple(d.objective for d in group)
+        y = tuple(float(d.metrics["latency"] / least) for d in group)
+        notes = tuple(design_text(d.tiling) for d in group)
+        series.append(Series(group[0].origin, x, y, (None,) * len(x), notes))
+    title = "Latency of the designs that objectives lead to (1024³)"
+    return Chart(title, "objective", "latency / best of the row", tuple(series), names, numeric=False, log_y=True)
+
+
+EXPERIMENT = Experiment(
+    "table-4",
+    "the designs that solver objectives lead to",
+    "latency, off-chip traffic and DSP blocks of four designs as ratios to the best",
+    "",
+    run,
+)

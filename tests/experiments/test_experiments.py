@@ -1,0 +1,265 @@
+"""Quick mode of every experiment: whole files, readable, and claims whose signs hold."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from ithaca.commands import experiment as command
+from ithaca.experiments import files, methods_compared
+from ithaca.experiments.claim import Claim
+from ithaca.experiments.experiment import Experiment, Mode, Outcome, Run, Table
+from ithaca.experiments.files import ENDINGS, check_folder, write_experiment
+from ithaca.experiments.registry import NAMES, find_experiment
+from ithaca.peers.budget import Budget
+from ithaca.studies.charts import Chart, Series
+from ithaca.workloads.errors import InputError
+
+#: Its claims are about what is found in so many seconds: on a busy machine they may differ.
+TIMED = "figure-9"
+
+
+def ithaca(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command as installed, in a process of its own."""
+    command = [sys.executable, "-m", "ithaca.cli", "experiment", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+def small_outcome(how: Run) -> Outcome:
+    """What an experiment of no work finds."""
+    how.step("nothing")
+    chart = Chart("title", "x", "y", (Series("", (1.0, 2.0), (1.0, 4.0), (None, None), ("", "")),), (1.0, 2.0))
+    claims = (
+        Claim("one is less than two", "1", "number", 1, "<", 2),
+        Claim("a third", "0.3", "number", Fraction(1, 3), "=", 0),
+    )
+    return Outcome(Table(("x", "y"), ((1, Fraction(1, 2)), (None, Fraction(4)))), claims, chart, {"size": 2})
+
+
+SMALL = Experiment("small", "a small one", "1", "", small_outcome)
+
+
+@cache
+def quick(name: str) -> Outcome:
+    """Quick mode of an experiment, run once."""
+    return find_experiment(name).run(Run())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_quick_mode_makes_every_file_and_the_claims_hold(name: str, tmp_path: Path) -> None:
+    experiment, how = find_experiment(name), Run()
+    assert experiment.name == name
+    outcome = quick(name)
+    written = write_experiment(tmp_path / "out", experiment, how, outcome)
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == sorted(f"{name}{ending}" for ending in ENDINGS)
+    table, plot, document = written
+    with table.open(newline="") as stream:
+        columns, *rows = csv.reader(stream)
+    assert columns == list(outcome.table.columns)
+    assert len(rows) == len(outcome.table.rows) > 1
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    read = json.loads(document.read_text())
+    assert (read["schema"], read["experiment"], read["mode"], read["seed"]) == ("ithaca-experiment/1", name, "quick", 0)
+    assert {claim["verdict"] for claim in read["claims"]} <= {"holds", "differs"}
+    assert len(read["claims"]) == len(outcome.claims) > 0
+    if name != TIMED:
+        assert [claim.statement for claim in outcome.differing] == []
+
+
+def test_anchors_of_the_paper() -> None:
+    rows = quick("table-3").table.rows
+    cycles = {(row[2], row[3]): row[4] for row in rows}
+    assert cycles == {
+        ("divisors", "proven"): 1_052_673,
+        ("all", "published"): Fraction("644713.5"),
+        ("all", "proven"): Fraction("637832.25"),
+    }
+
+
+def test_what_figure_1_loses() -> None:
+    rows = quick("figure-1").table.rows
+    lost = {row[1]: row[4] for row in rows if row[2] == "fastest"}
+    assert lost["best"] == 0
+    assert lost["divisors"] == pytest.approx(39.41, abs=0.01)
+    assert lost["communication-pruned"] == pytest.approx(45.98, abs=0.01)
+
+
+@pytest.mark.parametrize(("relation", "holds"), [("<", True), ("≤", True), ("=", False), ("≥", False), (">", False)])
+def test_a_claim_can_fail(relation: str, holds: bool) -> None:
+    claim = Claim("", "", "", Fraction(1, 3), relation, Fraction(1, 2))
+    assert claim.holds is holds
+    assert claim.verdict == ("holds" if holds else "differs")
+
+
+def test_claims_compare_exact_numbers_exactly() -> None:
+    tiny = Fraction(1, 10**30)
+    assert not Claim("", "", "", 1 + tiny, "=", Fraction(1)).holds
+
+
+def test_an_unknown_relation_is_refused() -> None:
+    with pytest.raises(ValueError, match="allowed"):
+        Claim("", "", "", 1, "≈", 1)
+
+
+def test_a_document_has_verdict_and_exact_numbers(tmp_path: Path) -> None:
+    table, _, document = write_experiment(tmp_path, SMALL, Run(Mode.FULL, seed=3), small_outcome(Run()))
+    assert table.read_text() == "x,y\n1,0.5\n,4\n"
+    read = json.loads(document.read_text())
+    assert (read["mode"], read["seed"], read["settings"]) == ("full", 3, {"size": 2})
+    assert [(c["verdict"], c["measured"], c["bound"]) for c in read["claims"]] == [("holds", 1, 2), ("differs", 1 / 3, 0)]
+
+
+def test_a_clocked_experiment_records_its_threads(tmp_path: Path) -> None:
+    clocked = replace(SMALL, clock=True)
+    document = write_experiment(tmp_path, clocked, Run(threads=2), small_outcome(Run()))[2]
+    assert json.loads(document.read_text())["settings"]["threads"] == 2
+
+
+def test_a_stopped_experiment_ends_before_it_has_anything() -> None:
+    for name in NAMES:
+        with pytest.raises(KeyboardInterrupt):
+            find_experiment(name).run(Run(stop=lambda: True))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_experiment_leaves_no_file(number: signal.Signals, tmp_path: Path) -> None:
+    def interrupted(how: Run) -> Outcome:
+        os.kill(os.getpid(), number)
+        return small_outcome(how)
+
+    before = signal.getsignal(number)
+    with pytest.raises(KeyboardInterrupt):
+        command.run(command.ExperimentCommand((replace(SMALL, run=interrupted),), Run(), tmp_path))
+    assert list(tmp_path.iterdir()) == []
+    assert signal.getsignal(number) == before
+
+
+def test_an_interruption_while_writing_waits_for_whole_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = files.picture
+
+    def interrupted(chart: Chart) -> bytes:
+        os.kill(os.getpid(), signal.SIGINT)
+        return draw(chart)
+
+    monkeypatch.setattr(files, "picture", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        command.run(command.ExperimentCommand((SMALL, SMALL), Run(), tmp_path))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["small.csv", "small.json", "small.png"]
+
+
+def test_an_interruption_ends_the_searches_of_others_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = []
+
+    def interrupted(*arguments: object) -> None:
+        ran.append(arguments)
+        os.kill(os.getpid(), signal.SIGINT)
+        raise AssertionError("it went on")
+
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(methods_compared, "run_peer", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        methods_compared.compare(["random"], [methods_compared.BEST_DESIGN], [0, 1], {"random": Budget(10)}, 16, Run())
+    assert len(ran) == 1
+    assert signal.getsignal(signal.SIGINT) == before
+
+
+def test_runs_side_by_side_find_the_same(tmp_path: Path) -> None:
+    budget = {"random": Budget(50)}
+    designs = [methods_compared.BEST_DESIGN, (("i",), "C")]
+    one, two = (methods_compared.compare(["random"], designs, [0, 1], budget, 16, Run(threads=n)) for n in (1, 2))
+    assert [c.trace.value for c in one] == [c.trace.value for c in two]
+    assert all(0 < c.share(c.trace.value) <= 1 for c in one)
+
+
+@pytest.mark.parametrize("failing", ["csv_text", "picture", "experiment_document"])
+def test_a_failure_while_writing_leaves_no_file(failing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(files, failing, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_experiment(tmp_path, SMALL, Run(), small_outcome(Run()))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failure_while_renaming_puts_back_the_files_of_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_experiment(tmp_path, SMALL, Run(), small_outcome(Run()))
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    rename: Callable[[Path, Path], Path] = Path.replace
+
+    def interrupted(self: Path, target: Path) -> Path:
+        if Path(target) == tmp_path / "small.json" and self.parent.name != "before":
+            raise KeyboardInterrupt
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_experiment(tmp_path, SMALL, Run(seed=1), small_outcome(Run()))
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_folders_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "small.csv").mkdir()
+    for folder, what in (
+        (tmp_path / "file", "it is a file"),
+        (tmp_path / "a" / "b", "not an existing"),
+        (tmp_path, "directory"),
+    ):
+        with pytest.raises(InputError, match=what):
+            check_folder(folder, ["small"])
+
+
+def test_the_command_refuses_bad_words_in_one_line(tmp_path: Path) -> None:
+    for arguments, what in (
+        (("figure-99",), "allowed: figure-1, table-3"),
+        (("table-3", "--quick", "--full"), "--quick and --full"),
+        (("table-3", "--list"), "--list goes with no name"),
+        (("table-3", "--seed", "-1"), "--seed"),
+        (("table-3", "-o", str(tmp_path / "a" / "b")), "cannot write"),
+    ):
+        done = ithaca(*arguments)
+        assert done.returncode == 2
+        assert done.stdout == ""
+        assert what in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+def test_an_interrupted_command_says_so_and_leaves_nothing(tmp_path: Path) -> None:
+    arguments = [sys.executable, "-m", "ithaca.cli", "experiment", "figure-7", "--full", "-o", str(tmp_path / "out")]
+    if not all(find_spec(library) for library in ("optuna", "torch", "pymoo", "nevergrad")):
+        arguments[4:6] = ["figure-5", "--full"]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(5)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=100)
+    assert (process.returncode, output) == (1, "")
+    assert "interrupted" in errors
+    assert errors.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_lists_runs_and_writes(tmp_path: Path) -> None:
+    listed = ithaca()
+    assert listed.returncode == 0
+    assert all(name in listed.stdout for name in NAMES)
+    assert ithaca("--list").stdout == listed.stdout
+    done = ithaca("table-3", "-o", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    assert "637,832.25" in done.stdout
+    assert "holds" in done.stdout
+    assert [line.partition(" ")[0] for line in done.stderr.splitlines()] == ["wrote"] * 3
+    assert len(list((tmp_path / "out").iterdir())) == 3
