@@ -1,0 +1,101 @@
+"""Documents whose console blocks are run: every command prints what the document shows.
+
+Two kinds of fenced blocks count, in the order they stand in, all in one folder per document::
+
+    ```yaml title="layer.yaml"      a block with a title is a file: it is written
+    ```console                      after "$ " stands a command, below it what it prints
+
+What may differ between two runs is not compared: box counts, seconds, and the width of columns.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from difflib import unified_diff
+from pathlib import Path
+
+_BLOCK = re.compile(
+    r'^```(?:console\n(?P<console>.*?)|\w+ title="(?P<file>[^"]+)"\n(?P<text>.*?))^```$', re.DOTALL | re.MULTILINE
+)
+
+
+def check(document: Path, folder: Path, update: str) -> None:
+    """Run the blocks of a document in a folder and compare what they print.
+
+    Parameters
+    ----------
+    document : Path
+        A Markdown file.
+    folder : Path
+        An empty folder.
+    update : str
+        Environment variable that, if set, has the document rewritten with what was printed instead.
+    """
+    text = document.read_text(encoding="utf-8")
+    renewed = run_blocks(text, folder)
+    if os.environ.get(update):
+        document.write_text(renewed, encoding="utf-8")
+    else:
+        says, prints = plain(text).splitlines(), plain(renewed).splitlines()
+        changes = list(unified_diff(says, prints, f"{document.name} says", "the program prints", lineterm="", n=2))
+        assert not changes, "\n".join(changes)
+
+
+def run_blocks(text: str, folder: Path) -> str:
+    """The text of a document with what its commands print now."""
+    parts, end = [], 0
+    for block in _BLOCK.finditer(text):
+        if block["file"] is not None:
+            (folder / block["file"]).write_text(block["text"], encoding="utf-8")
+            continue
+        commands = [line[2:] for line in block["console"].splitlines() if line.startswith("$ ")]
+        parts += [text[end : block.start("console")], _run(commands, folder)]
+        end = block.end("console")
+    return "".join([*parts, text[end:]])
+
+
+def _run(commands: list[str], folder: Path) -> str:
+    """The commands and their output, as documents show them."""
+    tools = folder / "bin"
+    tools.mkdir(exist_ok=True)
+    for name, module in (("ithaca", " -m ithaca.cli"), ("python", "")):
+        (tools / name).write_text(f'#!/bin/sh\nexec "{sys.executable}"{module} "$@"\n')
+        (tools / name).chmod(0o755)
+    environment = os.environ | {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120"}
+    shown = []
+    for command in commands:
+        done = subprocess.run(
+            command,
+            shell=True,
+            cwd=folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=300,
+        )
+        lines = [line.rstrip() for line in done.stdout.strip("\n").split("\n")]
+        shown.append("\n".join([f"$ {command}", *lines]).rstrip("\n") + "\n")
+    return "\n".join(shown)
+
+
+def plain(text: str) -> str:
+    """Text without what may differ between runs: box counts, seconds, and the width of columns of seconds."""
+    text = re.sub(r"[\d,]+ boxes, [\d.]+ s\b", "boxes", text)
+    text = re.sub(r"confirmed by (\w+) in [\d.]+ s\b", r"confirmed by \1", text)
+    text = re.sub(r"\n{2,}", "\n\n", text)
+    return re.sub(r"[━─┏┓┡┩└┘┳┴╇]+", "━", "\n".join(_without_seconds(text)))
+
+
+def _without_seconds(text: str) -> list[str]:
+    """Lines of a text; in tables whose last column is headed "seconds", without that column."""
+    lines, seconds = [], False
+    for line in text.split("\n"):
+        if line.startswith("┃"):
+            seconds = line.rstrip("┃ ").endswith("seconds")
+        timed = seconds and line.startswith(("┃", "│"))
+        lines.append(re.sub(r"[^┃│]*[┃│]$", "", line) if timed else line)
+    return lines

@@ -1,0 +1,127 @@
+"""The user guide in docs/: every command of every page runs, and the site builds without warnings.
+
+``UPDATE_GUIDE=1 pytest tests/test_guide.py`` writes the console blocks anew.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from tests.console_blocks import check
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+
+#: What the programs of one page search with.
+PEERS = ("optuna", "pymoo", "nevergrad")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_console_blocks_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
+    if page.stem == "exporting" and shutil.which("cc") is None:
+        pytest.skip("no C compiler for the exported program")
+    for tool in PEERS if page.stem == "seeding-tools" else ():
+        pytest.importorskip(tool)
+    check(page, tmp_path, "UPDATE_GUIDE")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_no_code_escapes_the_test(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    # programs and data have a title, so that they are written and a console block runs them; plain text is not run
+    assert set(re.findall(r"^```(\w.*)$", text, re.MULTILINE)) <= {"console", "text"} | set(
+        re.findall(r'^```(\w+ title="[\w.-]+")$', text, re.MULTILINE)
+    )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("material", reason="mkdocs-material is not installed")
+    folder = tmp_path_factory.mktemp("guide") / "site"
+    built = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
+        cwd=ROOT,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},  # the theme's advertisement of its successor
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert built.returncode == 0, built.stderr
+    assert "WARNING" not in built.stderr
+    return folder
+
+
+class _Page(HTMLParser):
+    """What a page loads, links to, and can be linked at."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.loaded: list[str] = []
+        self.links: list[str] = []
+        self.anchors: set[str] = set()
+        self.equations = 0
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.anchors.add(given.get("id", ""))
+        self.equations += tag == "math"
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        elif tag == "link" and given.get("rel") != "canonical":
+            self.loaded.append(given.get("href", ""))
+        elif "src" in given:
+            self.loaded.append(given["src"])
+
+
+def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
+    pages = {path: _Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
+    assert len(pages) > len(PAGES)
+    for path, page in pages.items():
+        for loaded in page.loaded:
+            assert not re.match(r"(\w+:)?//", loaded), f"{path.name} loads {loaded}"
+    for style in site.rglob("*.css"):
+        assert not re.search(r"(@import|url\()\s*['\"]?(https?:)?//", style.read_text(encoding="utf-8")), style
+
+
+def test_links_lead_somewhere(site: Path) -> None:
+    pages = {path: _Page(path.read_text(encoding="utf-8")) for path in site.glob("*.html") if path.name != "404.html"}
+    for path, page in pages.items():
+        for link in [*page.links, *page.loaded]:
+            target, _, anchor = link.partition("#")
+            if re.match(r"\w+:", target):
+                continue
+            found = path if target in ("", ".") else (path.parent / target.partition("?")[0]).resolve()
+            assert found.exists(), f"{path.name} links to {link}"
+            assert not anchor or found not in pages or anchor in pages[found].anchors, f"{path.name} links to {link}"
+
+
+def test_equations_are_drawn_without_scripts(site: Path) -> None:
+    page = (site / "cost-model.html").read_text(encoding="utf-8")
+    assert _Page(page).equations > 20
+    assert "arithmatex" not in page
+    # what latex2mathml does not know it passes on as text
+    assert not re.search(r"<m[a-z]+>[^<]*(\\|&(amp;)?<)", page)
+
+
+def test_the_command_reference_names_every_option(site: Path) -> None:
+    import typer
+
+    from ithaca.cli import app
+
+    page = re.sub(r"<[^>]+>", "", (site / "commands.html").read_text(encoding="utf-8"))
+    commands = dict(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+    commands |= {f"list {name}": inner for name, inner in commands.pop("list").commands.items()}
+    assert {"solve", "whatif", "list designs"} <= set(commands)
+    for name, command in commands.items():
+        section = page.split(f"ithaca {name}&para;")[1].split("&para;")[0]
+        for parameter in command.params:
+            assert all(option in section for option in parameter.opts if option.startswith("-")), (name, parameter.name)
