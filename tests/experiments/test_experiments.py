@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -263,3 +264,9 @@ def test_the_command_lists_runs_and_writes(tmp_path: Path) -> None:
     assert "holds" in done.stdout
     assert [line.partition(" ")[0] for line in done.stderr.splitlines()] == ["wrote"] * 3
     assert len(list((tmp_path / "out").iterdir())) == 3
+
+
+def test_the_results_page_names_every_experiment_and_no_other() -> None:
+    page = Path(__file__).parents[2] / "docs" / "results.md"
+    commands = re.findall(r"^    ithaca experiment (\S+)", page.read_text(), re.MULTILINE)
+    assert sorted(commands) == sorted(NAMES)
