@@ -10,7 +10,6 @@ from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.progress_line import ProgressLine
 from ithaca.exports import autosa, scalesim, timeloop
 from ithaca.exports.autosa.requirements import MIN_LANES
-from ithaca.exports.files import write_folder
 from ithaca.formulations.dataflows import dataflows
 from ithaca.formulations.derivation import derive
 from ithaca.formulations.problem import SpaceOptions
@@ -23,6 +22,7 @@ from ithaca.solver.portfolio import best_solution, solve_designs
 from ithaca.solver.result_files import load_result
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.writing import write_folder
 
 #: A design, a configuration of it, and how it was chosen.
 _Choice = tuple[SystolicArray, Tiling, str]

@@ -19,7 +19,6 @@ from ithaca.commands.options import (
     parse_sizes,
 )
 from ithaca.commands.request import requested_limits
-from ithaca.exports.files import check_writable, write_text_atomically
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.objectives import parse_objective
@@ -39,6 +38,7 @@ from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import Network
+from ithaca.workloads.writing import check_writable, write_text_atomically
 
 #: Why layers are infeasible together although none is by itself.
 NO_COMMON_DESIGN = "no design is feasible for all of them"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from ithaca.commands.explain import explain_result
 from ithaca.commands.explain_words import statements
-from ithaca.exports.files import write_text_atomically
 from ithaca.exports.report.page import report_page
 from ithaca.solver.options import SolveOptions
+from ithaca.workloads.writing import write_text_atomically
 
 
 def write_report(file: Path, output: Path, options: SolveOptions | None, around: int) -> str:

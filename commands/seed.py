@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ithaca.commands.interrupt import Interrupt
-from ithaca.exports.files import check_writable, write_folder, write_text_atomically
 from ithaca.exports.seeds.diverse import diverse_tilings
 from ithaca.exports.seeds.for_csv import csv_text, seed_points
 from ithaca.exports.seeds.for_nevergrad import nevergrad_text
@@ -29,6 +28,7 @@ from ithaca.solver.result_files import load_result
 from ithaca.solver.solution import Solution
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import LIBRARY, PATH_ENDINGS
+from ithaca.workloads.writing import check_writable, write_folder, write_text_atomically
 
 #: Tools whose seeds are one text file; the others have their own branch in `_write`.
 _TEXTS: Mapping[str, Callable[[Seeds], str]] = {

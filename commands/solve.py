@@ -11,7 +11,6 @@ from ithaca.commands.display import explain_infeasibility
 from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.progress_line import ProgressLine
 from ithaca.commands.request import Request, problems
-from ithaca.exports.files import write_text_atomically
 from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.agreement import prove_again
@@ -20,6 +19,7 @@ from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import best_solution, solve_designs
 from ithaca.solver.result import Result, result_document
+from ithaca.workloads.writing import write_text_atomically
 
 
 def run(

@@ -13,11 +13,11 @@ from typing import Any
 
 from ithaca.experiments.claim import Claim
 from ithaca.experiments.experiment import Cell, Experiment, Outcome, Run
-from ithaca.exports.files import write_folder
 from ithaca.formulations.json_numbers import document_text, json_number
 from ithaca.studies.charts import Chart
 from ithaca.studies.plots import save_plot
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.writing import write_folder
 
 #: Version of the document.
 SCHEMA = "ithaca-experiment/1"
@@ -105,7 +105,7 @@ def experiment_document(experiment: Experiment, run: Run, outcome: Outcome) -> d
 
 
 def _timed(experiment: Experiment, run: Run) -> bool:
-    return experiment.clock or (experiment.budgeted and run.run_seconds is not None)
+    return run.mode in experiment.clock or (experiment.budgeted and run.run_seconds is not None)
 
 
 def _claim(claim: Claim) -> dict[str, Any]:

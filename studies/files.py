@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ithaca.exports.files import check_writable
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.writing import check_writable
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from math import log10
 from pathlib import Path
 
-from ithaca.exports.files import check_writable
 from ithaca.studies.charts import Chart, Series
 from ithaca.studies.files import whole_file
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.writing import check_writable
 
 PICTURES = (".png", ".svg", ".pdf")
 PAGES = (".html",)

@@ -8,7 +8,7 @@ configurations and proves the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from ithaca.formulations.expression import multiply
@@ -66,8 +66,3 @@ def stand_in(problems: Sequence[Problem], objective: Objective) -> StandIn:
         return StandIn(objective)
     other = under if constant < 0 else multiply(-1, under)
     return StandIn(Objective(wording(other), other), constant)
-
-
-def replaced(problems: Sequence[Problem], objective: Objective) -> list[Problem]:
-    """Problems with another objective."""
-    return [replace(problem, objective=objective) for problem in problems]

@@ -15,7 +15,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError
 
-from ithaca.exports.files import write_text_atomically
 from ithaca.formulations.json_numbers import SCHEMA, document_text, parse_json, read_text, refuse_invalid
 from ithaca.formulations.membership import feasible_value
 from ithaca.formulations.problem import Problem
@@ -27,6 +26,7 @@ from ithaca.solver.solution import Shortfall, make_solution
 from ithaca.studies.answer import Answer
 from ithaca.studies.fingerprint import fingerprint
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.writing import write_text_atomically
 
 #: Largest file of the store (bytes); one has about 2 kB.
 MAX_BYTES = 2**20

@@ -24,7 +24,7 @@ def refine(
     search = parse.parse_search(time_limit, seed=seed)
     budget = SAMPLES if samples is None else parse.parse_integer("--samples", samples, least=1)
     if output is not None:
-        from ithaca.exports.files import check_writable
+        from ithaca.workloads.writing import check_writable
 
         check_writable(output)
     result = refine_result(file, search, budget)

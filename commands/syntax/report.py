@@ -21,14 +21,16 @@ def report(
     """Report a result as one self-contained page: the answer, its proof, what limits it, the array drawn."""
     from ithaca.commands.options import parse_integer, parse_search
     from ithaca.commands.report import write_report
-    from ithaca.exports.files import check_writable
     from ithaca.exports.report.landscape import FARTHEST
+    from ithaca.workloads.writing import check_writable
 
     if quick and time_limit is not None:
         raise InputError("--time-limit cannot be given with --quick, which solves nothing")
-    search, distance = parse_search(time_limit or SECONDS), parse_integer("--around", around, least=0)
+    search, distance = parse_search(SECONDS if time_limit is None else time_limit), parse_integer("--around", around, least=0)
     if distance > FARTHEST:
         raise InputError(f"--around is '{around}'; allowed: at most {FARTHEST}")
     check_writable(output)
+    if output.resolve() == file.resolve():
+        raise InputError(f"--output is '{output}', the result itself; allowed: another file")
     # on stderr: the page may go to /dev/stdout
     print(write_report(file, output, None if quick else search, distance), file=sys.stderr)

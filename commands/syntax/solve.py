@@ -42,7 +42,7 @@ def solve(
     search = parse.parse_search(time_limit, gap, seed)
     workers = parse.parse_integer("--threads", threads, least=1)
     if output is not None:
-        from ithaca.exports.files import check_writable
+        from ithaca.workloads.writing import check_writable
 
         check_writable(output)
     request = read_request(

@@ -63,7 +63,7 @@ def export_autosa(nest: LoopNest, array: SystolicArray, data: DataType, tiling: 
     Returns
     -------
     mapping of str to str
-        Content by file name; `ithaca.exports.files.write_folder` writes it.
+        Content by file name; `ithaca.workloads.writing.write_folder` writes it.
 
     Raises
     ------

@@ -76,7 +76,7 @@ def export_timeloop(
     Returns
     -------
     mapping of str to str
-        Content by file name; `ithaca.exports.files.write_folder` writes it.
+        Content by file name; `ithaca.workloads.writing.write_folder` writes it.
 
     Raises
     ------

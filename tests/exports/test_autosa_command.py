@@ -10,7 +10,7 @@ import pytest
 
 from ithaca.exports.autosa import export_autosa
 from ithaca.exports.autosa.command import data_pack_sizes, options, sa_sizes
-from ithaca.exports.files import write_folder
+from ithaca.workloads.writing import write_folder
 
 
 def test_sizes(row, configure):

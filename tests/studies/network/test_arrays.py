@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from ithaca.exports.files import write_text_atomically
 from ithaca.formulations.json_numbers import document_text
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
@@ -21,6 +20,7 @@ from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.network import Network
+from ithaca.workloads.writing import write_text_atomically
 from tests.studies.network.tiny import tiny_network, tiny_request
 
 OPTIONS = RunOptions()

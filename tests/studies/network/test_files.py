@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from ithaca.exports.files import write_text_atomically
 from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import SpaceOptions
@@ -27,6 +26,7 @@ from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.network.store import ProblemStore
 from ithaca.studies.network.table import COLUMNS, network_table
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.writing import write_text_atomically
 from tests.studies.network.tiny import tiny_network, tiny_request
 
 Solve = Callable[..., NetworkResult]

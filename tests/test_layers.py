@@ -1,0 +1,74 @@
+"""Data flow one way: no layer imports a later one."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+#: The layers, earlier ones first.
+LAYERS = (
+    "workloads",
+    "formulations",
+    "solver",
+    "studies",
+    "refine",
+    "exports",
+    "peers",
+    "experiments",
+    "commands",
+    "cli",
+)
+
+
+def files(layer: str) -> list[Path]:
+    """The modules of a layer: those of its folder, or its file."""
+    return sorted((ROOT / layer).rglob("*.py")) or [ROOT / f"{layer}.py"]
+
+
+def imported(text: str) -> Iterator[tuple[int, str]]:
+    """Line and name of every module of the package that a source text imports, wherever in it."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names if alias.name.startswith("ithaca."))
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, "imports name the package"
+            if node.module == "ithaca":
+                yield from ((node.lineno, f"ithaca.{alias.name}") for alias in node.names)
+            elif node.module is not None and node.module.startswith("ithaca."):
+                yield node.lineno, node.module
+
+
+def offences(layer: str, text: str) -> list[str]:
+    """Imports of later layers, and of what is no layer."""
+    allowed = {*LAYERS[: LAYERS.index(layer) + 1], "__version__"}
+    return [f"{line}: {module}" for line, module in imported(text) if module.split(".")[1] not in allowed]
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_no_layer_imports_a_later_one(layer: str) -> None:
+    found = [f"{path.relative_to(ROOT)}:{offence}" for path in files(layer) for offence in offences(layer, path.read_text())]
+    assert not found
+
+
+def test_every_package_has_its_place() -> None:
+    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests"}
+    assert packages == set(LAYERS) - {"cli"}
+
+
+def test_the_order_is_the_one_contributors_read() -> None:
+    guide = (ROOT / "CONTRIBUTING.md").read_text()
+    named = re.findall(r"^    (\w+)(?:/|\.py) ", guide, re.MULTILINE)
+    assert tuple(name for name in named if name not in ("docs", "tests")) == LAYERS
+
+
+def test_an_import_of_a_later_layer_is_seen() -> None:
+    text = "from ithaca.workloads import nest\ndef f():\n    import ithaca.exports.report.page\n    from ithaca import cli\n"
+    assert offences("solver", text) == ["3: ithaca.exports.report.page", "4: ithaca.cli"]
+    assert offences("studies", "from ithaca.refine.grid import x") == ["1: ithaca.refine.grid"]
+    assert not offences("commands", text.replace("cli", "__version__"))
