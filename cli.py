@@ -7,7 +7,9 @@ imported here is light, so that ``ithaca --help`` answers at once.
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -19,7 +21,7 @@ from ithaca.commands.syntax.export import export
 from ithaca.commands.syntax.grid import grid
 from ithaca.commands.syntax.listing import listing
 from ithaca.commands.syntax.network import network
-from ithaca.commands.syntax.outcome import BAD_INPUT
+from ithaca.commands.syntax.outcome import BAD_INPUT, INTERRUPTED
 from ithaca.commands.syntax.pareto import pareto
 from ithaca.commands.syntax.refine import refine
 from ithaca.commands.syntax.report import report
@@ -28,6 +30,8 @@ from ithaca.commands.syntax.solve import solve
 from ithaca.commands.syntax.verify import verify
 from ithaca.commands.syntax.whatif import whatif
 from ithaca.workloads.errors import DisagreementError, InputError
+
+CLOSED = "standard output was closed before everything was printed"
 
 app = typer.Typer(
     name="ithaca",
@@ -57,21 +61,24 @@ def _main(
 
 
 def main() -> None:
-    """Entry point: exit status 0 answer found, 1 nothing found, 2 bad input (one line on stderr)."""
+    """Entry point: exit status 0 answer found, 1 nothing found, 2 bad input, 130 interrupted (one line on stderr)."""
     if sys.stdout is None:
         print("ithaca: standard output is closed", file=sys.stderr)
         sys.exit(BAD_INPUT)
     if sys.argv[1:] in ([], ["list"]):
         sys.argv.append("--help")
+    interrupted = _interruptible()
     try:
-        status = app(standalone_mode=False)
+        status = _run(interrupted)
         sys.stdout.flush()
     except InputError as error:
         status = _refuse(str(error))
     except KeyboardInterrupt:
-        status = _refuse("interrupted")
+        status = _refuse("interrupted", status=INTERRUPTED)
     except BrokenPipeError:
-        status = _refuse("standard output was closed before everything was printed", broken_output=True)
+        status = _refuse(CLOSED, broken_output=True)
+    except SystemExit:  # typer makes this of a BrokenPipeError with an error number, and of nothing else
+        status = _refuse(CLOSED, broken_output=True)
     except OSError as error:
         where = f" '{error.filename}'" if error.filename else ""
         status = _refuse(f"{error.strerror or error}{where}", broken_output=error.filename is None)
@@ -87,14 +94,44 @@ def main() -> None:
     sys.exit(status if isinstance(status, int) else 0)
 
 
-def _refuse(message: str, *, broken_output: bool = False) -> int:
+def _interruptible() -> list[int]:
+    """Have SIGINT and SIGTERM raise KeyboardInterrupt; the list holds those that came.
+
+    By default SIGTERM ends a process at once, and leaves behind the temporary files it has.
+    """
+    came: list[int] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup and shells ask for
+            signal.signal(number, interrupt)
+    return came
+
+
+def _run(interrupted: list[int]) -> object:
+    """Run the command; its exit status, if it says one."""
+    try:
+        status = app(standalone_mode=False)
+    except Exception:
+        if interrupted:  # libraries make errors of their own of it, above all while they are imported
+            raise KeyboardInterrupt from None
+        raise
+    if status == INTERRUPTED:  # as does typer
+        raise KeyboardInterrupt
+    return status
+
+
+def _refuse(message: str, *, broken_output: bool = False, status: int = BAD_INPUT) -> int:
     line = " ".join(message.split())
     if broken_output:
         # what is still buffered can go nowhere; keep the interpreter from trying at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if line:
         print(f"ithaca: {line}", file=sys.stderr)
-    return BAD_INPUT
+    return status
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ PAGE = "commands.md"
 _HEAD = """# Commands
 
 This page is written from the program while the guide is built. `ithaca COMMAND --help` prints the same. Exit status: 0 an
-answer was found; 1 infeasible, or nothing found in time; 2 bad input, with one line on stderr; 130 interrupted before there was an answer.
+answer was found; 1 infeasible, or nothing found in time; 2 bad input, with one line on stderr; 130 interrupted before there
+was an answer.
 """
 
 

@@ -1,0 +1,205 @@
+"""Commands interrupted at any moment: their files are whole or absent, and nothing else is left behind."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from ithaca.refine.files import load_grid
+from ithaca.solver.result_files import load_result
+
+#: Says on stderr when the program itself begins: what happens before is Python's, not the program's.
+BEGIN = "import sys; from ithaca import cli; print('begun', file=sys.stderr, flush=True); cli.main()"
+
+#: What shells show as 130; an interrupted exec() makes Python end by the signal itself.
+INTERRUPTED = (130, -signal.SIGINT)
+
+#: What a file of an earlier run holds.
+OLD = b"of an earlier run\n"
+
+#: The moment at which the first temporary file is seen.
+WRITING = "writing"
+
+Moment = float | str
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command and the files it writes."""
+
+    words: tuple[str, ...]
+    files: tuple[str, ...]
+    check: Callable[[Path], object]
+
+
+def _page(path: Path) -> None:
+    assert path.read_text(encoding="utf-8").rstrip().endswith("</html>")
+
+
+def _experiment_file(path: Path) -> None:
+    if path.suffix == ".json":
+        assert json.loads(path.read_text(encoding="utf-8"))["experiment"] == "table-3"
+    elif path.suffix == ".png":
+        _picture(path)
+    else:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.reader(file))
+        assert len(rows) > 1
+        assert len({len(row) for row in rows}) == 1
+
+
+def _picture(path: Path) -> None:
+    content = path.read_bytes()
+    assert content.startswith(b"\x89PNG")
+    assert content.endswith(b"IEND\xaeB`\x82")
+
+
+def _grid_file(path: Path) -> None:
+    _picture(path) if path.suffix == ".png" else load_grid(path)
+
+
+GRID = ("--loops", "i,j", "--around", "14", "--plot", "map.png", "--x", "lanes.i", "--y", "lanes.j", "-o", "grid.nc")
+CASES = {
+    "grid": Case(("grid", "rough.json", *GRID), ("grid.nc", "map.png"), _grid_file),
+    "refine": Case(("refine", "rough.json", "--samples", "4000", "-o", "better.json"), ("better.json",), load_result),
+    "evolve": Case(
+        ("solve", "mm", "-s", "i=96,j=80,k=64", "--dataflow", "i,j", "--method", "evolve", "-o", "result.json"),
+        ("result.json",),
+        load_result,
+    ),
+    "explain": Case(("explain", "rough.json"), (), load_result),
+    "report": Case(("report", "rough.json", "--around", "3", "-o", "page.html"), ("page.html",), _page),
+    "experiment": Case(
+        ("experiment", "table-3", "-o", "paper"),
+        ("paper/table-3.csv", "paper/table-3.png", "paper/table-3.json"),
+        _experiment_file,
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def rough(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A result that is not proven optimal."""
+    path = tmp_path_factory.mktemp("rough") / "rough.json"
+    words = ["solve", "mm", "-s", "i=96,j=80,k=64", "--dataflow", "i,j", "--method", "exact", "--gap", "0.9"]
+    subprocess.run([sys.executable, "-m", "ithaca.cli", *words, "-o", str(path)], check=True, capture_output=True, timeout=100)
+    return path.read_bytes()
+
+
+def interrupted(case: Case, folder: Path, moment: Moment, number: signal.Signals) -> tuple[int, str]:
+    """Run a command in a folder and send it a signal; its exit status and what it says on stderr."""
+    with subprocess.Popen(
+        [sys.executable, "-c", BEGIN, *case.words], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "begun\n"
+        if isinstance(moment, str):
+            while process.poll() is None and not list(folder.rglob(".ithaca-*")):
+                time.sleep(0.0005)
+        else:
+            time.sleep(moment)
+        process.send_signal(number)
+        errors = process.communicate(timeout=100)[1]
+    return process.returncode, errors
+
+
+def check(name: str, folder: Path, rough: bytes, moment: Moment, number: signal.Signals, *, again: bool) -> None:
+    """Interrupt a command and see that every file is what it was before, or a whole new one."""
+    case = CASES[name]
+    (folder / "rough.json").write_bytes(rough)
+    if again:
+        for file in case.files:
+            (folder / file).parent.mkdir(exist_ok=True)
+            (folder / file).write_bytes(OLD)
+    status, errors = interrupted(case, folder, moment, number)
+    told = f"{name}, {number.name} at {moment}: status {status}, {errors}"
+    assert status in (0, 1, *INTERRUPTED), told
+    # an interruption within a destructor is printed by Python, and lost
+    assert "Traceback" not in errors or "Exception ignored" in errors, told
+    if status in INTERRUPTED:
+        assert errors == "ithaca: interrupted\n" or "Exception ignored" in errors or "wrote" in errors, told
+    left = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert left <= {"rough.json", *case.files}, told
+    assert (folder / "rough.json").read_bytes() == rough
+    new = [file for file in case.files if file in left and (folder / file).read_bytes() != OLD]
+    for file in new:
+        case.check(folder / file)
+    if again:
+        assert left == {"rough.json", *case.files}, told
+    if name == "experiment":
+        assert len(new) in (0, len(case.files)), told
+        assert again or new or not (folder / "paper").exists(), told
+    if status == 0:
+        assert len(new) == len(case.files), told
+
+
+@pytest.mark.parametrize(
+    ("moment", "number", "again"),
+    [(0.2, signal.SIGINT, False), (0.9, signal.SIGTERM, True), (WRITING, signal.SIGINT, True)],
+)
+@pytest.mark.parametrize("name", CASES)
+def test_files_are_whole_or_as_before(
+    name: str, moment: Moment, number: signal.Signals, again: bool, tmp_path: Path, rough: bytes
+) -> None:
+    if moment == WRITING and not CASES[name].files:
+        pytest.skip("it writes no file")
+    check(name, tmp_path, rough, moment, number, again=again)
+
+
+def test_a_terminated_command_removes_the_file_it_was_writing(tmp_path: Path, rough: bytes) -> None:
+    check("grid", tmp_path, rough, WRITING, signal.SIGTERM, again=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("name", CASES)
+def test_files_are_whole_or_as_before_at_many_moments(
+    name: str, number: signal.Signals, again: bool, tmp_path: Path, rough: bytes
+) -> None:
+    moments: list[Moment] = [0.0, *(0.25 * step for step in range(1, 15))]
+    if CASES[name].files:
+        moments += [WRITING] * 3
+    for place, moment in enumerate(moments):
+        folder = tmp_path / str(place)
+        folder.mkdir()
+        check(name, folder, rough, moment, number, again=again)
+
+
+def test_signals_a_shell_asks_to_ignore_are_ignored(tmp_path: Path, rough: bytes) -> None:
+    (tmp_path / "rough.json").write_bytes(rough)
+    with subprocess.Popen(
+        [sys.executable, "-c", BEGIN, "explain", "rough.json", "--quick"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),  # as nohup does of its signal
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "begun\n"
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=100)
+    assert (process.returncode, errors) == (0, "")
+    assert output.startswith("Result: ")
+
+
+def test_a_closed_pipe_is_no_search_that_found_nothing(tmp_path: Path, rough: bytes) -> None:
+    (tmp_path / "rough.json").write_bytes(rough)
+    read, write = os.pipe()
+    os.close(read)
+    words = [sys.executable, "-m", "ithaca.cli", "explain", "rough.json", "--quick", "--json"]
+    done = subprocess.run(words, cwd=tmp_path, stdout=write, stderr=subprocess.PIPE, text=True, timeout=100)
+    os.close(write)
+    assert done.returncode == 2
+    assert done.stderr == "ithaca: standard output was closed before everything was printed\n"
