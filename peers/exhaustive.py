@@ -34,7 +34,7 @@ from ithaca.peers.rows import Integers
 from ithaca.peers.trace import Ended
 from ithaca.solver.evolution.genome import Genome
 from ithaca.solver.exact.program import Program
-from ithaca.solver.exact.rounding import ROUNDING
+from ithaca.solver.exact.rounding import loosened
 
 #: Shapes of the array that are tabulated at most; where a resource depends on more, there is one group only.
 MOST_SHAPES = 1 << 25
@@ -78,7 +78,7 @@ class _Enumeration:
         self.recorder = evaluator.recorder
         constraints = self.problem.symbolic().constraints
         self.program = Program([expression for expression, _ in constraints])
-        self.bounds = [float(b) + ROUNDING * max(1.0, abs(float(b))) for _, b in constraints]
+        self.bounds = [loosened(bound) for _, bound in constraints]
         self.axes = axes(self.problem.array)
         self.separate = any(axis.loop is None for axis in self.axes)
         self.rows, self.resource = self._by_resource([e for e, _ in constraints[: len(self.problem.limits)]])

@@ -14,14 +14,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.solver.exact.engine import certificate_of
 from ithaca.solver.exact.frame import build_model
-from ithaca.solver.exact.search import Search, unsearched
+from ithaca.solver.exact.search import Search, SearchState, check_bound, unsearched
 from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution, make_solution
@@ -62,8 +61,7 @@ def solve_auto(
     began = time.perf_counter()
     options = options or SolveOptions()
     checkpoint = options.checkpoint()
-    floor: Fraction | None = None
-    evolved = False
+    early: SearchState | None = None
 
     def left(share: float = 1.0) -> SolveOptions:
         """The options, with a share of the time that is left."""
@@ -72,19 +70,18 @@ def solve_auto(
         return replace(options, time_limit=max(options.time_limit - (time.perf_counter() - began), 0.0) * share)
 
     def evolve_if_slow() -> None:
-        nonlocal start, floor, evolved
+        nonlocal early
         checkpoint()
-        if not evolved and time.perf_counter() - began > PATIENCE:
-            evolved = True
-            start, floor = _evolved(problem, start, left(EVOLUTION_SHARE))
+        if early is None and time.perf_counter() - began > PATIENCE:
+            early = _evolved(problem, start, left(EVOLUTION_SHARE))
+            if early.complete or options.gap_is_met(early.value, early.lower_bound):
+                raise StoppedError  # enough is known without tables
 
     try:
         checkpoint()
         model = build_model(problem, evolve_if_slow)
     except StoppedError:
-        state = unsearched(problem, start)
-        state.lower_bound = floor
-        method = EARLY if evolved else METHOD
+        state, method = (unsearched(problem, start), METHOD) if early is None else (early, EARLY)
         return make_solution(problem, state.incumbent, certificate_of(state, method, time.perf_counter() - began))
     prepared = time.perf_counter() - began
     limit = None if options.time_limit is None else max(options.time_limit - prepared, 0.0)
@@ -97,14 +94,15 @@ def solve_auto(
         stopped = options.stop is not None and options.stop()
         return state.complete or stopped or options.gap_is_met(state.value, state.lower_bound)
 
-    if start is not None:
-        search.offer(start)
-    if floor is not None:
-        search.raise_floor(floor)
-    methods = [EARLY, "exact"] if evolved else ["exact"]
+    known = unsearched(problem, start) if early is None else early
+    if known.incumbent is not None:
+        search.offer(known.incumbent)
+    if known.lower_bound is not None:
+        search.raise_floor(known.lower_bound)
+    methods = ["exact"] if early is None else [EARLY, "exact"]
     if not advance(ALONE if limit is None else min(ALONE, limit)) and (limit is None or limit > ALONE):
         until = None if limit is None else max(limit * (1 - CPSAT_SHARE), ALONE)
-        methods += (name for name in _combine(problem, search, left) if not evolved or name not in EARLY)
+        methods += (name for name in _combine(problem, search, left) if early is None or name not in EARLY)
         advance(until)
     seconds = time.perf_counter() - began
     certificate = certificate_of(search.state, "+".join(methods), seconds)
@@ -121,27 +119,30 @@ def _is_final(solution: Solution, options: SolveOptions) -> bool:
     return certificate.status is Status.INFEASIBLE or options.gap_is_met(solution.value, certificate.lower_bound)
 
 
-def _evolved(problem: Problem, start: Tiling | None, options: SolveOptions) -> tuple[Tiling | None, Fraction | None]:
+def _evolved(problem: Problem, start: Tiling | None, options: SolveOptions) -> SearchState:
     """An incumbent and a lower bound without exact search or its tables."""
     from ithaca.solver.evolution.incumbent import better_incumbent
     from ithaca.solver.evolution.seeding import solver_start
 
     known = solver_start(problem, options, options.checkpoint(), stages=EARLY_STAGES, rounding=False)
-    return better_incumbent(problem, options, start, known), known.lower_bound
+    state = unsearched(problem, start if known.infeasible else better_incumbent(problem, options, start, known))
+    check_bound(problem, state.value, known.lower_bound, infeasible=known.infeasible)
+    state.lower_bound, state.complete = known.lower_bound, known.infeasible
+    return state
 
 
 def _combine(problem: Problem, search: Search, left: Callable[[float], SolveOptions]) -> list[str]:
     """Let other engines bound, seed and thin out a search; those that contributed."""
     from ithaca.solver.combination import bound_and_seed, close_coarse_boxes, evolve
 
-    methods = []
     known = bound_and_seed(problem, search, left(EVOLUTION_SHARE))
-    if known.lower_bound is not None:
-        methods.append("gp")
+    methods = ["gp"] if known.infeasible or known.lower_bound is not None else []
+    if known.infeasible or left(1.0).gap_is_met(search.state.value, known.lower_bound):
+        return methods
     if evolve(problem, search, left(EVOLUTION_SHARE), known):
         methods.append("evolve")
     if known.lower_bound is not None:
-        close_coarse_boxes(problem, search, left(1.0))
+        close_coarse_boxes(problem, search, left(1.0 - CPSAT_SHARE))
     return methods
 
 

@@ -13,11 +13,15 @@ def begin_child() -> None:
     # signals reach the whole process group; the parent decides and tells the others
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
 
 
-def _end_with_parent() -> None:
-    """End this process when its parent is killed: it would wait for problems for ever."""
+def end_with_parent() -> None:
+    """Let this process end when its parent is killed: it would wait for problems for ever."""
+    threading.Thread(target=_await_parent, daemon=True).start()
+
+
+def _await_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

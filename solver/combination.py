@@ -27,9 +27,12 @@ def bound_and_seed(problem: Problem, search: Search, options: SolveOptions, stag
     Returns
     -------
     Start
-        What they found. Without a bound, the objective has no geometric program: these are of the least latency.
+        What they found. Without a bound, the time was over, or the objective has no geometric program: then these
+        are of the least latency.
     """
     known = solver_start(problem, options, options.checkpoint(), stages=stages, model=search.model)
+    if known.infeasible:
+        search.close_all()
     if known.lower_bound is not None:
         search.raise_floor(known.lower_bound)
     for tiling in known.tilings:

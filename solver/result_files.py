@@ -50,6 +50,9 @@ from ithaca.workloads.nest import LoopNest
 #: Largest result file (bytes); one with 30 designs has about 50 kB.
 MAX_BYTES = 16 * 2**20
 
+#: Largest number in a trace: differences of two of them are doubles as well.
+LARGEST = 1e300
+
 EDITED = "the file was edited or comes from another version"
 
 
@@ -62,6 +65,8 @@ def load_result(path: Path) -> LoadedResult:
         If it is no result file, or its metrics are not what the model computes.
     """
     document = parse_json(read_text(path, MAX_BYTES), path)
+    if isinstance(document, dict) and "study" in document:
+        raise refuse(path, f"study is {quoted(str(document['study']))}; allowed: a result as written by ithaca solve -o")
     try:
         read = ResultDocument.model_validate(document)
     except ValidationError as error:
@@ -235,6 +240,8 @@ def _trace(read: TraceDocument, proof: CertificateDocument, at: str) -> tuple[Tr
         if len(column) != len(read.seconds):
             raise InputError(f"{at}.{name} has {len(column)} entries; allowed: {len(read.seconds)}, as in seconds")
         known = [value for value in column if value is not None]
+        if any(abs(value) > LARGEST for value in known):
+            raise InputError(f"{at}.{name} has a number beyond ±{LARGEST:.0e}; allowed: smaller ones")
         ordered = sorted(known, reverse=name == "incumbent")
         if known != ordered or None in column[len(column) - len(known) :]:
             way = "fall" if name == "incumbent" else "rise"

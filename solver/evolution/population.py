@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ithaca.formulations.problem import Problem
 from ithaca.solver.evolution.genome import Genes, Genome
 from ithaca.solver.exact.program import Program
-from ithaca.solver.exact.rounding import ROUNDING
+from ithaca.solver.exact.rounding import loosened
 
 Floats = NDArray[np.float64]
 
@@ -87,7 +87,7 @@ class Scorer:
         self._genome = genome
         self._program = Program([symbolic.objective, *(expression for expression, _ in symbolic.constraints)])
         # loosened by the rounding of floats: the reference decides
-        self._limits = [float(bound) + ROUNDING * max(1.0, float(abs(bound))) for _, bound in symbolic.constraints]
+        self._limits = [loosened(bound) for _, bound in symbolic.constraints]
 
     def score(self, genes: Genes, legal: NDArray[np.bool_]) -> Population:
         """Objective and excess of configurations."""

@@ -22,7 +22,7 @@ from ithaca.solver.exact.granularity import granularity
 from ithaca.solver.exact.model import BoundModel, Source
 from ithaca.solver.exact.program import Program
 from ithaca.solver.exact.relaxation import Relaxation, statistic
-from ithaca.solver.exact.rounding import ROUNDING, magnitude, subtracts
+from ithaca.solver.exact.rounding import ROUNDING, loosened, magnitude, subtracts
 from ithaca.solver.exact.tables import Column, build_table, evaluate_column
 from ithaca.solver.exact.tree import Tree, build_tree
 from ithaca.solver.options import never
@@ -159,7 +159,7 @@ def lower_problem(problem: Problem, relaxation: Relaxation) -> LoweredProblem:
     return LoweredProblem(
         Program([b - Fraction(ROUNDING) * magnitude(b) if subtracts(b) else b for b in bounds]),
         Program([symbolic.objective, *(expression for expression, _ in symbolic.constraints)]),
-        np.array([float(bound) + ROUNDING * max(1.0, float(abs(bound))) for _, bound in symbolic.constraints]),
+        np.array([loosened(bound) for _, bound in symbolic.constraints]),
         granularity(symbolic.objective, problem.data),
     )
 

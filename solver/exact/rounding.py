@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from ithaca.formulations.expression import (
     Constant,
     Expression,
@@ -18,6 +20,11 @@ from ithaca.formulations.expression import (
 
 #: Relative rounding of a bound: a few dozen operations of 2**-53 each, with a wide margin.
 ROUNDING = 2.0**-40
+
+
+def loosened(bound: Fraction) -> float:
+    """An upper limit in floats that excludes nothing which meets the exact one."""
+    return float(bound) + ROUNDING * max(1.0, float(abs(bound)))
 
 
 def subtracts(node: Expression) -> bool:

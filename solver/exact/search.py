@@ -57,6 +57,33 @@ def unsearched(problem: Problem, start: Tiling | None) -> SearchState:
     return SearchState(None if value is None else start, value)
 
 
+def check_bound(problem: Problem, value: Fraction | None, lower_bound: Fraction | None, *, infeasible: bool = False) -> None:
+    """Refuse loudly what was proven elsewhere if a configuration contradicts it: it would pass for a proof.
+
+    Parameters
+    ----------
+    problem : Problem
+        What was proven about.
+    value : Fraction or None
+        Objective of a feasible configuration.
+    lower_bound : Fraction or None
+        The bound proven.
+    infeasible : bool
+        Whether it was proven that there is no feasible configuration.
+
+    Raises
+    ------
+    DisagreementError
+        If they contradict each other.
+    """
+    if value is not None and (infeasible or (lower_bound is not None and lower_bound > value)):
+        proven = "infeasibility" if lower_bound is None else f"a lower bound of {float(lower_bound):,.10g}"
+        raise DisagreementError(
+            f"{proven} was proven for design {problem.array.name}, "
+            f"yet there is {float(value):,.10g}; please report this with the command"
+        )
+
+
 class Search:
     """One branch and bound run.
 
@@ -113,16 +140,12 @@ class Search:
     def raise_floor(self, lower_bound: Fraction) -> None:
         """Take over a bound proven elsewhere: no configuration has a smaller objective."""
         self._floor = lower_bound if self._floor is None else max(self._floor, lower_bound)
-        self._check_floor()
+        check_bound(self.model.problem, self.state.value, self._floor)
 
-    def _check_floor(self) -> None:
-        """A bound from elsewhere above a configuration's value would pass for a proof: refuse it loudly."""
-        value = self.state.value
-        if self._floor is not None and value is not None and self._floor > value:
-            raise DisagreementError(
-                f"a lower bound of {float(self._floor):,.10g} was proven for design {self.model.problem.array.name}, "
-                f"yet there is {float(value):,.10g}; please report this with the command"
-            )
+    def close_all(self) -> None:
+        """Drop every open box: no configuration meets the limits, as proven elsewhere."""
+        check_bound(self.model.problem, self.state.value, None, infeasible=True)
+        self._heap.clear()
 
     @property
     def open_boxes(self) -> int:
@@ -234,4 +257,4 @@ class Search:
         if value is not None and (state.value is None or value < state.value):
             state.incumbent, state.value = tiling, value
             state.incumbents.append((time.perf_counter() - self._began, value))
-            self._check_floor()
+            check_bound(self.model.problem, value, self._floor)

@@ -9,12 +9,13 @@ from fractions import Fraction
 import pytest
 
 from ithaca.formulations.problem import Problem
-from ithaca.solver import auto
+from ithaca.solver import auto, combination
 from ithaca.solver.agreement import check_agreement, prove_again
 from ithaca.solver.certificate import Status
-from ithaca.solver.combination import evolve
+from ithaca.solver.combination import bound_and_seed, evolve
 from ithaca.solver.engines import Method, engine
-from ithaca.solver.evolution.seeding import NOTHING
+from ithaca.solver.evolution import incumbent
+from ithaca.solver.evolution.seeding import NOTHING, Start
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.exact.frame import build_model
 from ithaca.solver.exact.model import BoundModel
@@ -55,13 +56,91 @@ def test_auto_serves_objectives_that_other_engines_cannot_express(monkeypatch: p
     assert auto.solve_auto(problem).value == solve_exact(problem).value
 
 
-def test_evolution_finds_the_incumbent_where_tables_take_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def check_every_engine_at_once(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All engines are asked before exact search has begun, with and without time."""
+    monkeypatch.setattr(incumbent, "SAMPLES", 500)
+    monkeypatch.setattr(auto, "ALONE", 0.0)
+    monkeypatch.setattr(auto, "PATIENCE", 0.0)
+    expected = solve_exact(problem)
+    solution = auto.solve_auto(problem)
+    assert (solution.value, solution.certificate.status) == (expected.value, expected.certificate.status)
+    monkeypatch.setattr(auto, "CPSAT_SHARE", 1.0)
+    for limit in (0.0, 0.01, 0.3):
+        found = auto.solve_auto(problem, SolveOptions(time_limit=limit))
+        certificate = found.certificate
+        if certificate.status in (Status.OPTIMAL, Status.INFEASIBLE):
+            assert (found.value, certificate.status) == (expected.value, expected.certificate.status)
+        elif expected.value is not None:
+            assert certificate.lower_bound is None or certificate.lower_bound <= expected.value
+            assert found.value is None or expected.value <= found.value != certificate.lower_bound
+        else:
+            assert certificate.status is Status.UNKNOWN
+
+
+@pytest.mark.parametrize("seed", [2, 7, 13, 22])
+def test_engines_together_claim_what_exact_search_proves(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_every_engine_at_once(random_problem(seed), monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(60))
+def test_engines_together_claim_what_exact_search_proves_of_many(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_every_engine_at_once(random_problem(seed), monkeypatch)
+
+
+@pytest.fixture
+def endless_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables of exact search that are never finished."""
+
     def endless(problem: Problem, checkpoint: Callable[[], None]) -> BoundModel:
         while True:
             checkpoint()
 
     monkeypatch.setattr(auto, "PATIENCE", 0.0)
     monkeypatch.setattr(auto, "build_model", endless)
+
+
+@pytest.mark.usefixtures("endless_tables")
+def test_tables_are_not_finished_where_the_gap_is_met() -> None:
+    solution = auto.solve_auto(mm_problem((96, 80, 40)), SolveOptions(gap=0.5))
+    assert solution.certificate.method == "gp+evolve"
+    assert solution.certificate.status is Status.FEASIBLE
+    assert solution.certificate.gap is not None
+    assert solution.certificate.gap <= 0.5
+
+
+@pytest.mark.usefixtures("endless_tables")
+def test_infeasibility_proven_by_geometric_programs_is_not_lost() -> None:
+    solution = auto.solve_auto(mm_problem((96, 80, 40), dsp="4"))
+    assert (solution.value, solution.certificate.status) == (None, Status.INFEASIBLE)
+
+
+def test_a_search_ends_where_geometric_programs_prove_infeasibility(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = mm_problem((24, 20, 16))
+    search = Search(build_model(problem), SolveOptions())
+    assert search.open_boxes
+    monkeypatch.setattr(combination, "solver_start", lambda *_, **__: Start(None, True, (), ()))
+    bound_and_seed(problem, search, SolveOptions())
+    assert not search.open_boxes
+    start = solve_exact(problem).tiling
+    assert start is not None
+    search.offer(start)
+    with pytest.raises(DisagreementError, match="infeasibility was proven"):
+        bound_and_seed(problem, search, SolveOptions())
+
+
+@pytest.mark.usefixtures("endless_tables")
+@pytest.mark.parametrize("wrong", [Start(Fraction(10**9), False, (), ()), Start(None, True, (), ())])
+def test_a_proof_that_a_configuration_contradicts_is_loud(wrong: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = mm_problem((24, 20, 16))
+    start = solve_exact(problem).tiling
+    monkeypatch.setattr("ithaca.solver.evolution.seeding.solver_start", lambda *_, **__: wrong)
+    with pytest.raises(DisagreementError, match=r"was proven for design \[i,j\] C, yet there is"):
+        auto.solve_auto(problem, start=start)
+
+
+@pytest.mark.usefixtures("endless_tables")
+def test_evolution_finds_the_incumbent_where_tables_take_too_long() -> None:
     problem = mm_problem((96, 80, 40))
     optimum = solve_exact(problem).value
     solution = auto.solve_auto(problem, SolveOptions(time_limit=3))

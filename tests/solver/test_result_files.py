@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.derivation import derive
@@ -356,48 +354,3 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with large.open("wb") as file:
         file.truncate(MAX_BYTES + 1)  # sparse: takes no room on disk
     assert "too large; allowed: at most 16777216 bytes" in refusal(large)
-
-
-def places(value: Any, steps: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
-    """Paths to everything inside a document."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [found for key, child in items for found in ((*steps, key), *places(child, (*steps, key)))]
-
-
-ANYTHING = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(10**40), 10**40)
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
-    max_leaves=5,
-)
-
-
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(steps=st.sampled_from(places(DOCUMENT)), value=ANYTHING, remove=st.booleans())
-def test_mutated_documents_load_or_are_refused(tmp_path: Path, steps: tuple[str | int, ...], value: Any, remove: bool) -> None:
-    document = copy.deepcopy(DOCUMENT)
-    (drop(*steps) if remove else put(*steps, value=value))(document)
-    check_loads_or_is_refused(write(tmp_path / "fuzz.json", document))
-
-
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(start=st.integers(0, len(TEXT)), length=st.integers(0, 60), inserted=st.text(max_size=10) | st.integers().map(str))
-def test_mutated_texts_load_or_are_refused(tmp_path: Path, start: int, length: int, inserted: str) -> None:
-    path = tmp_path / "fuzz.json"
-    path.write_bytes((TEXT[:start] + inserted + TEXT[start + length :]).encode("utf-8", "surrogatepass"))
-    check_loads_or_is_refused(path)
-
-
-def check_loads_or_is_refused(path: Path) -> None:
-    """Whatever the file holds: a result that agrees with the model, or one line."""
-    try:
-        loaded = load_result(path)
-    except InputError as refused:
-        message = str(refused)
-    else:
-        message = loaded.platform_name.encode("unicode_escape").decode()
-        assert loaded.best is None or loaded.best.tiling is not None
-    assert message.isprintable()
