@@ -59,7 +59,9 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
         bounds = [s.certificate.lower_bound for s in unproven]
         known = [b for b in bounds if b is not None]
         least = number(min(known)) if len(known) == len(bounds) else "unknown"
-        out.print(f"           {len(unproven)} other designs are not proven; their least lower bound is {least}")
+        several = f"{len(unproven)} other designs are not proven; their least"
+        what = "1 other design is not proven; its" if len(unproven) == 1 else several
+        out.print(f"           {what} lower bound is {least}")
     for index, loop in enumerate(array.band):
         out.print(("           " if index else "tiling     ") + _loop_text(best, loop))
     out.print("packs      " + ", ".join(f"{name} {words}" for name, words in tiling.module_packs(array).items()) + " (words)")

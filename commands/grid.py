@@ -97,7 +97,7 @@ def plan(
                 raise InputError(f"{option} is '{name}'; allowed: a free factor of the grid: {', '.join(window.free)}")
         if x == y:
             raise InputError(f"--y is '{y}', like --x; allowed: another free factor: {', '.join(window.free)}")
-    return GridRequest(window, {"platform": result.platform_name}, plot, axes, metric or METRIC, output)
+    return GridRequest(window, {"platform": result.platform_name}, plot, axes, METRIC if metric is None else metric, output)
 
 
 def run(asked: GridRequest) -> bool:
@@ -105,7 +105,10 @@ def run(asked: GridRequest) -> bool:
     window = asked.window
     grid = exact_grid(window, asked.provenance)
     if asked.axes is not None:
-        check_heat_map(grid, *asked.axes, asked.metric)
+        try:
+            check_heat_map(grid, *asked.axes, asked.metric)
+        except InputError as error:  # of the option that is named like what it gives
+            raise InputError(f"--{error}") from None
     if asked.output is not None:
         save_grid(grid, asked.output)
         print(f"wrote {asked.output}", file=sys.stderr)
@@ -123,7 +126,7 @@ def _print(grid: xr.Dataset, window: Window) -> bool:
     shape = " × ".join(f"{name} {size}" for name, size in window.shape.items())
     legal, feasible = (int(grid[name].sum()) for name in ("legal", "feasible"))
     out.print(f"design {escape(problem.array.name)}, {grid.attrs['window']}")
-    out.print(f"grid   {window.points:,} points ({shape}); legal {legal:,}, feasible {feasible:,}")
+    out.print(f"grid   {_points(window.points)} ({shape}); legal {legal:,}, feasible {feasible:,}")
     best = best_point(grid, window)
     if best is None:
         return False
@@ -135,3 +138,7 @@ def _print(grid: xr.Dataset, window: Window) -> bool:
     same = "the result's" if exact is not None and exact == here else f"the result has {number(here)}"
     out.print(f"best   {escape(problem.objective.text)} {number(exact)} ({same}) at {place}")
     return True
+
+
+def _points(count: int) -> str:
+    return "1 point" if count == 1 else f"{count:,} points"

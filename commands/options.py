@@ -111,7 +111,8 @@ def parse_number(option: str, text: str, *, positive: bool = False) -> float:
 def parse_integer(option: str, text: str, *, least: int) -> int:
     """An integer of at least ``least``."""
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", text) or int(text) < least:
-        raise InputError(f"{option} is '{_short(text)}'; allowed: an integer ≥ {least}")
+        digits = " of at most 18 digits" if re.fullmatch(r"\+?[0-9]{19,}", text) else ""
+        raise InputError(f"{option} is '{_short(text)}'; allowed: an integer ≥ {least}{digits}")
     return int(text)
 
 

@@ -24,6 +24,7 @@ from ithaca.studies.network.per_layer import solve_per_layer
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.network.shared_array import solve_shared_array
+from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.network import Layer, Network
 
 #: The dataflow of all arrays.
@@ -98,13 +99,16 @@ def architectures(how: Run) -> Iterator[Architecture]:
         for count in counts:
             how.step(f"{net.name}: {several(count)}")
             asked = replace(wanted, arrays=count, minimise=Minimise.SLOWEST)
-            search = SolveOptions(FULL_SECONDS if how.full else None, FULL_GAP if how.full else QUICK_GAP, how.stop)
+            search = SolveOptions(_seconds(how), FULL_GAP if how.full else QUICK_GAP, how.stop)
             yield _architecture(net, several(count), solve_multi_array(net, asked, RunOptions(search=search)), how)
 
 
 def architecture_settings(how: Run) -> dict[str, object]:
     """What a document says of the networks and searches."""
-    several_arrays: dict[str, object] = {"gap": FULL_GAP, "seconds": FULL_SECONDS} if how.full else {"gap": QUICK_GAP}
+    seconds = _seconds(how)
+    several_arrays: dict[str, object] = {"gap": FULL_GAP if how.full else QUICK_GAP}
+    if seconds is not None:
+        several_arrays["seconds"] = seconds
     return {
         "networks": ["vgg16", "resnet50"] if how.full else [f"vgg16, layers {', '.join(QUICK_LAYERS)}"],
         "dataflow": ",".join(DATAFLOW),
@@ -114,10 +118,16 @@ def architecture_settings(how: Run) -> dict[str, object]:
     }
 
 
+def _seconds(how: Run) -> float | None:
+    """Seconds of a search for several arrays."""
+    return how.least_seconds(FULL_SECONDS if how.full else None)
+
+
 def _architecture(net: Network, name: str, result: NetworkResult, how: Run) -> Architecture:
     how.check()
     if result.total is None or result.total.value is None or result.total.certificate.lower_bound is None:
-        raise RuntimeError(f"{net.name}, {name}: nothing found")
+        # what is feasible for one array is for several; only time can be too short
+        raise InputError(f"nothing was found for {net.name}, {name}; allowed: more --run-seconds")
     return Architecture(net.name, name, result, result.total.value, result.total.certificate.lower_bound)
 
 

@@ -37,7 +37,8 @@ class Run:
     threads : int
         How many problems to solve at a time, where there are many.
     run_seconds : float or None
-        Most seconds of each run of a search method, where methods are compared; None for those of the mode.
+        Most seconds of each run of a search method, where methods are compared, and of each search for several arrays;
+        None for those of the mode.
     stop : callable or None
         Asked now and then; when true the experiment ends by KeyboardInterrupt.
     tell : callable or None
@@ -55,6 +56,11 @@ class Run:
     def full(self) -> bool:
         """Whether it is a full run."""
         return self.mode is Mode.FULL
+
+    def least_seconds(self, seconds: float | None) -> float | None:
+        """Seconds that an experiment gives a run, at most those asked for."""
+        known = [each for each in (seconds, self.run_seconds) if each is not None]
+        return min(known, default=None)
 
     @property
     def search(self) -> SolveOptions:
@@ -149,8 +155,8 @@ class Experiment:
         What had to be inferred since the paper's text was not at hand, and from what; empty for nothing.
     run : callable
         Does it.
-    clock : bool
-        Whether its figures depend on the speed of the machine.
+    clock : frozenset of Mode
+        The modes in which its figures depend on the speed of the machine.
     budgeted : bool
         Whether `Run.run_seconds` says something to it.
     """
@@ -160,5 +166,5 @@ class Experiment:
     published: str
     inference: str
     run: Callable[[Run], Outcome]
-    clock: bool = False
+    clock: frozenset[Mode] = frozenset()
     budgeted: bool = False

@@ -129,20 +129,20 @@ def _claims(found: dict[Edition, dict[Name, Best]], full: bool) -> tuple[Claim, 
     def latency(designs: dict[Name, Best], name: Name) -> Fraction:
         return proven_value(designs[name].solution)
 
-    def least(designs: dict[Name, Best], dimensions: int, permutations: str) -> Fraction:
-        return min(latency(designs, n) for n in designs if len(n[0]) == dimensions and n[1] in permutations)
+    def least(designs: dict[Name, Best], dimensions: int) -> Fraction:
+        return min(latency(designs, name) for name in designs if len(name[0]) == dimensions)
 
     others = [(latency(published, (d, p)), latency(published, (d, "C"))) for d in DATAFLOWS for p in PERMUTATIONS if p != "C"]
     carried = [best for (_, p), best in published.items() if p != "C"]
-    stays = [best for (_, p), best in published.items() if p == "C"]
+    stays = [best.exact_latency / proven_value(best.solution) for (_, p), best in published.items() if p == "C"]
     claims = [
         Claim(
             "the fastest of all designs has two space loops",
             NOT_AT_HAND,
-            "least latency with two space loops, against one, permutation C, exact edition (cycles)",
-            least(exact, 2, "C"),
+            "least latency with two space loops, against one, exact edition (cycles)",
+            least(exact, 2),
             "<",
-            least(exact, 1, "C"),
+            least(exact, 1),
         ),
         Claim(
             "with every dataflow, permutation C is the fastest",
@@ -165,8 +165,9 @@ def _claims(found: dict[Edition, dict[Name, Best]], full: bool) -> tuple[Claim, 
         Claim(
             "the published model is right where partial sums stay in the array",
             OWN,
-            "largest ratio of exact to published cycles, permutation C",
-            max(b.exact_latency / proven_value(b.solution) for b in stays),
+            "largest ratio, either way, of exact and published cycles of the designs that the published model prefers, "
+            "permutation C",
+            max(max(ratio, 1 / ratio) for ratio in stays),
             "<",
             Fraction(101, 100),
         ),

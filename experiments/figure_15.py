@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from ithaca.experiments.architectures import FREE, ONE, Architecture, architecture_settings, architectures
 from ithaca.experiments.claim import NOT_AT_HAND, Claim
-from ithaca.experiments.experiment import Cell, Experiment, Outcome, Run, Table
+from ithaca.experiments.experiment import Cell, Experiment, Mode, Outcome, Run, Table
 from ithaca.experiments.table_6 import INFERENCE
-from ithaca.solver.solution import Solution
 from ithaca.studies.charts import Chart, Series
+from ithaca.studies.network.result import LayerResult
 from ithaca.workloads.networks.network import Layer
 
 COLUMNS = (
@@ -32,31 +30,31 @@ def run(how: Run) -> Outcome:
     return Outcome(Table(COLUMNS, rows), _claims(found), _chart(found), architecture_settings(how))
 
 
-def _efficiency(layer: Layer, solution: Solution) -> Fraction:
-    """Operations over what the MAC units of the layer's array do in its latency."""
-    return layer.nest.operations / (solution.metrics["comp"] * solution.metrics["latency"])
+def _efficiency(of: LayerResult) -> float:
+    """DSP efficiency of a layer, which has a solution (%)."""
+    assert of.efficiency is not None
+    return float(100 * of.efficiency)
 
 
 def _rows(of: Architecture) -> list[tuple[Cell, ...]]:
-    numbers = [r.array for r in of.result.layers if r.answer.solution is not None]
     return [
         (
             of.network,
             of.name,
             layer.name,
             layer.count,
-            number,
+            result.array,
             solution.metrics["latency"],
-            float(100 * _efficiency(layer, solution)),
+            _efficiency(result),
             float(2 * layer.nest.operations / solution.metrics["off_chip_words"]),
             solution.metrics["dsp"],
         )
-        for number, (layer, solution) in zip(numbers, of.layers, strict=True)
+        for result, (layer, solution) in zip(of.result.layers, of.layers, strict=True)
     ]
 
 
 def _least(of: Architecture) -> float:
-    return float(100 * min(_efficiency(layer, solution) for layer, solution in of.layers))
+    return min(map(_efficiency, of.result.layers))
 
 
 def _claims(found: list[Architecture]) -> tuple[Claim, ...]:
@@ -66,7 +64,7 @@ def _claims(found: list[Architecture]) -> tuple[Claim, ...]:
         pipelines = [of for name, of in mine.items() if name not in (ONE, FREE)]
         claims.append(
             Claim(
-                f"{net}: the layer that uses one array worst uses several arrays better",
+                f"{net}: the worst use of a layer's array is better with several arrays than with one",
                 NOT_AT_HAND,
                 "least DSP efficiency of a layer on several arrays, against one array (%)",
                 max(map(_least, pipelines)),
@@ -83,8 +81,8 @@ def _chart(found: list[Architecture]) -> Chart:
     names = tuple(dict.fromkeys(_label(of, layer, networks) for of in found for layer, _ in of.layers))
     series = []
     for of in found:
-        x = tuple(_label(of, layer, networks) for layer, _ in of.layers)
-        y = tuple(float(100 * _efficiency(layer, solution)) for layer, solution in of.layers)
+        x = tuple(_label(of, result.layer, networks) for result in of.result.layers)
+        y = tuple(map(_efficiency, of.result.layers))
         name = of.name if networks == 1 else f"{of.network}: {of.name}"
         series.append(Series(name, x, y, (None,) * len(x), ("",) * len(x)))
     title = "DSP efficiency by layer and architecture" + (f" ({first})" if networks == 1 else "")
@@ -101,4 +99,6 @@ EXPERIMENT = Experiment(
     NOT_AT_HAND,
     f"{INFERENCE}; that the figure shows layers was inferred from analyze.py, which plots the DSP efficiency of each layer",
     run,
+    clock=frozenset({Mode.FULL}),
+    budgeted=True,
 )

@@ -86,7 +86,7 @@ def _claims(curves: dict[str, list[tuple[int, float]]]) -> tuple[Claim, ...]:
             "are rounded with is not counted as samples (Figure 5 has the paper's seeds)",
         ),
         Claim(
-            "no other method is as good with as many samples",
+            "no method that has as many samples is better",
             NOT_AT_HAND,
             f"{share}, {SEEDED}, against the best of the others, {second}",
             reached[SEEDED],

@@ -23,6 +23,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.peers.budget import Budget
 from ithaca.peers.methods import PEERS, run_peer
 from ithaca.peers.trace import Trace
+from ithaca.solver.child_process import end_with_parent
 from ithaca.workloads.errors import InputError
 
 #: What each method stands for in the paper; Ithaca's exact search has no counterpart.
@@ -173,7 +174,7 @@ def _traces(jobs: Sequence[Job], threads: int) -> Generator[Trace, None, None]:
             yield _run(job)
         return
     # spawn: a fork of a process with threads can hang
-    with multiprocessing.get_context("spawn").Pool(threads, _ignore_interrupts) as pool:
+    with multiprocessing.get_context("spawn").Pool(threads, _begin_child) as pool:
         yield from pool.imap(_run, jobs)
 
 
@@ -181,8 +182,10 @@ def _run(job: Job) -> Trace:
     return run_peer(job.method, job.problem, job.budget, job.seed)
 
 
-def _ignore_interrupts() -> None:
+def _begin_child() -> None:
+    # SIGTERM stays: it is how a pool ends its workers
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
 
 
 @contextmanager

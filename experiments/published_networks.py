@@ -18,9 +18,10 @@ from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import Layer, Network
 
 LIMITS = (Limit("dsp", DSP), Limit("bram18k", BRAM18K))
+FP32 = data_type("fp32")
 
 #: MAC units that the DSPs of the budget make, and what they do at 300 MHz (Gop/s, two operations per MAC).
-MAC_UNITS = int(DSP / 5)
+MAC_UNITS = int(DSP / FP32.dsp_per_mac)
 PEAK = MAC_UNITS * 2 * 0.3
 
 #: ResNet50 as published: input and output channels, output height and width, kernel height and width, how often.
@@ -68,5 +69,5 @@ def network(name: str) -> Network:
 
 def request(edition: Edition, dataflow: tuple[str, ...] | None = None) -> NetworkRequest:
     """The paper's problem: least latency on the U250 at 70 %, fp32, over the 10 designs that can be built."""
-    data, objective = data_type("fp32"), parse_objective("latency")
-    return NetworkRequest(data, load_platform("u250"), LIMITS, objective, edition, dataflow=dataflow)
+    objective = parse_objective("latency")
+    return NetworkRequest(FP32, load_platform("u250"), LIMITS, objective, edition, dataflow=dataflow)

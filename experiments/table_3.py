@@ -148,6 +148,6 @@ EXPERIMENT = Experiment(
     "table-3",
     "factors that divide the extents against all factors",
     "limiting tiling factors to divisors loses 39 % (abstract)",
-    "the rows of the published table are not known; its two designs and their cycles are",
+    "which rows the published table has is not known, only two designs of it and their cycles",
     run,
 )

@@ -167,11 +167,21 @@ ExperimentName = Annotated[
 ListExperiments = Annotated[bool, Option("--list", help="List the experiments and what the paper says of each.")]
 QuickMode = Annotated[bool, Option("--quick", help="Small sizes and budgets (default): a minute at most for each.")]
 FullMode = Annotated[bool, Option("--full", help="The paper's sizes and budgets; some take hours.")]
-ExperimentThreads = Annotated[str, Option("--threads", metavar="N", help="Runs at a time, where an experiment has many.")]
-RunSeconds = Annotated[
-    str | None, Option("--run-seconds", metavar="S", help="Seconds of each run of a search method, at most (figures 7 and 8).")
+ExperimentThreads = Annotated[
+    str | None, Option("--threads", metavar="N", help="Runs at a time, where an experiment has many; default: 1.")
 ]
-ExperimentOutput = Annotated[Path, Option("-o", "--output", metavar="FOLDER", help="Folder to write.")]
+ExperimentSeed = Annotated[str | None, Option("--seed", metavar="N", help="Seed of the random numbers; default: 0.")]
+RunSeconds = Annotated[
+    str | None,
+    Option(
+        "--run-seconds",
+        metavar="S",
+        help="Seconds of each run of a method (figures 7 and 8), of each search for several arrays (table 6, figure 15).",
+    ),
+]
+ExperimentOutput = Annotated[
+    Path | None, Option("-o", "--output", metavar="FOLDER", help="Folder to write; default: ithaca-experiments.")
+]
 
 # -- files -------------------------------------------------------------------------------
 

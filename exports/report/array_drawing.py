@@ -276,8 +276,10 @@ def _draw_pes(drawing: Drawing, grid: _Grid, plan: Layout, tabs: list[tuple[Stre
                 drawing.text(x + PE_WIDTH / 2, top + LINE * place, line, "t box" if place else "t box strong", "middle")
             for place, (stream, placed) in enumerate(tabs):
                 at = y + grid.height - 22 * (len(tabs) - place)
-                size = "" if placed.buffer is None else f" {number(placed.buffer)} w"
-                tip = f"{placed.module.name}: buffer of {placed.copies} ×{size}ords" if size else placed.module.name
+                size, tip = "", placed.module.name
+                if placed.buffer is not None:
+                    size = f" {number(placed.buffer)} w"
+                    tip += f": buffer of {placed.copies} × {number(placed.buffer)} words"
                 drawing.rect(x + 3, at, PE_WIDTH - 6, 19, f"module g{stream.number % 6}", tip, rx=3)
                 text = shortened(f"L1 {stream.direction.value}{size}", 14)
                 drawing.text(x + PE_WIDTH / 2, at + 13.5, text, "t box", "middle")

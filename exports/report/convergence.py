@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import log10
+from sys import float_info
 
 from markupsafe import Markup
 
@@ -53,7 +54,7 @@ def convergence_chart(trace: Sequence[TracePoint], objective: str, unit: str) ->
         return LEFT + seconds / last * (WIDTH - LEFT - RIGHT)
 
     def y(value: float) -> float:
-        part = log10(value / low) / log10(high / low) if logarithmic else (value - low) / (high - low)
+        part = (log10(value) - log10(low)) / (log10(high) - log10(low)) if logarithmic else (value - low) / (high - low)
         return HEIGHT - BOTTOM - part * (HEIGHT - TOP - BOTTOM)
 
     for tick in _value_ticks(low, high, logarithmic):
@@ -88,7 +89,7 @@ def convergence_chart(trace: Sequence[TracePoint], objective: str, unit: str) ->
 def _value_ticks(low: float, high: float, logarithmic: bool) -> list[float]:
     if not logarithmic:
         return ticks(low, high)
-    powers = range(int(log10(low)) - 1, int(log10(high)) + 2)
+    powers = range(int(log10(low)) - 1, min(int(log10(high)) + 2, float_info.max_10_exp + 1))
     return [m * 10.0**p for p in powers for m in (1, 3) if low <= m * 10.0**p <= high]
 
 

@@ -124,9 +124,25 @@ def test_a_document_has_verdict_and_exact_numbers(tmp_path: Path) -> None:
 
 
 def test_a_clocked_experiment_records_its_threads(tmp_path: Path) -> None:
-    clocked = replace(SMALL, clock=True)
+    clocked = replace(SMALL, clock=frozenset({Mode.QUICK}))
     document = write_experiment(tmp_path, clocked, Run(threads=2), small_outcome(Run()))[2]
     assert json.loads(document.read_text())["settings"]["threads"] == 2
+
+
+def test_seconds_of_a_run_are_kept_and_recorded(tmp_path: Path) -> None:
+    done = ithaca("figure-8", "--run-seconds", "0.2", "-o", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    document = json.loads((tmp_path / "out" / "figure-8.json").read_text())
+    assert document["depends_on_clock"] is True
+    assert all(budget.endswith(" or 0.2 s") for budget in document["settings"]["budgets"].values())
+    assert json.loads(write_experiment(tmp_path, SMALL, Run(), small_outcome(Run()))[2].read_text())["depends_on_clock"] is False
+
+
+def test_seconds_that_are_too_few_for_several_arrays_are_refused(tmp_path: Path) -> None:
+    done = ithaca("table-6", "--run-seconds", "0.000001", "-o", str(tmp_path / "out"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-1].startswith("ithaca: nothing was found for vgg16, up to 2 arrays; allowed: more")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_stopped_experiment_ends_before_it_has_anything() -> None:
@@ -230,6 +246,8 @@ def test_the_command_refuses_bad_words_in_one_line(tmp_path: Path) -> None:
         (("table-3", "--quick", "--full"), "--quick and --full"),
         (("table-3", "--list"), "--list goes with no name"),
         (("table-3", "--seed", "-1"), "--seed"),
+        (("table-3", "--run-seconds", "5"), "--run-seconds says nothing to table-3; allowed with it: table-6, figure-7"),
+        (("figure-7", "--run-seconds", "0"), "--run-seconds"),
         (("table-3", "-o", str(tmp_path / "a" / "b")), "cannot write"),
     ):
         done = ithaca(*arguments)
