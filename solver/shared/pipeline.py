@@ -20,9 +20,10 @@ from ithaca.formulations.problem import Limit, Problem
 from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
 from ithaca.solver.shared.bank import HardwareBank, Node, build_bank
-from ithaca.solver.shared.fronts import Floats, Front, Indices, Minimise, Plan, best_plan, front_of
+from ithaca.solver.shared.fronts import Floats, Front, Indices, Minimise, front_of_sorted
 from ithaca.solver.shared.joint import Joint, fit
 from ithaca.solver.shared.layer import common_step
+from ithaca.solver.shared.plans import Plan, best_plan
 from ithaca.workloads.errors import InputError
 
 #: Ways to divide block RAM among the arrays that are tried: shares mixed from need and from evenness.
@@ -128,10 +129,12 @@ class PipelineSearch:
         self.value: Fraction | None = None
         self.plans = 0
         self._banks = [build_bank([(problem, 1) for problem, _ in layers], common=False) for layers in designs]
-        self._design: Indices = np.concatenate([np.full(b.nodes.shape[1], n) for n, b in enumerate(self._banks)])
-        self._column: Indices = np.concatenate([np.arange(b.nodes.shape[1]) for b in self._banks])
-        self._dsp: Floats = np.concatenate([b.dsp for b in self._banks])
-        self._bounds: Floats = np.concatenate([b.bounds for b in self._banks], axis=1)
+        dsp = np.concatenate([b.dsp for b in self._banks])
+        order = np.argsort(dsp, kind="stable")
+        self._dsp: Floats = dsp[order]
+        self._design: Indices = np.concatenate([np.full(b.nodes.shape[1], n) for n, b in enumerate(self._banks)])[order]
+        self._column: Indices = np.concatenate([np.arange(b.nodes.shape[1]) for b in self._banks])[order]
+        self._bounds: Floats = np.concatenate([b.bounds for b in self._banks], axis=1)[:, order]
         # every objective is a multiple of the coarsest grid that all layers share
         self._step = common_step([problem for layers in designs for problem, _ in layers])
         self._solved: set[tuple[int, int]] = set()
@@ -146,13 +149,13 @@ class PipelineSearch:
     def run(self) -> PipelineOutcome:
         """Search until proven, or until the options say to stop, or no way is known to improve on what was found."""
         with suppress(StoppedError):
+            if self.arrays > 1:  # one array for all shares its memory with none: a value to go by
+                self._search(1, until_value=True)
             self._search(self.arrays)
-            if self.value is None and self.arrays > 1:  # one array for all shares its memory with none
-                self._search(1)
         bound = self._bound if self.value is None or self._bound is None else min(self._bound, self.value)
         return PipelineOutcome(self.stages, self.value, bound, self.plans, time.perf_counter() - self._began)
 
-    def _search(self, arrays: int) -> None:
+    def _search(self, arrays: int, *, until_value: bool = False) -> None:
         """Examine plans with up to so many arrays, the most promising first."""
         bounding = arrays == self.arrays  # with fewer arrays allowed, plans say nothing about more
         self._unmet = 0
@@ -176,6 +179,8 @@ class PipelineSearch:
                 pass  # the first plans are followed to the end, for a value to go by
             if all(stage in self._refined for stage in plan.stages):
                 realised = self._realise(plan)
+                if until_value and self.value is not None:
+                    return
                 if not fresh and ((realised and plan == last) or (not realised and not self._give_up(plan))):
                     return
             last = plan
@@ -207,7 +212,7 @@ class PipelineSearch:
         for (a, b, choice), refined in self._refined.items():
             if (a, b) == (first, end):
                 times[choice] = np.inf if refined.value is None else _below(refined.value)
-        return front_of(self._dsp, times, np.arange(times.size))
+        return front_of_sorted(self._dsp, times)
 
     def _refine(self, plan: Plan) -> bool:
         """Solve the layers of a plan's stages to optimality; whether that was still to be done.
@@ -268,20 +273,29 @@ class PipelineSearch:
     def _realise(self, plan: Plan) -> bool:
         """Configurations for a plan whose stages are solved; whether they are as good as the plan's bound."""
         budget = self.limits.get("bram18k")
-        wanted = [self._fit(stage, budget) for stage in plan.stages]
-        if any(stage is None for stage in wanted):
+        wanted = self._fit_all(plan, [budget] * len(plan.stages))
+        if not wanted:
             return False
-        need = [self._blocks(stage) for stage in wanted if stage is not None]
+        need = [self._blocks(stage) for stage in wanted]
         if budget is None or sum(need) <= budget:
-            self._offer([stage for stage in wanted if stage is not None])
+            self._offer(wanted)
         else:
             for mix in MIXES:
                 even = budget / len(need)
                 shares = [Fraction(mix) * n * budget / sum(need) + (1 - Fraction(mix)) * even for n in need]
-                shared = [self._fit(stage, share) for stage, share in zip(plan.stages, shares, strict=True)]
-                if all(stage is not None for stage in shared):
-                    self._offer([stage for stage in shared if stage is not None])
+                if shared := self._fit_all(plan, shares):
+                    self._offer(shared)
         return self.value is not None and self.value <= Fraction(plan.value) * (1 + Fraction(1, 2**39))
+
+    def _fit_all(self, plan: Plan, shares: Sequence[Fraction | None]) -> list[Stage]:
+        """Configurations of all stages, each within its share of the block RAM; none unless all have one."""
+        stages: list[Stage] = []
+        for stage, share in zip(plan.stages, shares, strict=True):
+            fitted = self._fit(stage, share)
+            if fitted is None:
+                return []
+            stages.append(fitted)
+        return stages
 
     def _give_up(self, plan: Plan) -> bool:
         """Go on without a plan whose arrays do not fit the memory together; whether to go on.
