@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, pairwise, product
@@ -17,10 +18,11 @@ from ithaca.formulations.physical_array import ACCUMULATORS
 from ithaca.formulations.problem import Limit, Problem, SpaceOptions
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.solver.options import SolveOptions
-from ithaca.solver.shared.fronts import Minimise
+from ithaca.solver.options import SolveOptions, StoppedError
+from ithaca.solver.shared.fronts import Front, Minimise
 from ithaca.solver.shared.joint import Joint, buffer_words
 from ithaca.solver.shared.pipeline import PipelineSearch
+from ithaca.solver.shared.plans import Plan, best_plan
 from ithaca.solver.shared.search import SharedSearch
 from ithaca.workloads.errors import InputError
 from tests.problems import mm_problem
@@ -219,3 +221,26 @@ def test_a_time_limit_leaves_a_bound() -> None:
     full = SharedSearch([[(p, 1) for p in problems]], SolveOptions()).run()
     assert full.best is not None
     assert outcome.lower_bound <= full.best.value
+
+
+def test_a_search_for_several_arrays_that_is_stopped_has_one_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    problems = [mm_problem(s, dsp="80", bram18k="80") for s in ((12, 16, 8), (20, 8, 16))]
+    designs = [[(p, 1) for p in problems]]
+    asked: list[int] = []
+
+    def stop(fronts: Mapping[tuple[int, int], Front], layers: int, arrays: int, *others: Any) -> Plan | None:
+        asked.append(arrays)
+        if arrays > 1:
+            raise StoppedError
+        return best_plan(fronts, layers, arrays, *others)
+
+    monkeypatch.setattr("ithaca.solver.shared.pipeline.best_plan", stop)
+    outcome = PipelineSearch(designs, (0, 1), 2, Minimise.TOTAL, SolveOptions()).run()
+    assert asked[-1] == 2
+    assert len(outcome.stages) == 1
+    assert outcome.lower_bound is None
+    check_joint(outcome.stages[0].joint, problems)
+    best = SharedSearch(designs, SolveOptions()).run().best
+    assert best is not None
+    assert outcome.value is not None
+    assert outcome.value >= best.value
