@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -39,22 +39,18 @@ class HardwareBank:
         The layers.
     coarse, fine : HardwareClasses
         Hardware by lanes and SIMD factor, and by port widths, too.
+    nodes : array, shape (axes, combinations)
+        All coarse hardware on which layers can run.
+    bounds : array, shape (layers, combinations)
+        Lower bound of every layer's objective on ``nodes``; infinite where it cannot run.
     """
 
     layers: tuple[Layer, ...]
     coarse: HardwareClasses
     fine: HardwareClasses
+    nodes: NDArray[np.int64]
+    bounds: NDArray[np.float64]
     _optima: dict[tuple[int, bool, Node], Optimum] = field(default_factory=dict)
-
-    @cached_property
-    def nodes(self) -> NDArray[np.int64]:
-        """All coarse hardware on which layers can run, shape (axes, combinations)."""
-        return self.coarse.all()
-
-    @cached_property
-    def bounds(self) -> NDArray[np.float64]:
-        """Lower bound of every layer's objective on ``nodes``, shape (layers, combinations); infinite where it cannot run."""
-        return self.coarse.bounds(self.nodes)
 
     @cached_property
     def dsp(self) -> NDArray[np.float64]:
@@ -85,22 +81,25 @@ class HardwareBank:
         return self._optima[key]
 
 
-def build_bank(layers: Sequence[tuple[Problem, int]], *, common: bool) -> HardwareBank:
+def build_bank(layers: Sequence[tuple[Problem, int]], checkpoint: Callable[[], None], *, common: bool) -> HardwareBank:
     """Tables and classes of hardware of layers on one design; with ``common`` only hardware on which every layer can run.
 
     Raises
     ------
     InputError
         If a limit does not bound an array that several layers share.
+    StoppedError
+        If the checkpoint, called now and then, does so.
     """
     for limit in layers[0][0].limits:
         if not limit.expression.symbols <= SHARED_LIMITS:
             allowed = ", ".join(sorted(SHARED_LIMITS))
             raise InputError(f"limit {limit.metric} does not bound an array that layers share; allowed: limits on {allowed}")
     most = max(_most_lanes(problem) for problem, _ in layers)
-    built = tuple(build_layer(problem, count, most) for problem, count in layers)
-    coarse, fine = (hardware_classes(built, ports=ports, common=common) for ports in (False, True))
-    return HardwareBank(built, coarse, fine)
+    built = tuple(build_layer(problem, count, most, checkpoint) for problem, count in layers)
+    coarse, fine = (hardware_classes(built, checkpoint, ports=ports, common=common) for ports in (False, True))
+    nodes = coarse.all(checkpoint)
+    return HardwareBank(built, coarse, fine, nodes, coarse.bounds(nodes, checkpoint))
 
 
 def _most_lanes(problem: Problem) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.design_space import axes
+from ithaca.solver.options import never
 from ithaca.solver.shared.layer import Groups, Keys, Layer, group_rows, hardware_names
 
 #: Combinations bounded at once.
@@ -37,17 +38,18 @@ class HardwareClasses:
     groups: tuple[Groups, ...]
     common: bool
 
-    def bounds(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    def bounds(self, nodes: NDArray[np.int64], checkpoint: Callable[[], None] = never) -> NDArray[np.float64]:
         """Lower bound of every layer's objective, shape (layers, combinations); infinite where it cannot run."""
         found = np.empty((len(self.groups), nodes.shape[1]))
         for begin in range(0, nodes.shape[1], CHUNK):
+            checkpoint()
             part = nodes[:, begin : begin + CHUNK]
             for number, group in enumerate(self.groups):
                 bound, feasible = group.bound(part)
                 found[number, begin : begin + CHUNK] = np.where(feasible, bound, np.inf)
         return found
 
-    def all(self) -> NDArray[np.int64]:
+    def all(self, checkpoint: Callable[[], None] = never) -> NDArray[np.int64]:
         """Every combination of classes on which the layers (or any of them) may run, shape (axes, combinations)."""
         anything = [len(keys) for keys in self.keys]
         nodes = np.array(anything, np.int64)[:, None]
@@ -59,6 +61,7 @@ class HardwareClasses:
                 return nodes[:, :0]
             step = max(CHUNK // classes, 1)
             for begin in range(0, nodes.shape[1], step):
+                checkpoint()
                 part = np.repeat(nodes[:, begin : begin + step], classes, axis=1)
                 part[axis] = np.tile(np.arange(classes), part.shape[1] // classes)
                 kept.append(part[:, self.possible(part)])
@@ -92,23 +95,29 @@ class HardwareClasses:
         return np.stack([grid.ravel() for grid in np.meshgrid(*fitting, indexing="ij")])
 
 
-def hardware_classes(layers: Sequence[Layer], *, ports: bool, common: bool) -> HardwareClasses:
+def hardware_classes(
+    layers: Sequence[Layer], checkpoint: Callable[[], None], *, ports: bool, common: bool
+) -> HardwareClasses:
     """Group the rows of all layers by lanes and SIMD factor, with ``ports`` by packs, too.
 
-    With ``common`` hardware is left out that some layer cannot run on.
+    With ``common`` hardware is left out that some layer cannot run on. The checkpoint is called now and then.
     """
     problem = layers[0].problem
     names = tuple(hardware_names(problem, axis, ports=ports) for axis in axes(problem.array))
     keys = []
     for axis, columns in enumerate(names):
+        checkpoint()
         if not columns:
             keys.append(np.zeros((1, 0), np.int64))
             continue
         every = np.concatenate([np.unique(layer.keys(axis, columns), axis=0) for layer in layers])
         classes, counts = np.unique(every, axis=0, return_counts=True)
         keys.append(classes[counts == len(layers)] if common else classes)
-    groups = tuple(group_rows(_trim(layer, names, keys) if common else layer, names, keys) for layer in layers)
-    return HardwareClasses(names, tuple(keys), groups, common)
+    groups = []
+    for layer in layers:
+        checkpoint()
+        groups.append(group_rows(_trim(layer, names, keys) if common else layer, names, keys))
+    return HardwareClasses(names, tuple(keys), tuple(groups), common)
 
 
 def _trim(layer: Layer, names: Sequence[Sequence[str]], keys: Sequence[Keys]) -> Layer:

@@ -7,7 +7,7 @@ combination of groups at once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd, lcm
@@ -26,7 +26,7 @@ from ithaca.solver.exact.rounding import ROUNDING
 from ithaca.solver.exact.search import Search, SearchState
 from ithaca.solver.exact.tables import Table, build_table, without_dominated
 from ithaca.solver.exact.tree import build_tree
-from ithaca.solver.options import SolveOptions
+from ithaca.solver.options import SolveOptions, never
 
 Keys = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -95,14 +95,14 @@ def hardware_names(problem: Problem, axis: Axis, *, ports: bool) -> tuple[str, .
     return (*names, *(quantities.pack(g.name).name for g in axis.packs)) if ports else tuple(names)
 
 
-def build_layer(problem: Problem, count: int, most_lanes: int) -> Layer:
+def build_layer(problem: Problem, count: int, most_lanes: int, checkpoint: Callable[[], None] = never) -> Layer:
     """Tables of a layer on every array with up to ``most_lanes`` PEs along a loop."""
     free = replace(problem, physical=PhysicalArray(idle_lanes=most_lanes))
     parts = axes(problem.array)
     relaxation = relax(free, parts)
     lowered = lower_problem(free, relaxation)
     columns = used_columns(relaxation, frozenset(lowered.bounds.symbols))
-    tables = tuple(build_table(free, axis, columns.get(axis.name, ()), prune=False) for axis in parts)
+    tables = tuple(build_table(free, axis, columns.get(axis.name, ()), checkpoint, prune=False) for axis in parts)
     return Layer(free, count, tables, relaxation, lowered)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ithaca.formulations.metrics import metric_values
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.solver.options import SolveOptions, StoppedError
+from ithaca.solver.options import SolveOptions, StoppedError, deadline
 from ithaca.solver.progress import Progress
 from ithaca.solver.shared.bank import HardwareBank, Node, build_bank
 from ithaca.solver.shared.fronts import Floats, Front, Indices, Minimise, front_of_sorted
@@ -121,48 +121,71 @@ class PipelineSearch:
     ) -> None:
         self._began = time.perf_counter()
         self.sequence, self.arrays, self.minimise = tuple(sequence), arrays, minimise
-        self.options, self.report = options, report
+        # whatever is solved on the way ends with the whole search
+        self.options = replace(options, time_limit=None, stop=deadline(options.time_limit, options.stop))
+        self.report = report
         self.limits = {limit.metric: limit.bound for limit in designs[0][0][0].limits}
         if "dsp" not in self.limits or not set(self.limits) <= {"dsp", "bram18k"}:
             raise InputError("several arrays share a limit on dsp and perhaps one on bram18k; no other limits are allowed")
         self.stages: tuple[Stage, ...] = ()
         self.value: Fraction | None = None
         self.plans = 0
-        self._banks = [build_bank([(problem, 1) for problem, _ in layers], common=False) for layers in designs]
+        # every objective is a multiple of the coarsest grid that all layers share
+        self._step = common_step([problem for layers in designs for problem, _ in layers])
+        self._solved: set[tuple[int, int]] = set()
+        self._refined: dict[tuple[int, int, int], _Refined] = {}
+        # stages of plans given up because their memory does not suffice, and what they take with their share of it
+        self._given_up: dict[tuple[int, int, int], Fraction | None] = {}
+        self._unmet = 0  # plans given up
+        self._bound: Fraction | None = None
+        self._fronts: dict[tuple[int, int], Front] = {}
+        self._designs = designs
+
+    def _prepare(self) -> None:
+        """Bound all hardware of all designs.
+
+        Raises
+        ------
+        StoppedError
+            If the options say to stop.
+        """
+        checkpoint = self.options.checkpoint()
+        self._banks = [
+            build_bank([(problem, 1) for problem, _ in layers], checkpoint, common=False) for layers in self._designs
+        ]
         dsp = np.concatenate([b.dsp for b in self._banks])
         order = np.argsort(dsp, kind="stable")
         self._dsp: Floats = dsp[order]
         self._design: Indices = np.concatenate([np.full(b.nodes.shape[1], n) for n, b in enumerate(self._banks)])[order]
         self._column: Indices = np.concatenate([np.arange(b.nodes.shape[1]) for b in self._banks])[order]
         self._bounds: Floats = np.concatenate([b.bounds for b in self._banks], axis=1)[:, order]
-        # every objective is a multiple of the coarsest grid that all layers share
-        self._step = common_step([problem for layers in designs for problem, _ in layers])
-        self._solved: set[tuple[int, int]] = set()
-        self._refined: dict[tuple[int, int, int], _Refined] = {}
-        self._unmet = 0  # plans given up because their memory does not suffice
-        self._bound: Fraction | None = None
-        self._fronts: dict[tuple[int, int], Front] = {}
         for first in range(len(self.sequence)):
+            checkpoint()
             for end in range(first + 1, len(self.sequence) + 1):
                 self._fronts[first, end] = self._front(first, end)
 
     def run(self) -> PipelineOutcome:
         """Search until proven, or until the options say to stop, or no way is known to improve on what was found."""
         with suppress(StoppedError):
-            if self.arrays > 1:  # one array for all shares its memory with none: a value to go by
-                self._search(1, until_value=True)
+            self._prepare()
+            if (plan := self._best_plan(self.arrays)) is not None:
+                self._bound = self._on_grid(plan)
+            count = 1
+            while count < self.arrays:  # fewer arrays fit the memory more easily: a value to go by
+                self._search(count, until_better=True)
+                count *= 2
             self._search(self.arrays)
         bound = self._bound if self.value is None or self._bound is None else min(self._bound, self.value)
         return PipelineOutcome(self.stages, self.value, bound, self.plans, time.perf_counter() - self._began)
 
-    def _search(self, arrays: int, *, until_value: bool = False) -> None:
+    def _search(self, arrays: int, *, until_better: bool = False) -> None:
         """Examine plans with up to so many arrays, the most promising first."""
         bounding = arrays == self.arrays  # with fewer arrays allowed, plans say nothing about more
-        self._unmet = 0
+        self._forgive()
+        before = self.value
         last: Plan | None = None
         while True:
-            budget = float(self.limits["dsp"])
-            plan = best_plan(self._fronts, len(self.sequence), arrays, budget, self.minimise, self._below_value())
+            plan = self._best_plan(arrays)
             if plan is None:
                 if bounding and not self._unmet:
                     self._bound = self.value
@@ -179,11 +202,16 @@ class PipelineSearch:
                 pass  # the first plans are followed to the end, for a value to go by
             if all(stage in self._refined for stage in plan.stages):
                 realised = self._realise(plan)
-                if until_value and self.value is not None:
+                if until_better and self.value != before:
                     return
                 if not fresh and ((realised and plan == last) or (not realised and not self._give_up(plan))):
                     return
             last = plan
+
+    def _best_plan(self, arrays: int) -> Plan | None:
+        """The plan with up to so many arrays that promises most, if any promises an improvement."""
+        budget = float(self.limits["dsp"])
+        return best_plan(self._fronts, len(self.sequence), arrays, budget, self.minimise, self._below_value())
 
     # -- bounds ------------------------------------------------------------------------
 
@@ -211,7 +239,8 @@ class PipelineSearch:
         times = self._times(first, end)
         for (a, b, choice), refined in self._refined.items():
             if (a, b) == (first, end):
-                times[choice] = np.inf if refined.value is None else _below(refined.value)
+                value = self._given_up.get((a, b, choice), refined.value)
+                times[choice] = np.inf if value is None else _below(value)
         return front_of_sorted(self._dsp, times)
 
     def _refine(self, plan: Plan) -> bool:
@@ -301,15 +330,23 @@ class PipelineSearch:
         """Go on without a plan whose arrays do not fit the memory together; whether to go on.
 
         The bound stays where the first such plan put it: what follows improves the value only. The plan's
-        stages count from here on as what they take with their share of the memory.
+        stages count for the rest of this search as what they take with their share of the memory.
         """
         self._unmet += 1
         share = self.limits["bram18k"] / len(plan.stages)
         for stage in plan.stages:
             fitted = self._fit(stage, share)
-            self._refined[stage] = replace(self._refined[stage], value=None if fitted is None else fitted.joint.value)
+            self._given_up[stage] = None if fitted is None else fitted.joint.value
             self._fronts[stage[:2]] = self._front(*stage[:2])
         return self._unmet < MOST_UNMET
+
+    def _forgive(self) -> None:
+        """Let stages count as what they take at least: with other arrays beside them they may have the memory."""
+        stages = list(self._given_up)
+        self._given_up.clear()
+        self._unmet = 0
+        for first, end, _ in stages:
+            self._fronts[first, end] = self._front(first, end)
 
     def _fit(self, stage: tuple[int, int, int], bram18k: Fraction | None) -> Stage | None:
         """Configurations of a stage's layers on its array, within some block RAM."""
@@ -347,12 +384,8 @@ class PipelineSearch:
             self.value, self.stages = value, tuple(stages)
 
     def _should_stop(self, bound: Fraction | None) -> bool:
-        options = self.options
-        if options.stop is not None and options.stop():
-            return True
-        if options.time_limit is not None and time.perf_counter() - self._began >= options.time_limit:
-            return True
-        return options.gap_is_met(self.value, bound)
+        stopped = self.options.stop is not None and self.options.stop()
+        return stopped or self.options.gap_is_met(self.value, bound)
 
 
 def _below(value: Fraction) -> float:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
 
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.tiling import Tiling
-from ithaca.solver.options import SolveOptions, StoppedError
+from ithaca.solver.options import SolveOptions, StoppedError, deadline
 from ithaca.solver.progress import Progress
 from ithaca.solver.shared.bank import HardwareBank, Node, build_bank
 from ithaca.solver.shared.joint import Joint, fit
@@ -27,6 +28,9 @@ from ithaca.solver.shared.layer import common_step, total
 
 #: What is to be done next with open hardware.
 DIVIDE, SOLVE, FIT = range(3)
+
+#: One step of so many follows what is furthest on rather than what promises most.
+DIVES = 4
 
 
 @dataclass(order=True)
@@ -93,39 +97,54 @@ class SharedSearch:
         options: SolveOptions,
         report: Callable[[Progress], None] | None = None,
     ) -> None:
-        self.options, self.report = options, report
+        # whatever is solved on the way ends with the whole search
+        self.options = replace(options, time_limit=None, stop=deadline(options.time_limit, options.stop))
+        self.report = report
         self.best: Joint | None = None
         self.best_design: int | None = None
         self.hardware = 0
         self._began = time.perf_counter()
-        self._heap: list[_Open] = []
+        self._open: tuple[list[_Open], ...] = ([], [], [])  # heaps, by what is to be done
+        self._steps = 0
         self._left: list[float] = []  # bounds of hardware whose layers could not be fitted together at no loss
         self._sequence = 0
         # every total is a multiple of the coarsest grid that all objectives share
         self._step = common_step([problem for layers in designs for problem, _ in layers])
         self._banks: list[HardwareBank] = []
-        for number, layers in enumerate(designs):
-            bank = build_bank(layers, common=True)
-            self._banks.append(bank)
-            self._push(number, DIVIDE, bank.nodes, _totals(bank, bank.bounds))
+        self._prepared = False
+        checkpoint = self.options.checkpoint()
+        with suppress(StoppedError):
+            for number, layers in enumerate(designs):
+                bank = build_bank(layers, checkpoint, common=True)
+                self._banks.append(bank)
+                self._push(number, DIVIDE, bank.nodes, _totals(bank, bank.bounds))
+            self._prepared = True
 
     def run(self) -> SharedOutcome:
         """Search until proven, or until the options say to stop."""
-        while self._heap and not self._should_stop():
-            item = heapq.heappop(self._heap)
+        if not self._prepared:  # hardware that was not looked at may be better than any known
+            return SharedOutcome(None, None, None, False, 0, time.perf_counter() - self._began)
+        while any(self._open) and not self._should_stop():
+            item = self._next()
             if self._hopeless(item.bound):
-                self._heap.clear()
-                break
+                continue
             try:
                 (self._divide, self._solve, self._fit)[item.level](item)
             except StoppedError:  # what was being examined stays open
-                heapq.heappush(self._heap, item)
+                heapq.heappush(self._open[item.level], item)
                 break
             if self.report is not None:
                 self.report(Progress(self._value, self._bound(), self.hardware, time.perf_counter() - self._began))
         seconds = time.perf_counter() - self._began
-        impossible = self.best is None and not self._heap and not self._left
+        impossible = self.best is None and not any(self._open) and not self._left
         return SharedOutcome(self.best_design, self.best, self._bound(), impossible, self.hardware, seconds)
+
+    def _next(self) -> _Open:
+        """Take the hardware that promises most; now and then what is furthest on, for a value to go by."""
+        self._steps += 1
+        if self._steps % (DIVES if self.best is not None else 2) == 0:
+            return heapq.heappop(next(heap for heap in reversed(self._open) if heap))
+        return heapq.heappop(min((heap for heap in self._open if heap), key=lambda heap: heap[0]))
 
     # -- levels ------------------------------------------------------------------------
 
@@ -178,7 +197,7 @@ class SharedSearch:
         self, design: int, level: int, node: Node, bound: float, exact: tuple[tuple[Fraction, Tiling], ...] = ()
     ) -> None:
         self._sequence += 1
-        heapq.heappush(self._heap, _Open(bound, self._sequence, design, level, node, exact))
+        heapq.heappush(self._open[level], _Open(bound, self._sequence, design, level, node, exact))
 
     def _hopeless(self, bound: float) -> bool:
         if self.best is None:
@@ -189,7 +208,7 @@ class SharedSearch:
 
     def _bound(self) -> Fraction | None:
         """The least total that any hardware may have."""
-        open_ = [self._heap[0].bound] if self._heap else []
+        open_ = [heap[0].bound for heap in self._open if heap]
         lowest = min([*open_, *self._left], default=None)
         if lowest is None:
             return self._value
@@ -197,12 +216,8 @@ class SharedSearch:
         return bound if self._value is None else min(bound, self._value)
 
     def _should_stop(self) -> bool:
-        options = self.options
-        if options.stop is not None and options.stop():
-            return True
-        if options.time_limit is not None and time.perf_counter() - self._began >= options.time_limit:
-            return True
-        return options.gap_is_met(self._value, self._bound())
+        stopped = self.options.stop is not None and self.options.stop()
+        return stopped or self.options.gap_is_met(self._value, self._bound())
 
 
 def _below(value: float) -> float:

@@ -213,9 +213,23 @@ def test_limits_that_layers_decide_are_refused() -> None:
         PipelineSearch([[(problem, 1)]], (0,), 2, Minimise.SLOWEST, SolveOptions())
 
 
-def test_a_time_limit_leaves_a_bound() -> None:
+@pytest.mark.parametrize("minimise", list(Minimise))
+def test_no_time_leaves_nothing_and_no_claim(minimise: Minimise) -> None:
     problems = [mm_problem(s, dsp="80", bram18k="80") for s in ((12, 16, 8), (20, 8, 16))]
-    outcome = SharedSearch([[(p, 1) for p in problems]], SolveOptions(time_limit=0.0)).run()
+    designs = [[(p, 1) for p in problems]]
+    options = SolveOptions(time_limit=0.0)
+    shared = SharedSearch(designs, options).run()
+    assert (shared.best, shared.lower_bound, shared.infeasible) == (None, None, False)
+    several = PipelineSearch(designs, (0, 1), 2, minimise, options).run()
+    assert (several.stages, several.value, several.lower_bound) == ((), None, None)
+
+
+def test_a_search_that_is_stopped_has_a_bound() -> None:
+    problems = [mm_problem(s, dsp="80", bram18k="80") for s in ((12, 16, 8), (20, 8, 16))]
+    asked: list[bool] = []
+    search = SharedSearch([[(p, 1) for p in problems]], SolveOptions(stop=lambda: bool(asked)))
+    asked.append(True)
+    outcome = search.run()
     assert outcome.best is None
     assert outcome.lower_bound is not None
     full = SharedSearch([[(p, 1) for p in problems]], SolveOptions()).run()
@@ -230,17 +244,19 @@ def test_a_search_for_several_arrays_that_is_stopped_has_one_for_all(monkeypatch
 
     def stop(fronts: Mapping[tuple[int, int], Front], layers: int, arrays: int, *others: Any) -> Plan | None:
         asked.append(arrays)
-        if arrays > 1:
+        if asked.count(2) > 1:  # the first time is for a bound
             raise StoppedError
         return best_plan(fronts, layers, arrays, *others)
 
     monkeypatch.setattr("ithaca.solver.shared.pipeline.best_plan", stop)
     outcome = PipelineSearch(designs, (0, 1), 2, Minimise.TOTAL, SolveOptions()).run()
-    assert asked[-1] == 2
+    assert (asked[0], asked[-1]) == (2, 2)
+    assert 1 in asked
     assert len(outcome.stages) == 1
-    assert outcome.lower_bound is None
+    assert outcome.lower_bound is not None
+    assert outcome.value is not None
+    assert outcome.lower_bound <= outcome.value
     check_joint(outcome.stages[0].joint, problems)
     best = SharedSearch(designs, SolveOptions()).run().best
     assert best is not None
-    assert outcome.value is not None
     assert outcome.value >= best.value

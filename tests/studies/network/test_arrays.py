@@ -110,8 +110,10 @@ def test_no_array_is_said_so(products: Network) -> None:
     assert (result.total.value, result.total.certificate.status) == (None, Status.INFEASIBLE)
 
 
-def test_a_time_limit_leaves_a_bound(products: Network) -> None:
-    result = mode("shared-array")(products, tiny_request(), RunOptions(search=SolveOptions(time_limit=0.0)))
-    assert not result.complete
+@pytest.mark.parametrize(("name", "arrays"), [("shared-array", 1), ("multi-array", 2)])
+def test_no_time_leaves_no_claim(products: Network, name: str, arrays: int) -> None:
+    result = mode(name)(products, tiny_request(arrays=arrays), RunOptions(search=SolveOptions(time_limit=0.0)))
+    assert (result.complete, result.answered) == (False, False)
     assert result.total is not None
-    assert result.total.certificate.lower_bound is not None
+    certificate = result.total.certificate
+    assert (certificate.status, certificate.lower_bound) == (Status.UNKNOWN, None)

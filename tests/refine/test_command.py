@@ -1,0 +1,126 @@
+"""`ithaca grid` as a user runs it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from ithaca.cli import app
+from ithaca.refine.files import load_grid
+from ithaca.workloads.errors import InputError
+
+DESIGN = ("mm", "-s", "i=24,j=20,k=16", "--dataflow", "i,j", "--permutation", "C")
+PLOT = ("--plot", "map.png", "--x", "lanes.i", "--y", "lanes.j")
+
+
+def ithaca(*words: str) -> Result:
+    """Run a command."""
+    return CliRunner().invoke(app, list(words))
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a result, and one that has no configuration."""
+    path = tmp_path_factory.mktemp("grid")
+    assert ithaca("solve", *DESIGN, "-o", str(path / "result.json")).exit_code == 0
+    assert ithaca("solve", *DESIGN, "--limit", "dsp=1", "-o", str(path / "nothing.json")).exit_code == 1
+    return path
+
+
+@pytest.fixture
+def folder(results: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """That folder, as the current one."""
+    monkeypatch.chdir(results)
+    return results
+
+
+def test_the_grid_is_written_drawn_and_right(folder: Path) -> None:
+    done = ithaca("grid", "result.json", "--loops", "i,j", "--around", "2", *PLOT, "-o", "grid.nc")
+    assert done.exit_code == 0, done.stderr
+    assert done.stderr == "wrote grid.nc\nwrote map.png\n"
+    value = json.loads((folder / "result.json").read_text())["best"]["metrics"]["latency"]
+    assert f"best   latency {value:,} (the result's) at " in done.stdout  # proven best of all, so of the grid
+    assert (folder / "map.png").read_bytes().startswith(b"\x89PNG")
+    grid = load_grid(folder / "grid.nc")
+    assert f"feasible {int(grid['feasible'].sum()):,}" in done.stdout
+    assert float(grid["latency"].where(grid["feasible"]).min()) == value
+
+
+def test_points_of_the_grid_are_what_evaluate_says(folder: Path) -> None:
+    """Through the file and by the exact reference: every legal point of a small grid."""
+    done = ithaca("grid", "result.json", "--loops", "i,j", "--around", "1", "-o", "small.nc")
+    assert done.exit_code == 0, done.stderr
+    best = json.loads((folder / "result.json").read_text())["best"]
+    points = folder / "points.csv"
+    words = ithaca("seed", "result.json", "--for", "csv", "--count", "1", "-o", str(points))
+    assert words.exit_code == 0, words.stderr
+    with points.open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    grid = load_grid(folder / "small.nc")
+    axes = [name for name in ("lanes.i", "t2.i", "lanes.j", "t2.j") if name in grid["latency"].dims]
+    assert {"lanes.i", "lanes.j"} <= set(axes)
+    legal = grid["legal"].stack(at=axes).to_series()
+    places = [at if isinstance(at, tuple) else (at,) for at, good in legal.items() if good]
+    assert len(places) > 8
+    rows = []
+    for place in places:
+        at = dict(zip(axes, map(int, place), strict=True))
+        t1, t2 = json.loads(row["array_part"]), json.loads(row["latency_hiding"])
+        t2 |= {name[3:]: n for name, n in at.items() if name.startswith("t2.")}
+        t1 |= {loop: at[f"lanes.{loop}"] * t2[loop] for loop in "ij"}
+        rows.append(row | {"array_part": json.dumps(t1), "latency_hiding": json.dumps(t2)})
+    with points.open("w", newline="") as file:
+        writer = csv.DictWriter(file, row)
+        writer.writeheader()
+        writer.writerows(rows)
+    evaluated = ithaca("evaluate", "mm", "--points", "points.csv", "--json")
+    assert evaluated.exit_code == 0, evaluated.stderr
+    said = [point["metrics"] for point in json.loads(evaluated.stdout)["points"]]
+    assert len(said) == len(places)
+    for place, metrics in zip(places, said, strict=True):
+        point = grid.sel(dict(zip(axes, place, strict=True)))
+        for metric in ("latency", "dsp", "bram18k", "off_chip_words"):
+            assert float(point[metric]) == metrics[metric], (place, metric)
+    assert best["metrics"]["latency"] in [metrics["latency"] for metrics in said]
+
+
+def test_it_is_told_what_holding_the_packs_leaves(folder: Path) -> None:
+    done = ithaca("grid", "result.json", "--loops", "k", "--around", "2")
+    packs = json.loads((folder / "result.json").read_text())["best"]["tiling"]["pack"]
+    line = next(line for line in done.stdout.splitlines() if line.startswith("packs "))
+    assert f"pack.A={packs['A_IO_L2_in']}, pack.B={packs['B_IO_L2_in']}" in line
+    free = ithaca("grid", "result.json", "--loops", "k", "--around", "2", "--free-packs").stdout
+    assert "packs " not in free
+    # 16 iterations of k in vectors of 16 words: of 14 to 18 lanes only 16 are a multiple of the pack
+    assert ("(lanes.k 1 ×" in done.stdout, "(lanes.k 5 ×" in free) == (True, True)
+    assert "left of the values: lanes.k 1 of 5 (--free-packs" in line
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("nothing.json",), "best is null; allowed: a result with a configuration"),
+        (("result.json", "--around", "-1"), "--around is '-1'; allowed: an integer ≥ 0"),
+        (("result.json", "--loops", "i,z"), "'z' is no band loop"),
+        (("result.json", "--x", "t2.i"), "--x is 't2.i' without a plot"),
+        (("result.json", "--plot", "map.png"), "--plot shows two factors"),
+        (("result.json", "--plot", "map.txt", "--x", "t2.i", "--y", "t2.j"), "unknown kind of file"),
+        (("result.json", "--plot", "map.png", "--x", "t2.i", "--y", "t2.i"), "--y is 't2.i', like --x"),
+        (("result.json", "--plot", "map.png", "--x", "t2.q", "--y", "t2.i"), "--x is 't2.q'; allowed: a free factor"),
+        (("result.json", *PLOT, "--metric", "speed"), "--metric is 'speed'; allowed: latency"),
+        (("result.json", "-o", "grid.csv"), "allowed: a name that ends in .nc"),
+        (("result.json", "-o", "no/grid.nc"), "cannot write"),
+        (("absent.json",), "absent.json"),
+    ],
+)
+def test_what_does_not_fit_is_refused_before_anything_is_written(words: tuple[str, ...], message: str, folder: Path) -> None:
+    before = sorted(path.name for path in folder.iterdir())
+    done = ithaca("grid", *words)
+    assert isinstance(done.exception, InputError)
+    assert message in str(done.exception)
+    assert done.stdout == ""
+    assert sorted(path.name for path in folder.iterdir()) == before
