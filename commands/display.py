@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ithaca.formulations.metrics import METRICS
-from ithaca.formulations.shown_numbers import number
+from ithaca.formulations.shown_numbers import counted, is_or_are, number
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
@@ -34,9 +34,8 @@ def console() -> Console:
 def print_result(result: Result) -> None:
     """Print the answer, its proof and what limits it; then the other designs."""
     out = console()
-    sizes = ", ".join(f"{loop}={n}" for loop, n in result.nest.sizes.items())
     out.print(
-        f"{result.nest.name} ({sizes}) {result.data.name} on {escape(result.platform_name)}, "
+        f"{result.nest.name} ({result.nest.shown_sizes}) {result.data.name} on {escape(result.platform_name)}, "
         f"{result.edition.value} edition, minimising {escape(result.objective_text)}"
     )
     if result.best is None:
@@ -51,7 +50,7 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
     array, tiling, certificate = best.problem.array, best.tiling, best.certificate
     assert tiling is not None
     costs = best.problem.costs(tiling)
-    unbuildable = "" if array.buildable else f" (not buildable: {array.obstacle})"
+    unbuildable = f" ({array.reservation})" if array.reservation else ""
     out.print(f"\n[bold]best[/bold]       design {escape(array.name)}{escape(unbuildable)}")
     out.print(f"objective  {number(best.value)}  ({escape(_proof(certificate))})")
     unproven = [s for s in result.designs if s.certificate.status in (Status.FEASIBLE, Status.UNKNOWN) and s is not best]
@@ -96,12 +95,8 @@ def _loop_text(best: Solution, loop: str) -> str:
     extent = best.problem.nest.sizes[loop]
     tiles = -(-extent // tiling.array_part[loop])
     padded = f", padded to {tiles * tiling.array_part[loop]}" if tiles * tiling.array_part[loop] != extent else ""
-    space = f", {_counted(lanes, 'lane')}" if loop in array.dataflow else ""
-    return f"{loop}: array part {tiling.array_part[loop]}, {what} {inner} ({_counted(tiles, 'tile')}{space}{padded})"
-
-
-def _counted(count: int, thing: str) -> str:
-    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+    space = f", {counted(lanes, 'lane')}" if loop in array.dataflow else ""
+    return f"{loop}: array part {tiling.array_part[loop]}, {what} {inner} ({counted(tiles, 'tile')}{space}{padded})"
 
 
 def _throughput_text(result: Result, best: Solution) -> str:
@@ -124,7 +119,8 @@ def _bottleneck(best: Solution) -> str:
 def _print_nothing_found(out: Console, result: Result) -> None:
     infeasible = [s for s in result.designs if s.certificate.status is Status.INFEASIBLE]
     if len(infeasible) < len(result.designs):
-        out.print(f"\nnothing found in time; {len(infeasible)} of {len(result.designs)} designs are infeasible")
+        some = f"; {len(infeasible)} of {len(result.designs)} designs {is_or_are(len(infeasible))} infeasible"
+        out.print("\nnothing found in time" + (some if infeasible else ""))
         return
     out.print("\ninfeasible: no configuration of any design meets the limits")
 

@@ -51,8 +51,8 @@ def explain_result(
         return result, explain(result, solutions, None)
     with Interrupt() as interrupt, StudyLine() as line:
         budget = Budget(replace(options, stop=interrupt))
-        # raised limits, and once more should the result not be proven
-        count, solved = len(RAISES) * len(distinct_limits(result.limits)) + 1, 0
+        # raised limits, no limits, and once more should the result not be proven
+        count, solved = len(RAISES) * len(distinct_limits(result.limits)) + 2, 0
 
         def solve(problems: Sequence[Problem], starts: Sequence[Tiling | None]) -> Answer:
             nonlocal solved

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from ithaca.formulations.metrics import METRICS
-from ithaca.formulations.shown_numbers import number, percent
+from ithaca.formulations.problem import SpaceOptions
+from ithaca.formulations.shown_numbers import counted, is_or_are, number, percent
 from ithaca.solver.certificate import Status
 from ithaca.solver.loaded_result import LoadedResult
 from ithaca.studies.explanation.binding import PES, Binding, Contender
-from ithaca.studies.explanation.changes import RAISES, Change, Kind, worthless
+from ithaca.studies.explanation.changes import RAISES, Change, Kind, unbound, worthless
 from ithaca.studies.explanation.cycles import Cycles
 from ithaca.studies.explanation.explanation import Explanation
 from ithaca.studies.explanation.padding import LoopPadding, Padding
@@ -24,9 +25,8 @@ def statements(result: LoadedResult, explanation: Explanation) -> list[str]:
 
 
 def _statements(result: LoadedResult, explanation: Explanation) -> Iterator[str]:
-    sizes = ", ".join(f"{loop}={n}" for loop, n in result.nest.sizes.items())
     yield (
-        f"Result: {result.nest.name} ({sizes}) {result.data.name} on {result.platform_name}, "
+        f"Result: {result.nest.name} ({result.nest.shown_sizes}) {result.data.name} on {result.platform_name}, "
         f"{result.edition.value} edition, minimising {result.objective.text}."
     )
     known = explanation.facts
@@ -38,6 +38,8 @@ def _statements(result: LoadedResult, explanation: Explanation) -> Iterator[str]
     if certificate.status is not Status.OPTIMAL and certificate.lower_bound is not None:
         proof += f"; no less than {number(certificate.lower_bound)} is possible"
     yield f"Design: {explanation.array.name}; {result.objective.text} is {number(known.value)} ({proof})."
+    if explanation.array.reservation:
+        yield f"Design: {explanation.array.reservation}."
     yield from _binding(known.binding)
     yield from _cycles(known.cycles)
     yield from _padding(known.padding)
@@ -46,7 +48,7 @@ def _statements(result: LoadedResult, explanation: Explanation) -> Iterator[str]
     yield from _roofs(known.roofs)
     if explanation.next_best is not None:
         yield _rival(result.objective.text, known.value, *explanation.next_best)
-    yield from _change(result.objective.text, explanation)
+    yield from _change(result, explanation)
 
 
 def _binding(binding: Binding) -> Iterator[str]:
@@ -57,7 +59,9 @@ def _binding(binding: Binding) -> Iterator[str]:
         f"{percent(binding.share)} of the latency of {number(binding.latency)} cycles."
     )
     if binding.waiting:
-        yield f"Binding: the other {number(binding.waiting)} cycles of the main phase are buffers that swap, one cycle a tile."
+        several = f"{number(binding.waiting)} cycles of the main phase are buffers that swap"
+        swaps = "cycle of the main phase is a buffer that swaps" if binding.waiting == 1 else several
+        yield f"Binding: the other {swaps}, one cycle a tile."
     if binding.second is not None and binding.ratio is not None:
         yield (
             f"Next: {_who(binding.second)} with {number(binding.second.cycles)} cycles; "
@@ -101,10 +105,11 @@ def _padding(padding: Padding) -> Iterator[str]:
 
 def _loop(loop: LoopPadding) -> str:
     text = f"Padding: loop {loop.loop} runs {loop.padded:,} iterations for {loop.extent:,}"
-    if loop.lanes > 1:
-        text += f"; {loop.idle_lanes} of its {loop.lanes} lanes have nothing to do in the last tile"
+    if loop.idle_lanes:
+        verb = "has" if loop.idle_lanes == 1 else "have"
+        text += f"; {loop.idle_lanes} of its {loop.lanes} lanes {verb} nothing to do in the last tile"
     if loop.idle_simd:
-        text += f"; {loop.idle_simd} SIMD lanes are idle in the last vector"
+        text += f"; {counted(loop.idle_simd, 'SIMD lane')} {is_or_are(loop.idle_simd)} idle in the last vector"
     return text + "."
 
 
@@ -134,12 +139,16 @@ def _roofs(roofs: Roofs) -> Iterator[str]:
     more = ", ".join(f"{name} {number(words / traffic.least[name])}" for name, words in traffic.moved.items())
     yield (
         f"Traffic: {number(traffic.moved_words)} off-chip words are moved where {traffic.least_words:,} are the least, "
-        f"{number(traffic.moved_words / traffic.least_words)} times as many (by array: {more})."
+        f"{_times_as_many(traffic.moved_words / traffic.least_words)} (by array: {more})."
     )
     yield (
         f"Arithmetic intensity: {number(roofs.intensity)} multiply-accumulates per off-chip word, "
         f"at most {number(roofs.most_intensity)} if each array were moved once."
     )
+
+
+def _times_as_many(ratio: Fraction) -> str:
+    return "just as many" if ratio == 1 else f"{number(ratio)} times as many"
 
 
 def _distance(roofs: Roofs, roof: ComputeRoof | TrafficRoof) -> str:
@@ -155,8 +164,8 @@ def _rival(objective: str, value: Fraction, name: str, other: Fraction) -> str:
     return f"Other designs: the best of them in this result is {name}, {objective} {number(other)}, {how}."
 
 
-def _change(objective: str, explanation: Explanation) -> Iterator[str]:
-    changes = explanation.changes
+def _change(result: LoadedResult, explanation: Explanation) -> Iterator[str]:
+    objective, changes = result.objective.text, explanation.changes
     if changes is None:
         yield "To change first: not computed (--quick)."
         return
@@ -169,15 +178,28 @@ def _change(objective: str, explanation: Explanation) -> Iterator[str]:
     first = explanation.first
     if first is not None:
         yield f"To change first: {_tried(first)}; {objective} {_effect(first)}, the largest gain of those tried."
+    elif unbound(changes):
+        yield (
+            "To change first: nothing that was tried helps (proven). No limit binds: the extents and the latency hiding "
+            f"that the accumulators need allow nothing better{_restrictions(result.space)}."
+        )
     elif all(change.proven for change in changes) and changes:
         yield "To change first: nothing that was tried helps (proven)."
     else:
         yield "To change first: no gain was proven" + (" in time." if changes else "; there is no limit to raise.")
 
 
+def _restrictions(space: SpaceOptions) -> str:
+    """The options that restrict a design space, to be named as causes as well."""
+    given = [name for name, on in (("--min-lanes", space.min_lanes > 1), ("--divisors-only", space.divisors_only)) if on]
+    return f" within {' and '.join(given)}" if given else ""
+
+
 def _tried(change: Change) -> str:
     if change.kind is Kind.LIMIT:
         return f"raise {change.what} by {change.percent} %, from {number(change.limit)} to {number(change.raised)}"
+    if change.kind is Kind.NO_LIMITS:
+        return "drop all limits"
     return f"take design {change.what} instead" if change.kind is Kind.DESIGN else f"search on (design {change.what})"
 
 
@@ -185,7 +207,7 @@ def _effect(change: Change) -> str:
     gain = change.gain
     proof = "proven" if change.proven else "not proven"
     if change.before == change.after:
-        return f"stays {number(change.before)} ({proof})"
+        return f"stays {number(change.before)} ({'proven' if change.proven else 'not decided in time'})"
     if gain is None:
         return f"{number(change.before)} becomes {number(change.after)} ({proof})"
     sign = "−" if gain > 0 else "+"

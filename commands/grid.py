@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from ithaca.commands.display import console
+from ithaca.formulations import quantities
 from ithaca.formulations.membership import feasible_value
 from ithaca.formulations.shown_numbers import number
 from ithaca.refine.files import load_grid, save_grid
@@ -127,6 +128,8 @@ def _print(grid: xr.Dataset, window: Window) -> bool:
     legal, feasible = (int(grid[name].sum()) for name in ("legal", "feasible"))
     out.print(f"design {escape(problem.array.name)}, {grid.attrs['window']}")
     out.print(f"grid   {_points(window.points)} ({shape}); legal {legal:,}, feasible {feasible:,}")
+    for line in _held_packs(window):
+        out.print(escape(line))
     best = best_point(grid, window)
     if best is None:
         return False
@@ -138,6 +141,21 @@ def _print(grid: xr.Dataset, window: Window) -> bool:
     same = "the result's" if exact is not None and exact == here else f"the result has {number(here)}"
     out.print(f"best   {escape(problem.objective.text)} {number(exact)} ({same}) at {place}")
     return True
+
+
+def _held_packs(window: Window) -> list[str]:
+    """What holding the packs at the result's values leaves of the other factors; nothing where none is held."""
+    array = window.problem.array
+    packs = {quantities.pack(group.name).name for group in array.packed_groups}
+    held = [(name, n) for name, n in window.fixed.items() if name in packs]
+    if not held:
+        return []
+    loops = [loop for loop in array.band if quantities.lanes(loop).name in window.free]
+    free = window_around(window.problem, window.center, window.around, loops, free_packs=True).shape
+    fewer = [f"{name} {size} of {free[name]}" for name, size in window.shape.items() if size < free[name]]
+    leaves = f"; left of the values: {', '.join(fewer)}" if fewer else ""
+    values = ", ".join(f"{name}={n}" for name, n in held)
+    return [f"packs  held at the result's {values}{leaves} (--free-packs varies them)"]
 
 
 def _points(count: int) -> str:

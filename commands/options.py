@@ -11,6 +11,7 @@ from ithaca.formulations.systolic_array import Edition
 from ithaca.solver.engines import PROVERS, Method
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.nest import MAX_EXTENT
 
 
 def parse_sizes(texts: Sequence[str]) -> dict[str, int]:
@@ -18,7 +19,7 @@ def parse_sizes(texts: Sequence[str]) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for name, value in _assignments("--sizes", texts, "i=1024,j=1024"):
         if not re.fullmatch(r"[+-]?[0-9]{1,18}", value):
-            raise InputError(f"--sizes: loop '{name}' is '{_short(value)}'; allowed: an integer")
+            raise InputError(f"--sizes: loop '{name}' is '{_short(value)}'; allowed: an integer from 1 to {MAX_EXTENT}")
         sizes[name] = int(value)
     return sizes
 
@@ -29,6 +30,9 @@ def parse_limits(texts: Sequence[str]) -> dict[str, Fraction]:
     The left side is any expression over metrics; ``<=`` and ``=`` mean the same.
     """
     limits: dict[str, Fraction] = {}
+    for text in texts:
+        if re.search(r"[^=<>]\s*(>=?|=>|<(?!=)|==)", text):
+            raise InputError(f"--limit is '{_short(text)}'; allowed: upper limits only, METRIC=VALUE or METRIC<=VALUE")
     for part in [part for text in texts for part in split_values(text.replace("<=", "="))]:
         name, equals, value = (word.strip() for word in part.partition("="))
         if not equals or not name or not value:
@@ -36,7 +40,8 @@ def parse_limits(texts: Sequence[str]) -> dict[str, Fraction]:
         plain = name.isidentifier()
         if not re.fullmatch(("" if plain else "-?") + r"([0-9]{1,15}(\.[0-9]{0,15})?|\.[0-9]{1,15})(e\+?[0-9]{1,2})?", value):
             sign = " that is not negative" if plain else ""
-            raise InputError(f"--limit: {_short(name)} is '{_short(value)}'; allowed: a number{sign}")
+            what = f"a finite number{sign}, such as 8601.6 or 1e9; exponents up to 99"
+            raise InputError(f"--limit: {_short(name)} is '{_short(value)}'; allowed: {what}")
         if name in limits:
             raise InputError(f"--limit: {_short(name)} is given twice")
         limits[name] = Fraction(value)

@@ -105,8 +105,8 @@ def write_files(front: Front, request: Request, plot: Path | None, output: Path 
 
 def title(request: Request) -> str:
     """Workload, data type, platform and edition in one line."""
-    sizes = ", ".join(f"{loop}={n}" for loop, n in request.nest.sizes.items())
-    return f"{request.nest.name} ({sizes}) {request.data.name}, {request.platform.name}, {request.edition.value} edition"
+    nest = request.nest
+    return f"{nest.name} ({nest.shown_sizes}) {request.data.name}, {request.platform.name}, {request.edition.value} edition"
 
 
 def print_front(front: Front, request: Request) -> None:

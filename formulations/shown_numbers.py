@@ -17,3 +17,13 @@ def percent(share: Fraction | float) -> str:
     """A share in per cent, of small ones two significant digits."""
     shown = float(share) * 100
     return f"{shown:.1f} %" if shown >= 0.95 or not shown else f"{shown:.2g} %"
+
+
+def counted(count: int, thing: str) -> str:
+    """How many of a thing whose plural ends in s."""
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
+def is_or_are(count: int) -> str:
+    """The verb after a count."""
+    return "is" if count == 1 else "are"

@@ -287,3 +287,8 @@ class SystolicArray:
     def buildable(self) -> bool:
         """Whether HLS can build the design."""
         return self.obstacle is None
+
+    @property
+    def reservation(self) -> str:
+        """What to say of a design that HLS cannot build; nothing of others."""
+        return "" if self.obstacle is None else f"not buildable: {self.obstacle}"

@@ -122,6 +122,7 @@ def _result(read: ResultDocument) -> LoadedResult:
     if best is not None and best.tiling is None:
         raise InputError("best.tiling is null; allowed: a tiling, or null for best as a whole")
     _agree("objective.value", read.objective.value, None if best is None else best.value)
+    _check_best(best, designs)
     space = SpaceOptions(**read.space.model_dump())
     edition, name = context.edition, read.platform.name
     return LoadedResult(nest, context.data, name, limits, edition, objective, space, technology, best, designs)
@@ -188,6 +189,35 @@ class _Context:
             if float(value) > float(limit.bound):
                 what = f"at most {_shown(limit.bound)}, the limit the file states"
                 raise InputError(f"{at}.metrics: {quoted(limit.metric)} is {_shown(value)}; allowed: {what}")
+
+
+def _check_best(best: LoadedSolution | None, designs: Sequence[LoadedSolution]) -> None:
+    """The best is one of the designs, and no other is better: what holds for all designs holds for it."""
+    if not designs:
+        raise InputError("designs is empty; allowed: at least one design")
+    places: dict[SystolicArray, int] = {}
+    for index, design in enumerate(designs):
+        first = places.setdefault(design.array, index)
+        if first != index:
+            raise InputError(f"designs[{index}] is {design.array.name}, like designs[{first}]; allowed: every design once")
+    values = [(design.value, index) for index, design in enumerate(designs) if design.value is not None]
+    if best is None:
+        if values:
+            raise InputError(f"best is null, yet designs[{values[0][1]}] has a tiling; allowed: null where no design has one")
+        return
+    place = places.get(best.array)
+    if place is None:
+        held = ", ".join(design.array.name for design in designs)
+        raise InputError(f"best is {best.array.name}; allowed: one of designs, {held}")
+    for name in ("tiling", "certificate", "shortfalls"):  # the metrics follow from the tiling
+        if getattr(best, name) != getattr(designs[place], name):
+            raise InputError(
+                f"best.{name} differs from that of designs[{place}]; allowed: the same, as both are {best.array.name}"
+            )
+    least, index = min(values)
+    if best.value is not None and least < best.value:
+        what = f"best has the objective {_shown(best.value)}, yet designs[{index}] has {_shown(least)}"
+        raise InputError(f"{what}; allowed: the least of designs")
 
 
 def _value(expression: Expression, costs: Costs, what: str, at: str) -> Fraction:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ithaca.formulations.problem import Problem
 from ithaca.solver.certificate import Certificate, Status
+from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.explanation import CONTRADICTION, explain
+from ithaca.solver.options import SolveOptions
 from ithaca.solver.solution import Shortfall, Solution
 
 #: Why nothing is feasible although there are no limits.
 EMPTY_SPACE = "the design space itself is empty: relax --min-lanes or --divisors-only"
+
+#: How long to look for a configuration without limits before limits are blamed (seconds, per design).
+EMPTY_WITHIN = 5.0
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,16 @@ def why_infeasible(problems: Sequence[Problem], shortfalls: Sequence[tuple[str, 
     """
     if shortfalls:
         return "; ".join(explain(shortfalls, len(problems)))
-    return CONTRADICTION if any(problem.limits for problem in problems) else EMPTY_SPACE
+    return EMPTY_SPACE if all(_is_empty(problem) for problem in problems) else CONTRADICTION
+
+
+def _is_empty(problem: Problem) -> bool:
+    """Whether an infeasible problem is proven to be so without its limits, too."""
+    if not problem.limits:
+        return True
+    # any configuration will do, so the search may end with the first; an empty space is mostly seen at once
+    options = SolveOptions(time_limit=EMPTY_WITHIN, gap=1.0)
+    return solve_exact(replace(problem, limits=()), options).certificate.status is Status.INFEASIBLE
 
 
 #: What a point is before anything was tried.

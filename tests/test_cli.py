@@ -141,13 +141,27 @@ def test_infeasible_exits_1_and_names_the_limit_and_what_would_do() -> None:
     assert "is 5 (design" in done.stderr
 
 
+def test_limits_are_not_blamed_for_an_empty_design_space() -> None:
+    few = ("solve", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--limit", "dsp=1e9,bram18k=1e8")
+    done = ithaca(*few, "--min-lanes", "1000")
+    assert done.returncode == 1
+    assert done.stderr == "infeasible: the design space itself is empty: relax --min-lanes or --divisors-only\n"
+
+
+def test_a_stride_is_told(tmp_path: Path) -> None:
+    sizes = "o=8,r=2,c=2,i=8,s=2"
+    done = ithaca("solve", "pointwise_conv2d", "-s", sizes, "--dataflow", "o,r", "-o", "r.json", cwd=tmp_path)
+    assert done.stdout.startswith("pointwise_conv2d (o=8, r=2, c=2, i=8; s=2) fp32")
+    assert "pointwise_conv2d (o=8, r=2, c=2, i=8; s=2) fp32" in ithaca("explain", "r.json", "--quick", cwd=tmp_path).stdout
+
+
 BAD_INPUT = {
     "unknown workload": (("solve", "nm"), "batched_mm, conv2d"),
     "unknown loop": (("solve", "mm", "-s", "x=4"), "loops i, j, k"),
     "extent 0": (("solve", "mm", "-s", "i=0"), "loop 'i' is 0"),
     "negative extent": (("solve", "mm", "-s", "i=-3"), "loop 'i' is -3"),
     "huge extent": (("solve", "mm", "-s", "i=1000000000"), "from 1 to"),
-    "endless extent": (("solve", "mm", "-s", "i=" + "9" * 4000), "allowed: an integer"),
+    "endless extent": (("solve", "mm", "-s", "i=" + "9" * 4000), "allowed: an integer from 1 to 65536"),
     "extent no number": (("solve", "mm", "-s", "i=abc"), "'abc'"),
     "extent twice": (("solve", "mm", "-s", "i=1,i=2"), "given twice"),
     "sizes no assignment": (("solve", "mm", "-s", "i"), "NAME=VALUE"),
@@ -164,7 +178,10 @@ BAD_INPUT = {
     "limit without value": (("solve", "mm", "--limit", "dsp"), "METRIC=VALUE"),
     "NaN limit": (("solve", "mm", "--limit", "dsp=nan"), "dsp is 'nan'"),
     "negative limit": (("solve", "mm", "--limit", "dsp=-1"), "dsp is '-1'"),
-    "infinite limit": (("solve", "mm", "--limit", "dsp=inf"), "dsp is 'inf'"),
+    "infinite limit": (("solve", "mm", "--limit", "dsp=inf"), "dsp is 'inf'; allowed: a finite number"),
+    "endless limit": (("solve", "mm", "--limit", "dsp=1e400"), "dsp is '1e400'; allowed: a finite number"),
+    "lower limit": (("solve", "mm", "--limit", "latency>=3"), "allowed: upper limits only, METRIC=VALUE"),
+    "strict limit": (("solve", "mm", "--limit", "latency<3"), "allowed: upper limits only, METRIC=VALUE"),
     "unknown metric in the objective": (("solve", "mm", "--objective", "speed"), "latency"),
     "objective no expression": (("solve", "mm", "--objective", "latency +"), "--objective"),
     "hostile objective": (("solve", "mm", "--objective", "__import__('os')"), "--objective"),

@@ -37,7 +37,7 @@ def solved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "kernel.yaml").write_text(KERNEL)
     done = ithaca(folder, "solve", "kernel.yaml", "-s", "n=4,s=2", "--dataflow", "n,f", "-o", "result.json")
     assert done.returncode == 0, done.stderr
-    assert "strided-layer (n=4, f=30, t=5, c=16)" in done.stdout
+    assert "strided-layer (n=4, f=30, t=5, c=16; s=2)" in done.stdout
     assert "optimal" in done.stdout
     return folder
 

@@ -123,6 +123,12 @@ class LoopNest:
         return {**self.sizes, **dict(self.parameters)}
 
     @property
+    def shown_sizes(self) -> str:
+        """Extents and parameters for people: ``o=8, i=8; s=2``."""
+        parts = (self.extents, self.parameters)
+        return "; ".join(", ".join(f"{name}={n}" for name, n in part) for part in parts if part)
+
+    @property
     def band(self) -> tuple[str, ...]:
         """The tiled loops, outermost first."""
         return tuple(name for name in self.loops if name not in self.untiled)

@@ -88,8 +88,8 @@ def answer(known: Subject) -> Section:
             f"so that {array.permutation} is reused innermost ({' → '.join(array.order)})."
         )
     ]
-    if array.obstacle is not None:
-        blocks.append(Paragraph(f"Not buildable by HLS: {array.obstacle}."))
+    if array.reservation:
+        blocks.append(Paragraph(f"The design is {array.reservation}."))
     blocks += [_loops(known), _packs(known), _metrics(known)]
     return Section("answer", "The configuration", tuple(blocks))
 

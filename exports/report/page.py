@@ -54,7 +54,7 @@ def report_page(result: LoadedResult, explanation: Explanation, statements: Sequ
     else:
         sections, found = _found(known, statements, around), verdict(known.certificate, known.objective)
     style = (files("ithaca.exports.report") / "style.css").read_text(encoding="utf-8")
-    sizes = ", ".join(f"{loop} = {number(n)}" for loop, n in result.nest.sizes.items())
+    sizes = ", ".join(f"{name} = {number(n)}" for name, n in result.nest.settings.items())
     return _template().render(
         title=f"{result.nest.name} on {result.platform_name}",
         facts=(

@@ -95,9 +95,7 @@ class HardwareClasses:
         return np.stack([grid.ravel() for grid in np.meshgrid(*fitting, indexing="ij")])
 
 
-def hardware_classes(
-    layers: Sequence[Layer], checkpoint: Callable[[], None], *, ports: bool, common: bool
-) -> HardwareClasses:
+def hardware_classes(layers: Sequence[Layer], checkpoint: Callable[[], None], *, ports: bool, common: bool) -> HardwareClasses:
     """Group the rows of all layers by lanes and SIMD factor, with ``ports`` by packs, too.
 
     With ``common`` hardware is left out that some layer cannot run on. The checkpoint is called now and then.

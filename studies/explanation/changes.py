@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 
@@ -25,6 +25,8 @@ class Kind(Enum):
     """The design, to another one of the result."""
     LIMIT = "limit"
     """A limit, raised."""
+    NO_LIMITS = "no_limits"
+    """All limits, dropped at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class Change:
     kind : Kind
         What is changed.
     what : str
-        Name of the design changed to, or of the limit raised; that of the design found for a search.
+        Name of the design changed to, or of the limit raised; that of the design found for a search or without limits.
     before, after : Fraction
         The objective.
     proven : bool
@@ -96,6 +98,24 @@ def raised_limits(problems: Sequence[Problem], answer: Answer, solve: Solve) -> 
             limit, raised = marginal.limit, marginal.raised
             found.append(Change(Kind.LIMIT, limit.metric, before, after, marginal.proven, percent, limit.bound, raised.bound))
     return tuple(found)
+
+
+def dropped_limits(problems: Sequence[Problem], answer: Answer, solve: Solve) -> tuple[Change, ...]:
+    """The optimum without any limit; nothing where it was not found, or was not known with the limits."""
+    best = answer.solution
+    if best is None or best.value is None:
+        return ()
+    starts = [best.tiling if problem.array == best.problem.array else None for problem in problems]
+    after = solve([replace(problem, limits=()) for problem in problems], starts)
+    if after.solution is None or after.value is None:
+        return ()
+    proven = answer.certificate.status is after.certificate.status is Status.OPTIMAL
+    return (Change(Kind.NO_LIMITS, after.solution.problem.array.name, best.value, after.value, proven),)
+
+
+def unbound(changes: Sequence[Change]) -> bool:
+    """Whether it is proven that no limit binds: without them, the optimum is the same."""
+    return any(change.kind is Kind.NO_LIMITS and change.proven and change.before == change.after for change in changes)
 
 
 def first_change(changes: Sequence[Change]) -> Change | None:

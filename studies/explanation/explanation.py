@@ -6,14 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.shown_numbers import is_or_are
 from ithaca.formulations.systolic_array import SystolicArray
+from ithaca.formulations.tiling import Tiling
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.loaded_result import LoadedResult, LoadedSolution
 from ithaca.solver.solution import make_solution
 from ithaca.studies.answer import Answer, why_infeasible
 from ithaca.studies.best import make_answer
-from ithaca.studies.explanation.changes import Change, first_change, other_designs, raised_limits, search_further
+from ithaca.studies.explanation.changes import (
+    Change,
+    dropped_limits,
+    first_change,
+    other_designs,
+    raised_limits,
+    search_further,
+)
 from ithaca.studies.explanation.facts import Facts, facts
+from ithaca.studies.explanation.slack import limit_uses
 from ithaca.studies.marginal import Solve
 from ithaca.workloads.errors import InputError
 
@@ -107,8 +118,20 @@ def explain(result: LoadedResult, solutions: Sequence[LoadedSolution], solve: So
             further = search_further(value, answer)
             changes += () if further is None else (further,)
         changes += raised_limits(problems, answer, solve)
+        if _limits_seem_idle(problem, best.tiling, changes):
+            changes += dropped_limits(problems, answer, solve)
     nearest = min(others, key=lambda other: other[1], default=None)
     return Explanation(best.array, recorded.certificate, facts(problem, best.tiling), nearest, None, changes)
+
+
+def _limits_seem_idle(problem: Problem, tiling: Tiling, changes: Sequence[Change]) -> bool:
+    """Whether to ask if limits matter at all: nothing helps, and more than half of every limit is left.
+
+    With less left, a limit may well bind, and a problem without it may take much longer to solve.
+    """
+    uses = limit_uses(problem, problem.costs(tiling))
+    idle = all(change.proven and change.after == change.before for change in changes)
+    return idle and bool(changes) and all(2 * use.used < use.bound for use in uses)
 
 
 def _recorded(result: LoadedResult, best: LoadedSolution, solutions: Sequence[LoadedSolution]) -> Answer:
@@ -129,10 +152,9 @@ def _recorded(result: LoadedResult, best: LoadedSolution, solutions: Sequence[Lo
 def _failure(result: LoadedResult, solutions: Sequence[LoadedSolution]) -> str:
     infeasible = [s for s in solutions if s.certificate.status is Status.INFEASIBLE]
     if len(infeasible) < len(solutions):
-        return (
-            f"nothing was found before the search ended; {len(infeasible)} of {len(solutions)} designs "
-            "are proven infeasible, and the others are open"
-        )
+        count = f"{len(infeasible)} of {len(solutions)} designs {is_or_are(len(infeasible))}"
+        known = f"{count} proven infeasible, and the others are open" if infeasible else "no design is proven infeasible"
+        return f"nothing was found before the search ended; {known}"
     shortfalls = [(s.array.name, shortfall) for s in solutions for shortfall in s.shortfalls]
     return f"infeasible: {why_infeasible([result.problem(s.array) for s in solutions], shortfalls)}"
 

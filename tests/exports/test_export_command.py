@@ -17,6 +17,7 @@ from ithaca.formulations.systolic_array import Edition
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
 from ithaca.formulations.tiling import Tiling
 from ithaca.solver.certificate import Certificate, Status
+from ithaca.solver.portfolio import best_solution
 from ithaca.solver.result import Result, result_document
 from ithaca.solver.result_files import load_result
 from ithaca.solver.solution import make_solution
@@ -31,8 +32,8 @@ FILES = {
 }
 
 
-def result_file(folder: Path, name: str, sizes: dict[str, int], *dataflows: str) -> Path:
-    """A result of one configuration per dataflow; the best is the first."""
+def result_file(folder: Path, name: str, sizes: dict[str, int], *dataflows: str, found: bool = True) -> Path:
+    """A result of one configuration per dataflow, or of none as if the search had ended too early."""
     nest, data, objective = workload(name, sizes), data_type("int16"), parse_objective("latency")
     limits = (Limit("dsp", Fraction(8601)),)
     solutions = []
@@ -40,8 +41,10 @@ def result_file(folder: Path, name: str, sizes: dict[str, int], *dataflows: str)
         array = derive(nest, tuple(dataflow), nest.output.array)
         packs = {group.name: 2 for group in array.packed_groups}
         tiling = Tiling(dict.fromkeys(nest.band, 4), dict.fromkeys(array.latency_hiding_loops, 2), 2, packs)
-        certificate = Certificate(Status.FEASIBLE, Fraction(1), 0.5, "exact", 1, 0.1)
-        solutions.append(make_solution(Problem(nest, array, data, limits, objective), tiling, certificate))
+        status, gap = (Status.FEASIBLE, 0.5) if found else (Status.UNKNOWN, None)
+        certificate = Certificate(status, Fraction(1), gap, "exact", 1, 0.1)
+        problem = Problem(nest, array, data, limits, objective)
+        solutions.append(make_solution(problem, tiling if found else None, certificate))
     result = Result(
         nest,
         data,
@@ -50,7 +53,7 @@ def result_file(folder: Path, name: str, sizes: dict[str, int], *dataflows: str)
         Edition.EXACT,
         "latency",
         DEFAULT_TECHNOLOGY,
-        solutions[0] if solutions else None,
+        best_solution(solutions),
         tuple(solutions),
     )
     path = folder / "result.json"
@@ -79,7 +82,7 @@ def test_existing_folders_keep_their_other_files(tmp_path):
 
 
 def test_a_design_that_scalesim_lacks_is_refused_and_the_nearest_is_the_best_that_it_has(tmp_path):
-    path = result_file(tmp_path, "conv2d", CONV, "rc", "o", "or", "oi")
+    path = result_file(tmp_path, "conv2d", CONV, "rc", "o")
     with pytest.raises(InputError, match=r"SCALE-Sim cannot express the best .*two loops over pixels.* \(see --nearest\)"):
         export_result(path, "scalesim", tmp_path / "out", nearest=False)
     assert not (tmp_path / "out").exists()
@@ -92,7 +95,7 @@ def test_results_without_a_suitable_design_are_refused(tmp_path):
     path = result_file(tmp_path, "mm", {"i": 9, "j": 9, "k": 9}, "k")
     with pytest.raises(InputError, match=r"any design of this result: \[k\] C: dataflow \(k\) keeps nothing in place"):
         export_result(path, "scalesim", tmp_path / "out", nearest=True)
-    empty = result_file(tmp_path, "mm", {"i": 9, "j": 9, "k": 9})
+    empty = result_file(tmp_path, "mm", {"i": 9, "j": 9, "k": 9}, "ij", found=False)
     for target in ("timeloop", "scalesim"):
         with pytest.raises(InputError, match="holds no configuration"):
             export_result(empty, target, tmp_path / "out", nearest=False)

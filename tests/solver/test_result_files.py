@@ -97,7 +97,7 @@ def refusal(path: Path) -> str:
     return message.removeprefix(f"{path}: ")
 
 
-@pytest.mark.parametrize("objective", ["latency", "latency / 7 + 100*dsp"])
+@pytest.mark.parametrize("objective", ["latency", "latency / 7 + 10*dsp"])
 @pytest.mark.parametrize("space", [SpaceOptions(), SpaceOptions(2, True), SpaceOptions(dividing_packs=True)])
 def test_round_trip(tmp_path: Path, objective: str, space: SpaceOptions) -> None:
     result = make_result(objective, space)
@@ -211,6 +211,21 @@ PART = (*TILING, "array_part")
 METRIC = ("best", "metrics")
 CERTIFICATE = ("best", "certificate")
 
+#: The best's design as if nothing had been found for it.
+UNSOLVED = DOCUMENT["designs"][1] | {key: DOCUMENT["designs"][3][key] for key in ("tiling", "metrics", "certificate")}
+
+
+def other_best(document: Any) -> None:
+    """Name a worse configuration as the best."""
+    document["best"] = document["designs"][0]
+    document["objective"]["value"] = document["best"]["metrics"]["latency"]
+
+
+def no_best(document: Any) -> None:
+    """Name none as the best, although there is one."""
+    document["best"] = document["objective"]["value"] = None
+
+
 EDITS: list[tuple[Callable[[Any], None], list[str]]] = [
     (put("schema", value="ithaca/2"), ["schema is 'ithaca/2'", "allowed: 'ithaca/1'"]),
     (drop("schema"), ["schema is missing", "allowed: schema, workload"]),
@@ -248,6 +263,13 @@ EDITS: list[tuple[Callable[[Any], None], list[str]]] = [
     (put("objective", "value", value=None), ["objective.value: recorded null is not the model's 639876"]),
     (put("best", value=None), ["objective.value: recorded 639876 is not the model's null"]),
     (put("best", value=DOCUMENT["designs"][2]), ["best.tiling is null", "allowed: a tiling"]),
+    (put("designs", value=[]), ["designs is empty", "at least one design"]),
+    (drop("designs", 1), ["best is [i,j] C", "allowed: one of designs, [i] C, [j] C, [k] C"]),
+    (put("designs", 0, value=DOCUMENT["designs"][1]), ["designs[1] is [i,j] C, like designs[0]", "every design once"]),
+    (put(*CERTIFICATE, "nodes", value=13), ["best.certificate differs from that of designs[1]", "the same", "[i,j] C"]),
+    (put("designs", 1, value=UNSOLVED), ["best.tiling differs from that of designs[1]", "the same, as both are [i,j] C"]),
+    (other_best, ["best has the objective", "yet designs[1] has 639876", "the least of designs"]),
+    (no_best, ["best is null, yet designs[0] has a tiling", "null where no design has one"]),
     (put("designs", value={}), ["designs is an object", "a valid list"]),
     (put("designs", 1, value=7), ["designs[1] is 7", "a mapping"]),
     (put("best", "dataflow", value=["i", "x"]), ["best: unknown dataflow 'i,x'", "i j k i,j"]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ithaca.commands.explain_words import _binding, _effect, _loop, _times_as_many
 from ithaca.formulations.derivation import designs
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic_array import Edition
@@ -20,11 +22,13 @@ from ithaca.formulations.tiling import Tiling
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.result_files import load_result
 from ithaca.studies.best import solve_best
-from ithaca.studies.explanation.binding import PES
+from ithaca.studies.explanation.binding import PES, Binding, Contender
 from ithaca.studies.explanation.changes import Change, Kind, first_change, other_designs, raised_limits, worthless
 from ithaca.studies.explanation.facts import Facts, facts
 from ithaca.studies.explanation.footprint import footprints
+from ithaca.studies.explanation.padding import LoopPadding
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.library import LIBRARY, workload
 from ithaca.workloads.nest import LoopNest
@@ -275,6 +279,40 @@ def test_another_design_is_compared_with_the_best(results: Path) -> None:
     found = [c for c in document["changes"] if c["kind"] == "design"]
     assert min(c["after"] for c in found) == whole["objective"]["value"] < document["objective"]["value"]
     assert document["statements"][-1].startswith("To change first: take design ")
+
+
+def test_it_is_told_when_no_limit_binds(results: Path) -> None:
+    words = ("-s", "i=16,j=16,k=16,l=16", "--dataflow", "i,j", "-o", str(results / "mttkrp.json"))
+    assert ithaca("solve", "mttkrp", *words).returncode == 0
+    lines = ithaca("explain", str(results / "mttkrp.json")).stdout.splitlines()
+    assert "Tried: drop all limits: latency stays 2,145 (proven)." in lines
+    assert "No limit binds: the extents and the latency hiding that the accumulators need allow nothing better." in lines[-1]
+    result = load_result(results / "mttkrp.json")
+    assert result.best is not None
+    unlimited = solve_exact(replace(result.problem(result.best.array), limits=()))
+    assert unlimited.value == 2145
+
+
+def test_an_unbuildable_design_is_called_so_by_solve_explain_and_report(results: Path) -> None:
+    words = ("-s", "i=16,j=16,k=16", "--include-unbuildable", "--dataflow", "i,j", "--permutation", "A")
+    solved = ithaca("solve", "mm", *words, "-o", str(results / "loop.json"))
+    told = "not buildable: partial sums of C are copied in (C_IO_L1_in): a feedback loop that HLS does not synthesize"
+    assert f"({told})" in solved.stdout
+    assert f"\nDesign: {told}.\n" in ithaca("explain", str(results / "loop.json"), "--quick").stdout
+    assert ithaca("report", str(results / "loop.json"), "-o", str(results / "loop.html")).returncode == 0
+    assert f"The design is {told}." in (results / "loop.html").read_text()
+    assert "buildable" not in ithaca("explain", str(results / "mm.json"), "--quick").stdout
+
+
+def test_counts_of_one_and_of_none() -> None:
+    assert _loop(LoopPadding("i", 63, 64, 8, 1, 0)) == (
+        "Padding: loop i runs 64 iterations for 63; 1 of its 8 lanes has nothing to do in the last tile."
+    )
+    assert _loop(LoopPadding("i", 63, 64, 8, 0, 1)).endswith("for 63; 1 SIMD lane is idle in the last vector.")
+    assert _effect(Change(Kind.LIMIT, "dsp", Fraction(9), Fraction(9), False)) == "stays 9 (not decided in time)"
+    swap = Binding(Contender("x", Fraction(8), Fraction(8)), None, Fraction(9), Fraction(10))
+    assert list(_binding(swap))[1] == "Binding: the other cycle of the main phase is a buffer that swaps, one cycle a tile."
+    assert _times_as_many(Fraction(1)) == "just as many"
 
 
 def test_no_configuration_and_other_platforms(results: Path) -> None:
