@@ -111,7 +111,7 @@ def test_it_is_told_what_holding_the_packs_leaves(folder: Path) -> None:
         (("result.json", "--plot", "map.txt", "--x", "t2.i", "--y", "t2.j"), "unknown kind of file"),
         (("result.json", "--plot", "map.png", "--x", "t2.i", "--y", "t2.i"), "--y is 't2.i', like --x"),
         (("result.json", "--plot", "map.png", "--x", "t2.q", "--y", "t2.i"), "--x is 't2.q'; allowed: a free factor"),
-        (("result.json", *PLOT, "--metric", "speed"), "--metric is 'speed'; allowed: latency"),
+        (("result.json", "--around", "1", *PLOT, "--metric", "speed"), "--metric is 'speed'; allowed: latency"),
         (("result.json", "-o", "grid.csv"), "allowed: a name that ends in .nc"),
         (("result.json", "-o", "no/grid.nc"), "cannot write"),
         (("absent.json",), "absent.json"),
