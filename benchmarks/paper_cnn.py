@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from ithaca.experiments.published_networks import LIMITS, MAC_UNITS, network, request
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.derivation import derive
-from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.solution import Solution

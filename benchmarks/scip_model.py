@@ -14,14 +14,14 @@ from fractions import Fraction
 from typing import Any
 
 from benchmarks.scip_numbers import Quantity, integer, power_of_two, scip_numbers
-from ithaca.formulations import quantities
-from ithaca.formulations.design_space import largest_t1, simd_options, tiling_of
-from ithaca.formulations.expression import CeilingDivision, Expression, walk
-from ithaca.formulations.membership import feasible_value
-from ithaca.formulations.packing import pack_options
+from ithaca.formulations.algebra.expression import CeilingDivision, Expression, walk
 from ithaca.formulations.problem import Problem, SpaceOptions
+from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.design_space import largest_t1, simd_options, tiling_of
+from ithaca.formulations.systolic.membership import feasible_value
+from ithaca.formulations.systolic.packing import pack_options
 from ithaca.solver.cpsat.packs import require_legal_pack
-from ithaca.solver.exact.granularity import granularity
+from ithaca.solver.tables.granularity import granularity
 
 
 @dataclass

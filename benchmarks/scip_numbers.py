@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ithaca.formulations.interval import Interval, greatest, least
-from ithaca.formulations.number_systems import NumberSystem
+from ithaca.formulations.algebra.interval import Interval, greatest, least
+from ithaca.formulations.algebra.number_systems import NumberSystem
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,17 +15,17 @@ from fractions import Fraction
 import numpy as np
 
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.derivation import derive
-from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.auto import solve_auto
 from ithaca.solver.combination import bound_and_seed, close_coarse_boxes
-from ithaca.solver.exact.frame import build_model
 from ithaca.solver.exact.search import Search
 from ithaca.solver.gp.engine import gp_bound
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.tables.frame import build_model
 from ithaca.workloads.library import workload
 
 

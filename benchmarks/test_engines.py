@@ -18,12 +18,12 @@ from importlib.util import find_spec
 import pytest
 
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.derivation import derive
-from ithaca.formulations.metrics import METRICS
-from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import SolveOptions

@@ -11,13 +11,13 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.derivation import derive
-from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic_array import Edition
-from ithaca.solver.exact.frame import build_frame, build_model
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.exact.search import Search
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.tables.frame import build_frame, build_model
 from ithaca.workloads.library import workload
 
 OBJECTIVES = ("latency", "comm", "-comp", "comm - comp", "energy")

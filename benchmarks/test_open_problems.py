@@ -15,11 +15,11 @@ from fractions import Fraction
 import pytest
 
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.derivation import derive
-from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic_array import Edition
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver import combination
 from ithaca.solver.auto import solve_auto
 from ithaca.solver.evolution import incumbent

@@ -31,7 +31,7 @@ from benchmarks.paper_cnn import (
     study,
 )
 from ithaca.experiments.published_networks import MAC_UNITS, PEAK, network
-from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.certificate import Status
 from ithaca.solver.solution import Solution
 from ithaca.workloads.networks.network import Layer

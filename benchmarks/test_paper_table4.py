@@ -16,9 +16,9 @@ from ithaca.experiments.matrix_product import BRAM18K, SIZE
 from ithaca.experiments.matrix_product import matrix_problem as problem
 from ithaca.experiments.published_designs import COMPARED, SOLVED, TABLE, least_of_each
 from ithaca.experiments.published_program import continuous_optimum, published_bram, rounded
-from ithaca.formulations.metrics import metric_values
 from ithaca.formulations.problem import Limit
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.metrics import metric_values
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.nlp.search import NlpSearch

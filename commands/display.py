@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ithaca.formulations.metrics import METRICS
 from ithaca.formulations.shown_numbers import counted, is_or_are, number
+from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution

@@ -9,8 +9,8 @@ from rich.table import Table
 
 from ithaca.commands.display import console
 from ithaca.formulations.data_types import DataType
-from ithaca.formulations.evaluation import evaluation_document
 from ithaca.formulations.shown_numbers import number
+from ithaca.formulations.systolic.evaluation import evaluation_document
 from ithaca.solver.result_files import load_any_points
 from ithaca.workloads.nest import LoopNest
 

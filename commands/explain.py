@@ -9,7 +9,7 @@ from pathlib import Path
 from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.study_line import StudyLine
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.loaded_result import LoadedResult
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress

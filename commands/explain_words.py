@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from ithaca.formulations.metrics import METRICS
 from ithaca.formulations.problem import SpaceOptions
 from ithaca.formulations.shown_numbers import counted, is_or_are, number, percent
+from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.solver.certificate import Status
 from ithaca.solver.loaded_result import LoadedResult
 from ithaca.studies.explanation.binding import PES, Binding, Contender

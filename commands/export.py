@@ -10,11 +10,11 @@ from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.progress_line import ProgressLine
 from ithaca.exports import autosa, scalesim, timeloop
 from ithaca.exports.autosa.requirements import MIN_LANES
-from ithaca.formulations.dataflows import dataflows
-from ithaca.formulations.derivation import derive
 from ithaca.formulations.problem import SpaceOptions
-from ithaca.formulations.systolic_array import SystolicArray
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.dataflows import dataflows
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.systolic_array import SystolicArray
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.certificate import Status
 from ithaca.solver.loaded_result import LoadedResult
 from ithaca.solver.options import SolveOptions

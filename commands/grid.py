@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from ithaca.commands.display import console
-from ithaca.formulations import quantities
-from ithaca.formulations.membership import feasible_value
 from ithaca.formulations.shown_numbers import number
+from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.membership import feasible_value
 from ithaca.refine.files import load_grid, save_grid
 from ithaca.refine.grid import best_point, exact_grid
 from ithaca.refine.heatmap import check_heat_map, heat_map, save_heat_map

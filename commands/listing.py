@@ -8,13 +8,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from ithaca.commands.display import console
-from ithaca.formulations.cost_model import symbolic_costs
 from ithaca.formulations.data_types import DataType
-from ithaca.formulations.derivation import designs
 from ithaca.formulations.json_numbers import SCHEMA
-from ithaca.formulations.metrics import METRICS
 from ithaca.formulations.shown_numbers import number
-from ithaca.formulations.systolic_array import Edition, SystolicArray
+from ithaca.formulations.systolic.cost_model import symbolic_costs
+from ithaca.formulations.systolic.derivation import designs
+from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.workloads.library import LIBRARY
 from ithaca.workloads.nest import LoopNest
 

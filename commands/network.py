@@ -21,9 +21,9 @@ from ithaca.commands.options import (
 from ithaca.commands.request import requested_limits
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.json_numbers import document_text
-from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import SpaceOptions
+from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.solver.certificate import Status
 from ithaca.solver.shared.fronts import Minimise
 from ithaca.studies.network.documents import network_document

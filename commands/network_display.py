@@ -9,8 +9,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from ithaca.commands.display import console
-from ithaca.formulations.metrics import METRICS
 from ithaca.formulations.shown_numbers import number
+from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.studies.network.result import ArrayResult, LayerResult, NetworkResult, SharedDesign
 from ithaca.workloads.networks.network import Network, OmissionKind

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 
-from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.engines import PROVERS, Method
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import InputError

@@ -16,10 +16,10 @@ from ithaca.commands.options import split_values
 from ithaca.commands.request import Request, problems
 from ithaca.commands.results_folder import open_store
 from ithaca.commands.study_line import StudyLine
-from ithaca.formulations.metrics import METRICS
-from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.shown_numbers import number
+from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.answer import why_infeasible

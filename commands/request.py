@@ -9,13 +9,13 @@ from pathlib import Path
 
 from ithaca.commands.options import parse_edition, parse_integer, parse_limits, parse_loops, parse_sizes
 from ithaca.formulations.data_types import DataType, data_type
-from ithaca.formulations.design_choice import choose_designs
-from ithaca.formulations.metrics import METRICS
-from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Objective, Problem, SpaceOptions
-from ithaca.formulations.systolic_array import Edition, SystolicArray
+from ithaca.formulations.systolic.design_choice import choose_designs
+from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload as find_workload
 from ithaca.workloads.nest import LoopNest
@@ -121,7 +121,7 @@ def requested_designs(request: Request) -> tuple[SystolicArray, ...]:
 
 
 def _described_design(request: Request) -> SystolicArray:
-    from ithaca.formulations.descriptors import load_descriptor
+    from ithaca.formulations.systolic.descriptors import load_descriptor
 
     assert request.descriptor is not None
     if request.edition is not Edition.ODYSSEY:

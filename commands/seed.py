@@ -18,11 +18,11 @@ from ithaca.exports.seeds.for_pymoo import pymoo_text
 from ithaca.exports.seeds.from_result import solution_problem
 from ithaca.exports.seeds.parameters import parameter_space
 from ithaca.exports.seeds.seeds import Seeds
-from ithaca.formulations.parsing import quoted
-from ithaca.formulations.points import Point
+from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.shown_numbers import number
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.points import Point
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.result_files import load_result
 from ithaca.solver.solution import Solution

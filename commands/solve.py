@@ -12,7 +12,7 @@ from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.progress_line import ProgressLine
 from ithaca.commands.request import Request, problems
 from ithaca.formulations.json_numbers import document_text
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.agreement import prove_again
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method

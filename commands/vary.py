@@ -11,15 +11,15 @@ from typing import Any
 
 from ithaca.commands.options import parse_edition, split_values
 from ithaca.commands.request import Request
+from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.dataflows import find_dataflow
 from ithaca.formulations.json_numbers import json_number
-from ithaca.formulations.metrics import METRICS
-from ithaca.formulations.objectives import parse_objective
-from ithaca.formulations.parsing import quoted
-from ithaca.formulations.permutations import loop_order
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit
+from ithaca.formulations.systolic.dataflows import find_dataflow
+from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.permutations import loop_order
 from ithaca.studies.grid import Axis, check_grid
 from ithaca.workloads.errors import InputError
 

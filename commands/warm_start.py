@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.result_files import load_result
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest

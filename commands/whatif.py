@@ -18,8 +18,8 @@ from ithaca.commands.request import Request, problems
 from ithaca.commands.results_folder import open_store
 from ithaca.commands.study_line import StudyLine
 from ithaca.commands.vary import Variation, parse_variations, varied
-from ithaca.formulations.metrics import METRICS
 from ithaca.formulations.shown_numbers import number
+from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from ithaca.experiments.experiment import Run
 from ithaca.experiments.published_networks import network, request, vgg16
-from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.shared.fronts import Minimise
 from ithaca.solver.solution import Solution

@@ -26,7 +26,7 @@ from ithaca.experiments.matrix_product import (
     proven_value,
 )
 from ithaca.formulations.problem import Limit, SpaceOptions
-from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.solution import Solution
 from ithaca.studies.charts import Chart, Series
 

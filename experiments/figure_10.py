@@ -23,8 +23,8 @@ from ithaca.experiments.matrix_product import (
     proven_value,
 )
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic_array import Edition
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.solution import Solution
 from ithaca.studies.charts import Chart, Series
 

@@ -14,7 +14,7 @@ from ithaca.experiments.claim import NOT_AT_HAND, OWN, Claim
 from ithaca.experiments.experiment import Cell, Experiment, Outcome, Run, Table
 from ithaca.experiments.matrix_product import SIZE, budget_settings, design_text, matrix_problem, prove, proven_value
 from ithaca.experiments.objectives_compared import LATENCY, NORMALISED, expressions, rounded_program
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.evolution.search import POPULATION, Evolution
 from ithaca.studies.charts import Chart, Series
 

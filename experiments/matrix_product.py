@@ -6,11 +6,11 @@ from fractions import Fraction
 
 from ithaca.experiments.experiment import Run
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.derivation import derive
-from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.problem import Limit, Problem, SpaceOptions
-from ithaca.formulations.systolic_array import Edition
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.solution import Solution

@@ -8,7 +8,7 @@ from ithaca.experiments.experiment import Run
 from ithaca.experiments.matrix_product import found_tiling, matrix_problem, prove, proven_value
 from ithaca.experiments.published_designs import SOLVED
 from ithaca.formulations.problem import Limit
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.nlp.search import NlpSearch
 from ithaca.solver.solution import Solution
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ithaca.experiments.matrix_product import matrix_problem
-from ithaca.formulations.metrics import metric_values
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.metrics import metric_values
+from ithaca.formulations.systolic.tiling import Tiling
 
 #: The metrics that Table 4 compares, each as a ratio to the best of the designs.
 COMPARED = ("latency", "off_chip_words", "dsp")

@@ -18,7 +18,7 @@ from ithaca.experiments.matrix_product import (
 )
 from ithaca.experiments.published_designs import BEST_LATENCY, DIVISOR_LATENCY, DIVISORS, TABLE
 from ithaca.formulations.problem import SpaceOptions
-from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.studies.charts import Chart, Series
 
 #: The paper's design.

@@ -21,9 +21,9 @@ from ithaca.experiments.matrix_product import (
 from ithaca.experiments.objectives_compared import LATENCY, expressions, fastest_optimum, rounded_program
 from ithaca.experiments.published_designs import COMPARED, SOLVED, TABLE, Published, least_of_each
 from ithaca.experiments.published_program import continuous_optimum, rounded
-from ithaca.formulations.metrics import metric_values
 from ithaca.formulations.problem import Limit
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.metrics import metric_values
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.studies.charts import Chart, Series
 
 #: The paper prints one decimal, cut or rounded.

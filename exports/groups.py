@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ithaca.formulations.systolic_array import Direction, IOGroup, Role, SystolicArray
+from ithaca.formulations.systolic.systolic_array import Direction, IOGroup, Role, SystolicArray
 
 
 def moved_group(array: SystolicArray, name: str) -> IOGroup:

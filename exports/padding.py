@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.nest import LoopNest
 
 

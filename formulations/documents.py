@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from ithaca.formulations.algebra.parsing import SHOWN, quoted
 from ithaca.formulations.json_numbers import parse_json, read_text, refuse
-from ithaca.formulations.parsing import SHOWN, quoted
 from ithaca.workloads.errors import InputError
 
 #: Largest document read (bytes); design descriptions take some 100 kB.

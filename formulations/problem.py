@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from ithaca.formulations.cost_model import Costs, evaluate, symbolic_costs
+from ithaca.formulations.algebra.expression import Expression
+from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.data_types import DataType
-from ithaca.formulations.expression import Expression
-from ithaca.formulations.metrics import METRICS, metric_values
-from ithaca.formulations.number_systems import FRACTION
-from ithaca.formulations.parsing import parse_expression
-from ithaca.formulations.physical_array import ANY_ARRAY, PhysicalArray
-from ithaca.formulations.systolic_array import SystolicArray
+from ithaca.formulations.systolic.cost_model import Costs, evaluate, symbolic_costs
+from ithaca.formulations.systolic.metrics import METRICS, metric_values
+from ithaca.formulations.systolic.physical_array import ANY_ARRAY, PhysicalArray
+from ithaca.formulations.systolic.systolic_array import SystolicArray
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
-from ithaca.formulations.tiling import Tiling
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 

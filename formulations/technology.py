@@ -27,7 +27,7 @@ class Technology:
     mac_pj : Fraction
         Energy of one multiply-accumulate (pJ).
     cost_tables : str or None
-        Name of the area and power regressions that hold (`ithaca.formulations.silicon`); None where
+        Name of the area and power regressions that hold (`ithaca.formulations.systolic.silicon`); None where
         none do, as on FPGAs.
     """
 

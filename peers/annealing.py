@@ -14,7 +14,7 @@ from math import exp
 
 import numpy as np
 
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.peers.evaluator import Evaluator
 from ithaca.peers.trace import Ended
 from ithaca.solver.evolution.mutation import mutate

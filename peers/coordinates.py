@@ -23,10 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations import quantities
-from ithaca.formulations.design_space import axes, candidate_rows
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.design_space import axes, candidate_rows
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.peers.rows import Integers, NestedRows
 from ithaca.solver.evolution.genome import Genes, Genome
 from ithaca.workloads.errors import InputError

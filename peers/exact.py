@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.peers.evaluator import Evaluator, check_starts
 from ithaca.peers.trace import Ended
 from ithaca.solver.certificate import Status

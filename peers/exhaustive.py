@@ -24,17 +24,17 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations import quantities
-from ithaca.formulations.design_space import Axis, axes, candidate_rows
-from ithaca.formulations.expression import Expression
+from ithaca.formulations.algebra.expression import Expression
+from ithaca.formulations.algebra.rounding import loosened
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.design_space import Axis, axes, candidate_rows
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.peers.evaluator import Evaluator
 from ithaca.peers.rows import Integers
 from ithaca.peers.trace import Ended
 from ithaca.solver.evolution.genome import Genome
-from ithaca.solver.exact.program import Program
-from ithaca.solver.exact.rounding import loosened
+from ithaca.solver.tables.program import Program
 
 #: Shapes of the array that are tabulated at most; where a resource depends on more, there is one group only.
 MOST_SHAPES = 1 << 25

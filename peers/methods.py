@@ -11,7 +11,7 @@ import numpy as np
 
 from ithaca.exports.seeds.peers import peer
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.peers.budget import Budget
 from ithaca.peers.evaluator import Evaluator, SettledError
 from ithaca.peers.quiet import quiet

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.peers.coordinates import Coordinates
 from ithaca.peers.evaluator import Evaluator
 from ithaca.peers.trace import Ended

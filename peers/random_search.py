@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.peers.evaluator import Evaluator
 from ithaca.peers.trace import Ended
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from fractions import Fraction
 
-from ithaca.formulations.membership import feasible_value
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.membership import feasible_value
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.peers.budget import Budget
 from ithaca.peers.trace import Ended, Improvement, Trace
 

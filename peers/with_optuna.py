@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ithaca.exports.seeds.peers import peer
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.peers.evaluator import Evaluator
 from ithaca.peers.trace import Ended
 

@@ -1,6 +1,6 @@
 """Exact grids: the one cost model evaluated on labelled coordinates.
 
-Every number is an evaluation of `ithaca.formulations.cost_model.evaluate` in doubles, which hold latency, resources
+Every number is an evaluation of `ithaca.formulations.systolic.cost_model.evaluate` in doubles, which hold latency, resources
 and words exactly below 2^53 (their denominators are powers of two); quotients such as throughput are rounded once.
 """
 
@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ithaca import __version__
-from ithaca.formulations import quantities
-from ithaca.formulations.cost_model import Costs, evaluate
-from ithaca.formulations.design_space import tiling_of
-from ithaca.formulations.metrics import METRICS, array_words, metric_values
-from ithaca.formulations.number_systems import XARRAY
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.algebra.number_systems import XARRAY
+from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.cost_model import Costs, evaluate
+from ithaca.formulations.systolic.design_space import tiling_of
+from ithaca.formulations.systolic.metrics import METRICS, array_words, metric_values
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.refine.tables import window_tables
 from ithaca.refine.window import Window
 from ithaca.workloads.errors import InputError

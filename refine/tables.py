@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ithaca.formulations import quantities
-from ithaca.formulations.design_space import Axis, axes, pack_legality
-from ithaca.formulations.number_systems import XARRAY
-from ithaca.formulations.packing import inferred_pack
-from ithaca.formulations.systolic_array import Edition, IOGroup
+from ithaca.formulations.algebra.number_systems import XARRAY
+from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.design_space import Axis, axes, pack_legality
+from ithaca.formulations.systolic.packing import inferred_pack
+from ithaca.formulations.systolic.systolic_array import Edition, IOGroup
 from ithaca.refine.window import Window
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from math import prod
 
 import numpy as np
 
-from ithaca.formulations import quantities
-from ithaca.formulations.design_space import Axis, Rows, axes, candidate_rows
-from ithaca.formulations.membership import in_design_space
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic_array import Edition
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.design_space import Axis, Rows, axes, candidate_rows
+from ithaca.formulations.systolic.membership import in_design_space
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.errors import InputError
 
 

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Protocol
 
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution

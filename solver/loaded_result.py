@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ithaca.formulations.data_types import DataType
-from ithaca.formulations.points import Point
 from ithaca.formulations.problem import Limit, Objective, Problem, SpaceOptions
-from ithaca.formulations.systolic_array import Edition, SystolicArray
+from ithaca.formulations.systolic.points import Point
+from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import Technology
-from ithaca.formulations.tiling import Tiling
 from ithaca.solver.certificate import Certificate
 from ithaca.solver.solution import Shortfall
 from ithaca.workloads.nest import LoopNest

@@ -10,7 +10,7 @@ from typing import Any
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.json_numbers import SCHEMA, json_number
 from ithaca.formulations.problem import Limit, SpaceOptions
-from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.solver.certificate import Certificate
 from ithaca.solver.solution import Shortfall, Solution

@@ -15,21 +15,21 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ithaca.formulations.cost_model import Costs, evaluate
+from ithaca.formulations.algebra.expression import ONE, Expression
+from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.algebra.parsing import parse_expression, quoted
 from ithaca.formulations.data_types import DataType, data_type
-from ithaca.formulations.dataflows import find_dataflow
-from ithaca.formulations.derivation import derive
-from ithaca.formulations.evaluation import json_metrics
-from ithaca.formulations.expression import ONE, Expression
 from ithaca.formulations.json_numbers import MAX_DIGITS, fraction, json_number, parse_json, read_text, refuse, refuse_invalid
-from ithaca.formulations.metrics import METRICS, array_words, metric_values
-from ithaca.formulations.number_systems import FRACTION
-from ithaca.formulations.parsing import parse_expression, quoted
-from ithaca.formulations.points import Point, load_points
 from ithaca.formulations.problem import Limit, Objective, SpaceOptions
-from ithaca.formulations.systolic_array import Edition, SystolicArray
+from ithaca.formulations.systolic.cost_model import Costs, evaluate
+from ithaca.formulations.systolic.dataflows import find_dataflow
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.evaluation import json_metrics
+from ithaca.formulations.systolic.metrics import METRICS, array_words, metric_values
+from ithaca.formulations.systolic.points import Point, load_points
+from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
+from ithaca.formulations.systolic.tiling import Tiling, group_packs
 from ithaca.formulations.technology import Technology
-from ithaca.formulations.tiling import Tiling, group_packs
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.loaded_result import LoadedResult, LoadedSolution
 from ithaca.solver.schema import (

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ithaca.formulations.metrics import array_words, metric_values
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.metrics import array_words, metric_values
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.certificate import Certificate
 
 
@@ -52,7 +52,7 @@ class Solution:
     certificate : Certificate
         What is proven.
     metrics : mapping of str to Fraction
-        All metrics of the configuration (units as in `ithaca.formulations.metrics`).
+        All metrics of the configuration (units as in `ithaca.formulations.systolic.metrics`).
     words : mapping of str to Fraction
         Off-chip words by array.
     shortfalls : tuple of Shortfall

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.child_process import begin_child
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions

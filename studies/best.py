@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from ithaca.formulations.membership import feasible_value
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.membership import feasible_value
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.infeasibility import shortfalls

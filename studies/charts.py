@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
 
-from ithaca.formulations.metrics import METRICS
+from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.solver.certificate import Status
 from ithaca.studies.front import Front
 from ithaca.studies.grid import Axis

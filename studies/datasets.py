@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ithaca import __version__
-from ithaca.formulations.metrics import METRICS
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.studies.front import Front
 from ithaca.studies.marginal import Marginal
 from ithaca.studies.whatif import Study, StudyPoint

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from ithaca.formulations.json_numbers import SCHEMA, json_number
-from ithaca.formulations.systolic_array import SystolicArray
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.systolic_array import SystolicArray
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.certificate import Certificate
 from ithaca.studies.front import Front, FrontPoint
 from ithaca.studies.marginal import Marginal

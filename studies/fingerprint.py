@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from ithaca import __version__
-from ithaca.formulations.expression import ONE, Expression
+from ithaca.formulations.algebra.expression import ONE, Expression
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.studies.metric_forms import metric_form
 

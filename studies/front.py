@@ -25,10 +25,10 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from ithaca.formulations.metrics import metric_values
-from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.problem import Objective, Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.metrics import metric_values
+from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.engines import Method
 from ithaca.solver.infeasibility import shortfalls
 from ithaca.solver.options import SolveOptions

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.answer import Answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from ithaca.formulations.expression import ONE, Expression, Symbol
+from ithaca.formulations.algebra.expression import ONE, Expression, Symbol
 from ithaca.formulations.problem import Objective, Problem
 
 #: Metrics kept; a study asks for a few of each of some thirty designs, again and again.

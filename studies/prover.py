@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import partial
 
 from ithaca.formulations.problem import Objective, Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import SolveOptions

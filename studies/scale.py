@@ -15,9 +15,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement
 from math import ceil, floor, gcd, lcm
 
-from ithaca.formulations import quantities
-from ithaca.formulations.design_space import largest_t1
-from ithaca.formulations.expression import (
+from ithaca.formulations.algebra.expression import (
     ONE,
     Constant,
     Expression,
@@ -31,12 +29,14 @@ from ithaca.formulations.expression import (
     power,
     split_coefficient,
 )
-from ithaca.formulations.interval import Interval, as_interval
-from ithaca.formulations.metrics import METRICS
-from ithaca.formulations.number_systems import INTERVAL
-from ithaca.formulations.packing import pack_options
+from ithaca.formulations.algebra.interval import Interval, as_interval
+from ithaca.formulations.algebra.number_systems import INTERVAL
 from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.solver.exact.granularity import granularity
+from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.design_space import largest_t1
+from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.packing import pack_options
+from ithaca.solver.tables.granularity import granularity
 from ithaca.studies.metric_forms import in_quantities
 from ithaca.studies.region import Bound
 from ithaca.studies.wording import wording

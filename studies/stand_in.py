@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ithaca.formulations.expression import multiply
+from ithaca.formulations.algebra.expression import multiply
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.studies.region import Bound
 from ithaca.studies.scale import find_scale

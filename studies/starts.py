@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from ithaca.formulations.membership import feasible_value
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.membership import feasible_value
+from ithaca.formulations.systolic.tiling import Tiling
 
 
 def best_start(problem: Problem, tilings: Iterable[Tiling]) -> Tiling | None:

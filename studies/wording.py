@@ -1,4 +1,4 @@
-"""Expressions over metrics as text that `ithaca.formulations.parsing` reads back.
+"""Expressions over metrics as text that `ithaca.formulations.algebra.parsing` reads back.
 
 Studies make limits and objectives of their own; like a user's they are stated as text, which result
 and store files show.
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ithaca.formulations.expression import CeilingDivision, Constant, Expression, Maximum, Minimum, Product, Sum, Symbol
-from ithaca.formulations.parsing import MAX_DIGITS
+from ithaca.formulations.algebra.expression import CeilingDivision, Constant, Expression, Maximum, Minimum, Product, Sum, Symbol
+from ithaca.formulations.algebra.parsing import MAX_DIGITS
 
 
 def wording(node: Expression) -> str:

@@ -7,12 +7,12 @@ from fractions import Fraction
 from hypothesis import strategies as st
 
 from ithaca.formulations.data_types import DATA_TYPES
-from ithaca.formulations.derivation import derive
-from ithaca.formulations.design_space import axes, candidate_rows, tiling_of
-from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.problem import Limit, Problem, SpaceOptions
-from ithaca.formulations.systolic_array import Edition, SystolicArray
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.design_space import axes, candidate_rows, tiling_of
+from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.library import workload
 
 MM_DATAFLOWS = (("i",), ("j",), ("k",), ("i", "j"), ("i", "k"), ("j", "k"))

@@ -11,8 +11,8 @@ import json
 from ithaca.exports.autosa.scop import listed_loops, numbered_dataflows, reuse_choices, simd_factors, touches_space, visible
 from ithaca.exports.groups import moved_group
 from ithaca.formulations.data_types import DataType
-from ithaca.formulations.systolic_array import SystolicArray
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.systolic_array import SystolicArray
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.nest import LoopNest
 
 #: I/O levels for which AutoSA takes a data pack, whether a design has them or not.

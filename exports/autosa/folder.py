@@ -9,12 +9,12 @@ from ithaca.exports.autosa.command import command_script, simd_info
 from ithaca.exports.autosa.program import c_program
 from ithaca.exports.autosa.requirements import obstacles
 from ithaca.exports.padding import padded_extents
-from ithaca.formulations.cost_model import evaluate
+from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import DataType
-from ithaca.formulations.metrics import METRICS, metric_values
-from ithaca.formulations.number_systems import FRACTION
-from ithaca.formulations.systolic_array import SystolicArray
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.systolic.metrics import METRICS, metric_values
+from ithaca.formulations.systolic.systolic_array import SystolicArray
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 

@@ -13,8 +13,8 @@ from math import prod
 from ithaca.exports.autosa.scop import visible
 from ithaca.exports.padding import padded_extents
 from ithaca.formulations.data_types import DataType
-from ithaca.formulations.systolic_array import SystolicArray
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.systolic_array import SystolicArray
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
 

@@ -13,12 +13,12 @@ from ithaca.exports.autosa.program import own_identifiers
 from ithaca.exports.autosa.scop import tiled_loops, visible
 from ithaca.exports.groups import moved_group
 from ithaca.exports.padding import padded_extents
-from ithaca.formulations import quantities
+from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import DRAM_PORT_BYTES, DataType
-from ithaca.formulations.dataflows import dataflows
-from ithaca.formulations.number_systems import FRACTION
-from ithaca.formulations.systolic_array import SystolicArray
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.dataflows import dataflows
+from ithaca.formulations.systolic.systolic_array import SystolicArray
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 from itertools import combinations
 
 from ithaca.exports.padding import padded_extents
-from ithaca.formulations.systolic_array import SystolicArray
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.systolic_array import SystolicArray
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from ithaca.exports.report.blocks import Paragraph, Section, Table
 from ithaca.exports.report.subject import Subject
-from ithaca.formulations import quantities
-from ithaca.formulations.metrics import METRICS
 from ithaca.formulations.shown_numbers import number, percent
+from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.solver.certificate import Certificate, Status
 
 

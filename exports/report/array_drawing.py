@@ -12,7 +12,7 @@ from ithaca.exports.report.blocks import Figure, Paragraph, Section, Table
 from ithaca.exports.report.subject import Subject
 from ithaca.exports.report.svg import Drawing, arrow, shortened
 from ithaca.formulations.shown_numbers import number
-from ithaca.formulations.systolic_array import Direction
+from ithaca.formulations.systolic.systolic_array import Direction
 
 #: Size of the drawing (pixels), and most rows of PEs in it.
 WIDTH, MOST_ROWS = 1040, 5

@@ -7,10 +7,10 @@ from enum import Enum
 from fractions import Fraction
 
 from ithaca.exports.report.subject import Subject
-from ithaca.formulations import quantities
-from ithaca.formulations.expression import Expression
-from ithaca.formulations.number_systems import FRACTION
-from ithaca.formulations.systolic_array import Direction, IOGroup, Module
+from ithaca.formulations.algebra.expression import Expression
+from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.systolic_array import Direction, IOGroup, Module
 
 
 class Side(Enum):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ithaca.exports.report.bars import Bar, bar_chart
 from ithaca.exports.report.blocks import Block, Figure, Paragraph, Section, Table
-from ithaca.formulations.metrics import METRICS
 from ithaca.formulations.shown_numbers import number, percent
+from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.solver.certificate import Status
 from ithaca.solver.loaded_result import LoadedResult, LoadedSolution
 

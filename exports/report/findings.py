@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ithaca.exports.report.blocks import Section, Statements
-from ithaca.formulations.metrics import METRICS
+from ithaca.formulations.systolic.metrics import METRICS
 
 
 def findings(statements: Sequence[str]) -> Section:

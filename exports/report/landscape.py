@@ -13,7 +13,7 @@ from ithaca.exports.report.palette import colour, ink
 from ithaca.exports.report.subject import Subject
 from ithaca.exports.report.svg import CHARACTER, Drawing
 from ithaca.formulations.shown_numbers import number
-from ithaca.formulations.systolic_array import SystolicArray
+from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.workloads.errors import InputError
 
 if TYPE_CHECKING:

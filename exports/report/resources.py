@@ -7,8 +7,8 @@ from fractions import Fraction
 from ithaca.exports.report.bars import Bar, bar_chart
 from ithaca.exports.report.blocks import Block, Figure, Paragraph, Section, Table
 from ithaca.exports.report.subject import Subject
-from ithaca.formulations.metrics import METRICS
 from ithaca.formulations.shown_numbers import number, percent
+from ithaca.formulations.systolic.metrics import METRICS
 
 
 def resources(known: Subject) -> Section:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ithaca.formulations.cost_model import Costs
-from ithaca.formulations.metrics import METRICS
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.cost_model import Costs
+from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.certificate import Certificate
 from ithaca.solver.loaded_result import LoadedResult, LoadedSolution
 from ithaca.studies.explanation.explanation import Explanation

@@ -9,10 +9,10 @@ from ithaca.exports.groups import moved_group
 from ithaca.exports.scalesim.dataflow import Grid, grid
 from ithaca.exports.scalesim.layer import Layer, layer
 from ithaca.exports.scalesim.requirements import obstacles
+from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import DataType
-from ithaca.formulations.number_systems import FRACTION
-from ithaca.formulations.systolic_array import SystolicArray
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.systolic_array import SystolicArray
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.affine import Access
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ithaca.exports.scalesim.dataflow import dataflow_obstacle
 from ithaca.exports.scalesim.layer import layer
-from ithaca.formulations.systolic_array import SystolicArray
+from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 

@@ -22,16 +22,16 @@ from numpy.typing import NDArray
 
 from ithaca.exports.seeds.parameters import ParameterSpace, Rows, parameter_space
 from ithaca.exports.seeds.scoring import score_tiling
-from ithaca.formulations.cost_model import evaluate
-from ithaca.formulations.design_space import tiling_of
-from ithaca.formulations.metrics import metric_values
-from ithaca.formulations.number_systems import NUMPY
+from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.systolic.design_space import tiling_of
+from ithaca.formulations.systolic.metrics import metric_values
+from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.solver.exact.descent import descend
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.solver.exact.frame import build_model
-from ithaca.solver.exact.incumbent import descend
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.tables.frame import build_model
 from ithaca.workloads.errors import InputError
 
 #: Candidates per seed that the choice is made among: more is more spread, fewer is better quality.

@@ -8,12 +8,12 @@ import json
 from collections.abc import Sequence
 
 from ithaca.exports.seeds.seeds import Seeds
-from ithaca.formulations.cost_model import evaluate
+from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import DataType
-from ithaca.formulations.evaluation import json_metrics
-from ithaca.formulations.metrics import METRICS
-from ithaca.formulations.number_systems import FRACTION
-from ithaca.formulations.points import Point
+from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.systolic.evaluation import json_metrics
+from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.points import Point
 from ithaca.formulations.technology import Technology
 
 _DESIGN = ("app", "descriptor", "dataflow", "reuse", "edition")

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from ithaca.exports.seeds.json_list import json_list
 from ithaca.exports.seeds.seeds import Seeds
-from ithaca.formulations.derivation import derive
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic_array import Edition
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.errors import InputError
 
 

@@ -25,18 +25,18 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations import quantities
-from ithaca.formulations.design_space import (
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.design_space import (
     Axis,
     axes,
     candidate_rows,
     largest_t1,
     tiling_of,
 )
-from ithaca.formulations.membership import in_design_space
-from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic_array import Edition
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.membership import in_design_space
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.errors import InputError
 
 Values = NDArray[np.int64]

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from ithaca.exports.seeds.parameters import ParameterSpace
-from ithaca.formulations.membership import in_design_space
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.membership import in_design_space
+from ithaca.formulations.systolic.tiling import Tiling
 
 #: What an infeasible point costs at least: more than any feasible one.
 INFEASIBLE = 1e100

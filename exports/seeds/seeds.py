@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ithaca.exports.seeds.parameters import ParameterSpace
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.tiling import Tiling
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from typing import Any
 from ithaca.exports.padding import padded_extents
 from ithaca.exports.timeloop.levels import Kind, Level
 from ithaca.formulations.data_types import DRAM_PORT_BYTES, DataType
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import Technology
-from ithaca.formulations.tiling import Tiling
 from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest
 

@@ -10,9 +10,9 @@ from ithaca.exports.timeloop.documents import Node, architecture, mapping, probl
 from ithaca.exports.timeloop.levels import Kind, Level, levels
 from ithaca.exports.timeloop.requirements import obstacles
 from ithaca.formulations.data_types import DataType
-from ithaca.formulations.systolic_array import SystolicArray
+from ithaca.formulations.systolic.systolic_array import SystolicArray
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
-from ithaca.formulations.tiling import Tiling
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 

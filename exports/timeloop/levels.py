@@ -28,11 +28,11 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ithaca.exports.groups import moved_group
-from ithaca.formulations import quantities
-from ithaca.formulations.expression import Symbol
-from ithaca.formulations.number_systems import FRACTION
-from ithaca.formulations.systolic_array import IOGroup, SystolicArray
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.algebra.expression import Symbol
+from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.systolic_array import IOGroup, SystolicArray
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.nest import LoopNest
 
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.expression import Expression, Product, multiply, power
-from ithaca.formulations.number_systems import NumberSystem
+from ithaca.formulations.algebra.expression import Expression, Product, multiply, power
+from ithaca.formulations.algebra.number_systems import NumberSystem
 from ithaca.solver.cpsat.linear import NotExpressibleError
 
 Integers = NDArray[np.object_]

@@ -33,8 +33,8 @@ that are chosen freely; related ones, such as a tile and the number of tiles, sh
 
 >>> from fractions import Fraction
 >>> from ortools.sat.python import cp_model
->>> from ithaca.formulations.expression import Symbol, ceiling_division, maximum
->>> from ithaca.formulations.number_systems import FRACTION
+>>> from ithaca.formulations.algebra.expression import Symbol, ceiling_division, maximum
+>>> from ithaca.formulations.algebra.number_systems import FRACTION
 >>> from ithaca.solver.cpsat.encoding import Encoder
 >>> tile, lanes, pack = Symbol("tile"), Symbol("lanes"), Symbol("pack")
 >>> work = ceiling_division(1000, tile) * ceiling_division(tile, lanes)
@@ -71,7 +71,7 @@ import numpy as np
 from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
-from ithaca.formulations.expression import (
+from ithaca.formulations.algebra.expression import (
     CeilingDivision,
     Expression,
     Maximum,
@@ -86,7 +86,7 @@ from ithaca.formulations.expression import (
     power,
     split_coefficient,
 )
-from ithaca.formulations.number_systems import FRACTION
+from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.solver.cpsat.arithmetic import FormArithmetic, check_magnitude
 from ithaca.solver.cpsat.columns import column_values, divides_finely, row_quantities
 from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError, add_forms, constant_form, grid

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from fractions import Fraction
 
-from ithaca.formulations.membership import feasible_value
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.membership import feasible_value
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.solver.cpsat.search import Search
 from ithaca.solver.options import SolveOptions

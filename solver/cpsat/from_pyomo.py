@@ -31,7 +31,7 @@ from typing import Any, TypeAlias
 
 from ortools.sat.python import cp_model
 
-from ithaca.formulations.expression import (
+from ithaca.formulations.algebra.expression import (
     Constant,
     Expression,
     Symbol,

@@ -10,18 +10,18 @@ from math import prod
 import numpy as np
 from ortools.sat.python import cp_model
 
-from ithaca.formulations.design_space import tiling_of
-from ithaca.formulations.expression import Expression, Product, multiply, power
-from ithaca.formulations.number_systems import NUMPY
+from ithaca.formulations.algebra.expression import Expression, Product, multiply, power
+from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.problem import Problem, SymbolicProblem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.design_space import tiling_of
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.cpsat.encoding import Encoder
 from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError, add_forms
 from ithaca.solver.cpsat.packs import require_legal_packs
 from ithaca.solver.cpsat.ratio import Aim, RatioObjective, encode_ratio
 from ithaca.solver.cpsat.symmetry import Exchange, exchangeable
 from ithaca.solver.cpsat.tables import candidate_tables, dominating_row
-from ithaca.solver.exact.tables import Table
+from ithaca.solver.tables.table import Table
 
 
 @dataclass(frozen=True)

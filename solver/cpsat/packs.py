@@ -2,7 +2,7 @@
 
 A pack whose legality depends on one loop alone is part of that loop's rows. One that spans
 several loops (of an array indexed by ``i + k``) is chosen by itself; which values are legal then
-depends on the chosen rows, as `ithaca.formulations.packing` states for numbers.
+depends on the chosen rows, as `ithaca.formulations.systolic.packing` states for numbers.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Protocol
 
-from ithaca.formulations.design_space import axes
-from ithaca.formulations.expression import Expression, maximum, minimum
-from ithaca.formulations.packing import PUBLISHED_WORD_BYTES
+from ithaca.formulations.algebra.expression import Expression, maximum, minimum
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic_array import Edition, IOGroup
+from ithaca.formulations.systolic.design_space import axes
+from ithaca.formulations.systolic.packing import PUBLISHED_WORD_BYTES
+from ithaca.formulations.systolic.systolic_array import Edition, IOGroup
 
 
 class Constrained(Protocol):

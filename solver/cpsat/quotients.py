@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
 
-from ithaca.formulations.expression import (
+from ithaca.formulations.algebra.expression import (
     Constant,
     Expression,
     Maximum,

@@ -9,7 +9,7 @@ there is no quotient, or a, one program is enough: `RatioObjective.least` is the
 program's bound.
 
 >>> from ortools.sat.python import cp_model
->>> from ithaca.formulations.expression import Symbol, ceiling_division
+>>> from ithaca.formulations.algebra.expression import Symbol, ceiling_division
 >>> from ithaca.solver.cpsat.encoding import Encoder
 >>> x, y = Symbol("x"), Symbol("y")
 >>> encoder = Encoder.over_domains(cp_model.CpModel(), {"x": range(1, 61), "y": range(1, 61)})
@@ -32,7 +32,7 @@ from math import ceil, floor
 
 from ortools.sat.python import cp_model
 
-from ithaca.formulations.expression import Expression
+from ithaca.formulations.algebra.expression import Expression
 from ithaca.solver.cpsat.encoding import Encoder
 from ithaca.solver.cpsat.linear import LinearForm, add_forms, grid
 

@@ -16,9 +16,9 @@ from math import ceil, isfinite
 
 from ortools.sat.python import cp_model
 
-from ithaca.formulations.membership import feasible_value
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.membership import feasible_value
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.cpsat.model import IntegerModel, build_integer_model
 from ithaca.solver.cpsat.ratio import Aim
 from ithaca.solver.options import SolveOptions

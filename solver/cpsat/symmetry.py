@@ -15,8 +15,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 
-from ithaca.formulations import quantities
-from ithaca.formulations.expression import (
+from ithaca.formulations.algebra.expression import (
     CeilingDivision,
     Constant,
     Expression,
@@ -27,7 +26,8 @@ from ithaca.formulations.expression import (
     Symbol,
 )
 from ithaca.formulations.problem import SymbolicProblem
-from ithaca.solver.exact.tables import Table
+from ithaca.formulations.systolic import quantities
+from ithaca.solver.tables.table import Table
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,17 +11,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from ithaca.formulations.algebra.expression import Expression, Product, Symbol, power
+from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.data_types import DataType
-from ithaca.formulations.design_space import Axis, axes
-from ithaca.formulations.expression import Expression, Product, Symbol, power
-from ithaca.formulations.number_systems import NUMPY
 from ithaca.formulations.problem import Problem, SymbolicProblem
+from ithaca.formulations.systolic.design_space import Axis, axes
 from ithaca.solver.cpsat.linear import NotExpressibleError
 from ithaca.solver.cpsat.quotients import as_quotient
-from ithaca.solver.exact.frame import relax, used_columns
-from ithaca.solver.exact.granularity import granularity
-from ithaca.solver.exact.relaxation import Relaxation
-from ithaca.solver.exact.tables import Column, Table, build_table
+from ithaca.solver.tables.frame import relax, used_columns
+from ithaca.solver.tables.granularity import granularity
+from ithaca.solver.tables.relaxation import Relaxation
+from ithaca.solver.tables.table import Column, Table, build_table
 
 #: More rows than this make a model of gigabytes.
 MOST_ROWS = 300_000

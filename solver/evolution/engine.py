@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.solver.evolution.search import Evolution
 from ithaca.solver.evolution.seeding import Start, solver_start

@@ -12,13 +12,13 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations import quantities
-from ithaca.formulations.design_space import largest_t1, pack_legality, simd_options, tiling_of
-from ithaca.formulations.number_systems import NUMPY
-from ithaca.formulations.packing import pack_options
+from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic_array import IOGroup
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.design_space import largest_t1, pack_legality, simd_options, tiling_of
+from ithaca.formulations.systolic.packing import pack_options
+from ithaca.formulations.systolic.systolic_array import IOGroup
+from ithaca.formulations.systolic.tiling import Tiling
 
 #: Genes in rows, configurations in columns: lanes of all band loops, t2 of all band loops, packs of all groups.
 Genes = NDArray[np.int64]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.evolution.search import Evolution
 from ithaca.solver.evolution.seeding import Start
 from ithaca.solver.options import SolveOptions, deadline

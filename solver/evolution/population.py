@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.rounding import loosened
 from ithaca.formulations.problem import Problem
 from ithaca.solver.evolution.genome import Genes, Genome
-from ithaca.solver.exact.program import Program
-from ithaca.solver.exact.rounding import loosened
+from ithaca.solver.tables.program import Program
 
 Floats = NDArray[np.float64]
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from ithaca.formulations.membership import feasible_value
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.membership import feasible_value
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.evolution.crossover import cross
 from ithaca.solver.evolution.genome import Genes, Genome
 from ithaca.solver.evolution.mutation import mutate

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import log
 
-from ithaca.formulations.design_space import largest_t1
-from ithaca.formulations.objectives import parse_objective
-from ithaca.formulations.posynomial import NotPosynomialError
+from ithaca.formulations.algebra.posynomial import NotPosynomialError
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
-from ithaca.solver.exact.frame import build_model
-from ithaca.solver.exact.model import BoundModel
+from ithaca.formulations.systolic.design_space import largest_t1
+from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.gp.search import GpSearch
 from ithaca.solver.gp.seeds import round_points
 from ithaca.solver.options import SolveOptions, StoppedError, deadline
+from ithaca.solver.tables.frame import build_model
+from ithaca.solver.tables.model import BoundModel
 
 #: Geometric programs solved before each rounding. Optima of wide regions and of narrow ones round to different
 #: configurations, and neither are always the better ones.

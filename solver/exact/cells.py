@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.solver.exact.model import BoundModel, Nodes
-from ithaca.solver.exact.tree import Tree
+from ithaca.solver.tables.model import BoundModel, Nodes
+from ithaca.solver.tables.tree import Tree
 
 Codes = NDArray[np.int64]
 

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.certificate import Certificate, Status, relative_gap
-from ithaca.solver.exact.frame import build_model
 from ithaca.solver.exact.search import Search, SearchState, unsearched
 from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution, make_solution
+from ithaca.solver.tables.frame import build_model
 
 METHOD = "exact"
 

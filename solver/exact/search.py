@@ -19,15 +19,15 @@ from math import ceil, inf
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.membership import feasible_value
+from ithaca.formulations.algebra.rounding import ROUNDING
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.membership import feasible_value
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.exact.cells import Cells, most_crowded
-from ithaca.solver.exact.incumbent import descend
-from ithaca.solver.exact.model import BoundModel, Nodes
-from ithaca.solver.exact.rounding import ROUNDING
+from ithaca.solver.exact.descent import descend
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
+from ithaca.solver.tables.model import BoundModel, Nodes
 from ithaca.workloads.errors import DisagreementError
 
 #: Boxes split at once. Enough to amortise a call into NumPy, few enough for the cache.

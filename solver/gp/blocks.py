@@ -9,7 +9,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.posynomial import Posynomial
+from ithaca.formulations.algebra.posynomial import Posynomial
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]

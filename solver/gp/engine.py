@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.certificate import Certificate, Status, relative_gap
-from ithaca.solver.exact.frame import build_model
-from ithaca.solver.exact.model import BoundModel
 from ithaca.solver.gp.search import GpSearch
 from ithaca.solver.gp.seeds import round_points
 from ithaca.solver.options import SolveOptions, deadline
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution, make_solution
+from ithaca.solver.tables.frame import build_model
+from ithaca.solver.tables.model import BoundModel
 
 METHOD = "gp"
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from ithaca.formulations.expression import (
+from ithaca.formulations.algebra.expression import (
     CeilingDivision,
     Constant,
     Expression,
@@ -35,7 +35,7 @@ from ithaca.formulations.expression import (
     split_coefficient,
     summands,
 )
-from ithaca.formulations.posynomial import NotPosynomialError, Posynomial
+from ithaca.formulations.algebra.posynomial import NotPosynomialError, Posynomial
 
 Pieces: TypeAlias = tuple[Posynomial, ...]
 

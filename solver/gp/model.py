@@ -13,14 +13,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from ithaca.formulations import quantities
-from ithaca.formulations.design_space import simd_options
-from ithaca.formulations.expression import Constant, Symbol
-from ithaca.formulations.number_systems import FRACTION
-from ithaca.formulations.packing import PUBLISHED_WORD_BYTES, pack_options
-from ithaca.formulations.posynomial import NotPosynomialError, Posynomial
+from ithaca.formulations.algebra.expression import Constant, Symbol
+from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.algebra.posynomial import NotPosynomialError, Posynomial
 from ithaca.formulations.problem import Problem, SymbolicProblem
-from ithaca.formulations.systolic_array import Edition, IOGroup
+from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.design_space import simd_options
+from ithaca.formulations.systolic.packing import PUBLISHED_WORD_BYTES, pack_options
+from ithaca.formulations.systolic.systolic_array import Edition, IOGroup
 from ithaca.solver.gp.blocks import Blocks, Indices, Matrix, Vector, compile_posynomials, monomials, stack
 from ithaca.solver.gp.lowering import Curve, Epigraph, Lowering
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ithaca.formulations.design_space import largest_t1
+from ithaca.formulations.systolic.design_space import largest_t1
 from ithaca.solver.gp.blocks import Blocks, Indices, Matrix, Vector
 from ithaca.solver.gp.model import CurveColumn, GeometricModel
 

@@ -16,11 +16,10 @@ from math import ceil, exp
 
 import numpy as np
 
-from ithaca.formulations.design_space import tiling_of
-from ithaca.formulations.membership import feasible_value
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
-from ithaca.solver.exact.granularity import granularity
+from ithaca.formulations.systolic.design_space import tiling_of
+from ithaca.formulations.systolic.membership import feasible_value
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.gp.blocks import Vector
 from ithaca.solver.gp.branching import choose_split
 from ithaca.solver.gp.duality import certified_bound, proves_infeasible
@@ -28,6 +27,7 @@ from ithaca.solver.gp.ipopt import solve_program
 from ithaca.solver.gp.model import GeometricModel, build_geometric_model
 from ithaca.solver.gp.ranges import Propagator, Ranges
 from ithaca.solver.gp.regions import region_program
+from ithaca.solver.tables.granularity import granularity
 
 #: Rounding of the exponential of a certified logarithm (relative), with a wide margin.
 ROUNDING = Fraction(1, 2**40)

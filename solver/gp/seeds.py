@@ -13,14 +13,14 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.membership import feasible_value
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
-from ithaca.solver.exact.configurations import Rows
-from ithaca.solver.exact.frame import build_model
-from ithaca.solver.exact.incumbent import descend
-from ithaca.solver.exact.model import BoundModel
-from ithaca.solver.exact.tables import Table
+from ithaca.formulations.systolic.membership import feasible_value
+from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.solver.exact.descent import descend
+from ithaca.solver.tables.configurations import Rows
+from ithaca.solver.tables.frame import build_model
+from ithaca.solver.tables.model import BoundModel
+from ithaca.solver.tables.table import Table
 
 #: Most combinations of rows evaluated per fractional optimum.
 COMBINATIONS = 3000

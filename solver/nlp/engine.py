@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.nlp.search import NlpSearch
 from ithaca.solver.options import SolveOptions

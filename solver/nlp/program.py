@@ -1,6 +1,6 @@
 """The nonlinear program of a problem, to be solved from several points.
 
-Its quantities are continuous and its ceilings relaxed (`ithaca.formulations.pyomo_model`); Ipopt returns a local
+Its quantities are continuous and its ceilings relaxed (`ithaca.formulations.systolic.pyomo_model`); Ipopt returns a local
 optimum, which is a global one where the program is convex.
 """
 
@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ithaca.formulations import quantities
-from ithaca.formulations.objectives import parse_objective
-from ithaca.formulations.physical_array import ANY_ARRAY
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.pyomo_model import Model, design_model, set_auxiliaries
+from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.physical_array import ANY_ARRAY
+from ithaca.formulations.systolic.pyomo_model import Model, design_model, set_auxiliaries
 from ithaca.solver.gp.model import build_geometric_model
 from ithaca.solver.gp.pyomo_bridge import PyomoCallbacks, solve_callbacks
 from ithaca.solver.gp.ranges import Propagator

@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import islice
 
-from ithaca.formulations import quantities
-from ithaca.formulations.design_space import simd_options
-from ithaca.formulations.membership import feasible_value
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
-from ithaca.solver.exact.frame import build_model
-from ithaca.solver.exact.model import BoundModel
+from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.design_space import simd_options
+from ithaca.formulations.systolic.membership import feasible_value
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.gp.seeds import round_points
 from ithaca.solver.nlp.program import LocalOptimum, NonlinearProgram, quantity_ranges
 from ithaca.solver.nlp.starts import starting_points
 from ithaca.solver.options import SolveOptions, StoppedError, deadline, never
+from ithaca.solver.tables.frame import build_model
+from ithaca.solver.tables.model import BoundModel
 
 #: Starting points of a program that is not convex.
 STARTS = 16

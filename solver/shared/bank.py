@@ -10,11 +10,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.cost_model import symbolic_costs
-from ithaca.formulations.design_space import largest_t1
-from ithaca.formulations.number_systems import NUMPY
+from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.cost_model import symbolic_costs
+from ithaca.formulations.systolic.design_space import largest_t1
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.shared.classes import HardwareClasses, hardware_classes
 from ithaca.solver.shared.layer import Layer, build_layer

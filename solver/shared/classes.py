@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.design_space import axes
+from ithaca.formulations.systolic.design_space import axes
 from ithaca.solver.options import never
 from ithaca.solver.shared.layer import Groups, Keys, Layer, group_rows, hardware_names
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from ithaca.formulations.number_systems import FRACTION
-from ithaca.formulations.physical_array import ACCUMULATORS, PhysicalArray
+from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.physical_array import ACCUMULATORS, PhysicalArray
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.shared.layer import Layer, physical_array, total

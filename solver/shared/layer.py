@@ -15,18 +15,18 @@ from math import gcd, lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations import quantities
-from ithaca.formulations.design_space import Axis, axes
-from ithaca.formulations.physical_array import PhysicalArray
+from ithaca.formulations.algebra.rounding import ROUNDING
 from ithaca.formulations.problem import Problem
-from ithaca.solver.exact.frame import LoweredProblem, frame_of, lower_problem, relax, used_columns
-from ithaca.solver.exact.granularity import granularity
-from ithaca.solver.exact.relaxation import Relaxation, statistic
-from ithaca.solver.exact.rounding import ROUNDING
+from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.design_space import Axis, axes
+from ithaca.formulations.systolic.physical_array import PhysicalArray
 from ithaca.solver.exact.search import Search, SearchState
-from ithaca.solver.exact.tables import Table, build_table, without_dominated
-from ithaca.solver.exact.tree import build_tree
 from ithaca.solver.options import SolveOptions, never
+from ithaca.solver.tables.frame import LoweredProblem, frame_of, lower_problem, relax, used_columns
+from ithaca.solver.tables.granularity import granularity
+from ithaca.solver.tables.relaxation import Relaxation, statistic
+from ithaca.solver.tables.table import Table, build_table, without_dominated
+from ithaca.solver.tables.tree import build_tree
 
 Keys = NDArray[np.int64]
 Floats = NDArray[np.float64]

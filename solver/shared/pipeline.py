@@ -15,8 +15,8 @@ from math import ceil
 
 import numpy as np
 
-from ithaca.formulations.metrics import metric_values
 from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.solver.options import SolveOptions, StoppedError, deadline
 from ithaca.solver.progress import Progress
 from ithaca.solver.shared.bank import HardwareBank, Node, build_bank

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.options import SolveOptions, StoppedError, deadline
 from ithaca.solver.progress import Progress
 from ithaca.solver.shared.bank import HardwareBank, Node, build_bank

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ithaca.formulations.cost_model import Costs, ModuleCost
-from ithaca.formulations.systolic_array import IOGroup, Module, Role
+from ithaca.formulations.systolic.cost_model import Costs, ModuleCost
+from ithaca.formulations.systolic.systolic_array import IOGroup, Module, Role
 
 #: Name of the PEs beside those of the I/O modules.
 PES = "PE"

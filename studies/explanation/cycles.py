@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ithaca.formulations.cost_model import Costs
+from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.workloads.nest import LoopNest
 
 

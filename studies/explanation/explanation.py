@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.shown_numbers import is_or_are
-from ithaca.formulations.systolic_array import SystolicArray
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.systolic_array import SystolicArray
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.loaded_result import LoadedResult, LoadedSolution
 from ithaca.solver.solution import make_solution

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.studies.explanation.binding import Binding, binding
 from ithaca.studies.explanation.cycles import Cycles, cycles
 from ithaca.studies.explanation.padding import Padding, padding

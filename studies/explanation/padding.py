@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 
-from ithaca.formulations import quantities
-from ithaca.formulations.cost_model import Costs
+from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.workloads.nest import LoopNest
 
 

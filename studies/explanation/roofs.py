@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
 
-from ithaca.formulations.cost_model import Costs
-from ithaca.formulations.metrics import array_words
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic.cost_model import Costs
+from ithaca.formulations.systolic.metrics import array_words
 from ithaca.studies.explanation.footprint import footprints
 
 

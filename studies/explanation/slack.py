@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ithaca.formulations.cost_model import Costs
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.studies.marginal import distinct_limits
 
 

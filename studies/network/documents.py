@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import Any
 
 from ithaca.formulations.json_numbers import SCHEMA, json_number
-from ithaca.formulations.physical_array import ANY_ARRAY, PhysicalArray
 from ithaca.formulations.problem import SpaceOptions
+from ithaca.formulations.systolic.physical_array import ANY_ARRAY, PhysicalArray
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.solver.certificate import Certificate
 from ithaca.solver.result import solution_document

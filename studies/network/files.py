@@ -13,18 +13,18 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.dataflows import find_dataflow
-from ithaca.formulations.derivation import derive
 from ithaca.formulations.json_numbers import json_number, parse_json, read_text, refuse, refuse_invalid
-from ithaca.formulations.membership import feasible_value
-from ithaca.formulations.metrics import METRICS
-from ithaca.formulations.parsing import parse_expression
-from ithaca.formulations.physical_array import ANY_ARRAY, PhysicalArray
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Objective, Problem, SpaceOptions
-from ithaca.formulations.systolic_array import Edition
-from ithaca.formulations.tiling import Tiling, group_packs
+from ithaca.formulations.systolic.dataflows import find_dataflow
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.membership import feasible_value
+from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.physical_array import ANY_ARRAY, PhysicalArray
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.systolic.tiling import Tiling, group_packs
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.result_files import EDITED
 from ithaca.solver.schema import ProofDocument

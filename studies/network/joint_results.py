@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from ithaca.formulations.metrics import metric_values
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.solver.shared.joint import Joint
 from ithaca.solver.solution import make_solution

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from ithaca.formulations.design_choice import choose_designs
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic_array import SystolicArray
+from ithaca.formulations.systolic.design_choice import choose_designs
+from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.studies.network.request import NetworkRequest
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Limit, Objective, SpaceOptions
-from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.shared.fronts import Minimise
 
 

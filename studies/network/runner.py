@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions

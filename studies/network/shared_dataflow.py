@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ithaca.formulations.systolic_array import SystolicArray
+from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.solution import Solution
 from ithaca.studies.answer import NOT_SOLVED, Answer

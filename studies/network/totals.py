@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from ithaca.formulations.expression import CeilingDivision, Constant, Expression, Maximum, Minimum, Product, Sum, Symbol
+from ithaca.formulations.algebra.expression import CeilingDivision, Constant, Expression, Maximum, Minimum, Product, Sum, Symbol
 from ithaca.formulations.problem import Objective
 from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.studies.network.result import Total

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import pytest
 
 from ithaca.formulations.data_types import DataType, data_type
-from ithaca.formulations.derivation import derive
-from ithaca.formulations.systolic_array import SystolicArray
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.systolic_array import SystolicArray
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 

@@ -13,9 +13,9 @@ from ithaca.exports.autosa import design_obstacles, export_autosa, nest_obstacle
 from ithaca.exports.autosa.command import options, sa_sizes, simd_info
 from ithaca.exports.autosa.scop import numbered_dataflows, reuse_loops
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.dataflows import dataflows
-from ithaca.formulations.derivation import derive
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.dataflows import dataflows
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from tests.exports.conftest import Configuration

@@ -10,7 +10,7 @@ import pytest
 
 from ithaca.commands import export
 from ithaca.exports.autosa import design_obstacles, nest_obstacles
-from ithaca.formulations.derivation import derive, designs
+from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 

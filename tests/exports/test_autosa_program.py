@@ -11,8 +11,8 @@ import pytest
 
 from ithaca.exports.autosa import export_autosa
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.derivation import derive
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 

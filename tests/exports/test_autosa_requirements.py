@@ -6,9 +6,9 @@ import pytest
 
 from ithaca.exports.autosa import export_autosa, obstacles
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.derivation import derive, designs
-from ithaca.formulations.systolic_array import Edition
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.derivation import derive, designs
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest

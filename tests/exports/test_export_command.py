@@ -9,13 +9,13 @@ import pytest
 
 from ithaca.commands.export import TARGETS, export_result
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.derivation import derive
 from ithaca.formulations.json_numbers import document_text
-from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
-from ithaca.formulations.tiling import Tiling
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.portfolio import best_solution
 from ithaca.solver.result import Result, result_document

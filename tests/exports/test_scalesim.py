@@ -12,12 +12,12 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
 from ithaca.exports.scalesim import export_scalesim, obstacles
-from ithaca.formulations.cost_model import evaluate
+from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.derivation import derive
-from ithaca.formulations.metrics import metric_values
-from ithaca.formulations.number_systems import FRACTION
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.metrics import metric_values
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest

@@ -19,16 +19,16 @@ from ithaca.exports.seeds.for_opentuner import opentuner_files, opentuner_seeds
 from ithaca.exports.seeds.parameters import parameter_space
 from ithaca.exports.seeds.scoring import INFEASIBLE, penalised, score
 from ithaca.exports.seeds.seeds import Seeds
-from ithaca.formulations.cost_model import evaluate
+from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
 from ithaca.formulations.data_types import DATA_TYPES
-from ithaca.formulations.dataflows import find_dataflow
-from ithaca.formulations.derivation import derive
-from ithaca.formulations.number_systems import FRACTION, NUMPY
-from ithaca.formulations.objectives import parse_objective
-from ithaca.formulations.points import load_points
 from ithaca.formulations.problem import Limit, Problem, SpaceOptions
-from ithaca.formulations.systolic_array import Edition
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.systolic.dataflows import find_dataflow
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.points import load_points
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import InputError

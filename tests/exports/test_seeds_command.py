@@ -10,7 +10,7 @@ import pytest
 
 from ithaca import cli
 from ithaca.exports.seeds.from_result import result_space
-from ithaca.formulations.points import load_points
+from ithaca.formulations.systolic.points import load_points
 from ithaca.solver.result_files import load_result
 from ithaca.workloads.library import workload
 

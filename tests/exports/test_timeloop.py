@@ -10,14 +10,14 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
 from ithaca.exports.timeloop import export_timeloop, obstacles
-from ithaca.formulations.cost_model import evaluate
+from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.derivation import derive, designs
-from ithaca.formulations.metrics import array_words, metric_values
-from ithaca.formulations.number_systems import FRACTION
-from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.systolic.derivation import derive, designs
+from ithaca.formulations.systolic.metrics import array_words, metric_values
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import Technology
-from ithaca.formulations.tiling import Tiling
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import LIBRARY, workload
 from ithaca.workloads.nest import LoopNest

@@ -8,15 +8,15 @@ from fractions import Fraction
 
 import pytest
 
-from ithaca.formulations.cost_model import Costs
 from ithaca.formulations.data_types import DATA_TYPES
-from ithaca.formulations.dataflows import dataflows, find_dataflow
-from ithaca.formulations.derivation import derive, designs
-from ithaca.formulations.metrics import metric_values
-from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic_array import Edition, SystolicArray
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.cost_model import Costs
+from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow
+from ithaca.formulations.systolic.derivation import derive, designs
+from ithaca.formulations.systolic.metrics import metric_values
+from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest

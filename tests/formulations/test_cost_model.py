@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ithaca.formulations.cost_model import Costs
-from ithaca.formulations.metrics import METRICS, metric_values
-from ithaca.formulations.systolic_array import SystolicArray
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.cost_model import Costs
+from ithaca.formulations.systolic.metrics import METRICS, metric_values
+from ithaca.formulations.systolic.systolic_array import SystolicArray
+from ithaca.formulations.systolic.tiling import Tiling
 from tests.problems import MM_DATAFLOWS, mm_points, mm_problem, mm_tiling
 
 

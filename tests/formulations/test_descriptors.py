@@ -17,15 +17,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ithaca.formulations import documents
-from ithaca.formulations.cost_model import evaluate
+from ithaca.formulations.algebra.expression import Expression
+from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import DATA_TYPES
-from ithaca.formulations.derivation import derive
-from ithaca.formulations.descriptors import descriptor_array, load_descriptor
-from ithaca.formulations.expression import Expression
-from ithaca.formulations.metrics import metric_values
-from ithaca.formulations.number_systems import FRACTION
-from ithaca.formulations.systolic_array import Edition, Epilogue
-from ithaca.formulations.tiling import Tiling, group_packs
+from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.descriptors import descriptor_array, load_descriptor
+from ithaca.formulations.systolic.metrics import metric_values
+from ithaca.formulations.systolic.systolic_array import Edition, Epilogue
+from ithaca.formulations.systolic.tiling import Tiling, group_packs
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from ithaca.formulations.cost_model import Costs, evaluate
+from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import DATA_TYPES
-from ithaca.formulations.dataflows import dataflows
-from ithaca.formulations.derivation import derive
-from ithaca.formulations.number_systems import FRACTION
-from ithaca.formulations.systolic_array import Role, SystolicArray
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.cost_model import Costs, evaluate
+from ithaca.formulations.systolic.dataflows import dataflows
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.systolic_array import Role, SystolicArray
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.kernel_files import parse_kernel
 from ithaca.workloads.library import LIBRARY, workload
 from ithaca.workloads.nest import LoopNest

@@ -7,17 +7,17 @@ import random
 import numpy as np
 import pytest
 
-from ithaca.formulations.cost_model import evaluate, symbolic_costs
+from ithaca.formulations.algebra.interval import Interval
+from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY
 from ithaca.formulations.data_types import DATA_TYPES
-from ithaca.formulations.derivation import designs
-from ithaca.formulations.design_space import axes, candidate_rows, tiling_of
-from ithaca.formulations.interval import Interval
-from ithaca.formulations.membership import in_design_space
-from ithaca.formulations.number_systems import FRACTION, INTERVAL, NUMPY
-from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic_array import Edition
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.cost_model import evaluate, symbolic_costs
+from ithaca.formulations.systolic.derivation import designs
+from ithaca.formulations.systolic.design_space import axes, candidate_rows, tiling_of
+from ithaca.formulations.systolic.membership import in_design_space
+from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.library import LIBRARY, workload
 from tests.formulations.test_number_systems import agrees, everything
 

@@ -7,14 +7,14 @@ from fractions import Fraction
 
 import pytest
 
-from ithaca.formulations.cost_model import evaluate
+from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import DATA_TYPES
-from ithaca.formulations.dataflows import dataflows
-from ithaca.formulations.derivation import derive, designs
-from ithaca.formulations.metrics import metric_values
-from ithaca.formulations.number_systems import FRACTION
-from ithaca.formulations.systolic_array import Direction, Edition, Epilogue, Role
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.systolic.dataflows import dataflows
+from ithaca.formulations.systolic.derivation import derive, designs
+from ithaca.formulations.systolic.metrics import metric_values
+from ithaca.formulations.systolic.systolic_array import Direction, Edition, Epilogue, Role
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.kernel_files import parse_kernel
 from ithaca.workloads.library import LIBRARY, workload
 
@@ -80,7 +80,7 @@ def test_a_third_factor_takes_more_blocks(dtype: str, two: Fraction, three: Frac
 
 def test_a_third_factor_takes_one_more_multiplication() -> None:
     """Energy of MACs and registers: MTTKRP multiplies twice per iteration and touches four arrays."""
-    from ithaca.formulations.activity import activity
+    from ithaca.formulations.systolic.activity import activity
 
     nest = workload("mttkrp", dict.fromkeys("ijkl", 8))
     array = derive(nest, ("i", "j"), "D")

@@ -11,14 +11,14 @@ import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ithaca.formulations.cost_model import Costs, evaluate, symbolic_costs
-from ithaca.formulations.design_space import axes, candidate_rows
-from ithaca.formulations.expression import Symbol, add, maximum, multiply, power
-from ithaca.formulations.interval import Interval
-from ithaca.formulations.metrics import metric_values
-from ithaca.formulations.number_systems import FRACTION, INTERVAL, NUMPY, XARRAY
+from ithaca.formulations.algebra.expression import Symbol, add, maximum, multiply, power
+from ithaca.formulations.algebra.interval import Interval
+from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY, XARRAY
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.cost_model import Costs, evaluate, symbolic_costs
+from ithaca.formulations.systolic.design_space import axes, candidate_rows
+from ithaca.formulations.systolic.metrics import metric_values
+from ithaca.formulations.systolic.tiling import Tiling
 from tests.problems import mm_points, mm_problem
 
 Point = tuple[Problem, Tiling]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ithaca.formulations.expression import CeilingDivision, Constant, Symbol, ceiling_division, maximum, minimum
-from ithaca.formulations.number_systems import FRACTION
-from ithaca.formulations.parsing import MAX_DEPTH, parse_expression, quoted
+from ithaca.formulations.algebra.expression import CeilingDivision, Constant, Symbol, ceiling_division, maximum, minimum
+from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.algebra.parsing import MAX_DEPTH, parse_expression, quoted
 from ithaca.workloads.errors import InputError
 
 a, b, c = (Symbol(name) for name in "abc")

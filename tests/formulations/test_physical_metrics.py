@@ -7,12 +7,12 @@ from fractions import Fraction
 
 import pytest
 
-from ithaca.formulations.activity import activity
-from ithaca.formulations.metrics import METRICS, metric_values
-from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.silicon import silicon
+from ithaca.formulations.systolic.activity import activity
+from ithaca.formulations.systolic.metrics import METRICS, metric_values
+from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.silicon import silicon
 from ithaca.formulations.technology import Technology
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact

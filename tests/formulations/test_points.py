@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.evaluation import evaluate_points, evaluation_document
 from ithaca.formulations.json_numbers import document_text, fraction, json_number, parse_json
-from ithaca.formulations.metrics import METRICS
-from ithaca.formulations.points import MAX_BYTES, load_points
-from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.systolic.evaluation import evaluate_points, evaluation_document
+from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.points import MAX_BYTES, load_points
+from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import MAX_EXTENT, LoopNest

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ithaca.formulations.interval import Interval
-from ithaca.formulations.number_systems import NUMPY
-from ithaca.formulations.parsing import parse_expression
-from ithaca.formulations.polarity import misplaced, trends
+from ithaca.formulations.algebra.interval import Interval
+from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.algebra.parsing import parse_expression
+from ithaca.formulations.algebra.polarity import misplaced, trends
 
 NAMES = ("x", "y", "z")
 RANGES = {name: Interval(1.0, 9.0) for name in NAMES}

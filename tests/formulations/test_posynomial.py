@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ithaca.formulations.number_systems import FRACTION
-from ithaca.formulations.posynomial import NotPosynomialError, Posynomial
+from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.algebra.posynomial import NotPosynomialError, Posynomial
 
 NAMES = ("x", "y", "z")
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ithaca.exports.seeds.scoring import score_tiling
-from ithaca.formulations.membership import in_design_space
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.membership import in_design_space
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.peers.budget import Budget
 from ithaca.peers.coordinates import Coordinates
 from ithaca.peers.evaluator import INFEASIBLE, Evaluator, SettledError

@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import pytest
 
-from ithaca.formulations.membership import feasible_value
 from ithaca.formulations.problem import Problem, SpaceOptions
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.membership import feasible_value
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.peers import methods
 from ithaca.peers.budget import Budget
 from ithaca.peers.methods import PEERS, run_peer

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from ithaca.formulations.design_space import axes, candidate_rows, tiling_of
-from ithaca.formulations.membership import feasible_value, in_design_space
-from ithaca.formulations.metrics import METRICS, array_words, metric_values
-from ithaca.formulations.physical_array import PhysicalArray
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.design_space import axes, candidate_rows, tiling_of
+from ithaca.formulations.systolic.membership import feasible_value, in_design_space
+from ithaca.formulations.systolic.metrics import METRICS, array_words, metric_values
+from ithaca.formulations.systolic.physical_array import PhysicalArray
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.refine import grid as grids
 from ithaca.refine.grid import best_point, exact_grid
 from ithaca.refine.window import Window, window_around

@@ -11,11 +11,11 @@ from itertools import product
 
 import numpy as np
 
-from ithaca.formulations.cost_model import evaluate
-from ithaca.formulations.metrics import metric_values
-from ithaca.formulations.number_systems import NUMPY
+from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.systolic.metrics import metric_values
+from ithaca.formulations.systolic.systolic_array import Edition
 
 
 def loop_points(problem: Problem, loop: str) -> list[tuple[int, int]]:

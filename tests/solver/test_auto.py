@@ -17,10 +17,10 @@ from ithaca.solver.engines import Method, engine
 from ithaca.solver.evolution import incumbent
 from ithaca.solver.evolution.seeding import NOTHING, Start
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.solver.exact.frame import build_model
-from ithaca.solver.exact.model import BoundModel
 from ithaca.solver.exact.search import Search
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.tables.frame import build_model
+from ithaca.solver.tables.model import BoundModel
 from ithaca.workloads.errors import DisagreementError
 from tests.problems import mm_problem
 from tests.solver.test_exact import random_problem

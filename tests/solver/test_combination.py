@@ -8,10 +8,10 @@ import pytest
 
 from ithaca.solver.combination import bound_and_seed, close_coarse_boxes
 from ithaca.solver.exact.cells import coarse_cells
-from ithaca.solver.exact.frame import build_model
 from ithaca.solver.exact.search import Search
 from ithaca.solver.gp.search import GpSearch
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.tables.frame import build_model
 from tests.problems import MM_DATAFLOWS, mm_problem
 
 

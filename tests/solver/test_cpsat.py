@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from ithaca.formulations.data_types import DATA_TYPES
-from ithaca.formulations.derivation import derive, designs
-from ithaca.formulations.design_space import axes, candidate_rows
-from ithaca.formulations.metrics import METRICS
-from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.problem import Limit, Problem, SpaceOptions
-from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.systolic.derivation import derive, designs
+from ithaca.formulations.systolic.design_space import axes, candidate_rows
+from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
-from ithaca.formulations.tiling import Tiling
 from ithaca.solver.certificate import Status
 from ithaca.solver.cpsat import model as cpsat_model
 from ithaca.solver.cpsat import search as cpsat_search

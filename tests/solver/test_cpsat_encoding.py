@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from ortools.sat.python import cp_model
 
-from ithaca.formulations.expression import Expression, Symbol, ceiling_division, maximum, minimum, power
-from ithaca.formulations.number_systems import FRACTION
+from ithaca.formulations.algebra.expression import Expression, Symbol, ceiling_division, maximum, minimum, power
+from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.solver.cpsat import encoding, ratio
 from ithaca.solver.cpsat.encoding import Encoder
 from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError, common_step

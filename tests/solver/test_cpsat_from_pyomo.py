@@ -12,8 +12,8 @@ import pyomo.environ as pyo
 import pytest
 from pyomo.core.expr.numeric_expr import MaxExpression, MinExpression
 
-from ithaca.formulations.expression import Symbol
-from ithaca.formulations.number_systems import FRACTION
+from ithaca.formulations.algebra.expression import Symbol
+from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.solver.cpsat import from_pyomo
 from ithaca.solver.cpsat.from_pyomo import read_expression, solve_pyomo
 from ithaca.solver.cpsat.linear import NotExpressibleError

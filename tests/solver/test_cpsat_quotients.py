@@ -10,11 +10,11 @@ from itertools import product
 import pytest
 from ortools.sat.python import cp_model
 
-from ithaca.formulations.expression import Symbol
-from ithaca.formulations.number_systems import FRACTION
-from ithaca.formulations.objectives import parse_objective
+from ithaca.formulations.algebra.expression import Symbol
+from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.solver.certificate import Status
 from ithaca.solver.cpsat.encoding import Encoder
 from ithaca.solver.cpsat.engine import solve_cpsat

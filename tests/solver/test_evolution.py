@@ -10,8 +10,8 @@ import pytest
 
 from ithaca.commands.refine import refine_result
 from ithaca.commands.solve import write_result
-from ithaca.formulations.membership import feasible_value, in_design_space
 from ithaca.formulations.problem import Problem, SpaceOptions
+from ithaca.formulations.systolic.membership import feasible_value, in_design_space
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import PROVERS, Method, engine
 from ithaca.solver.evolution.engine import solve_evolve

@@ -8,15 +8,15 @@ from fractions import Fraction
 
 import pytest
 
-from ithaca.formulations.derivation import derive, designs
 from ithaca.formulations.problem import Limit, Problem, SpaceOptions
-from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.systolic.derivation import derive, designs
+from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.solver.exact.frame import build_model
 from ithaca.solver.exact.search import Search
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import best_solution, solve_design, solve_designs
+from ithaca.solver.tables.frame import build_model
 from ithaca.workloads.errors import DisagreementError
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest

@@ -9,10 +9,10 @@ from fractions import Fraction
 import pytest
 
 from ithaca.formulations.data_types import DATA_TYPES
-from ithaca.formulations.derivation import designs
-from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.problem import Limit, Problem, SpaceOptions
-from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.systolic.derivation import designs
+from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.workloads.kernel_files import parse_kernel
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import pytest
 
-from ithaca.formulations.derivation import designs
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.systolic.derivation import designs
+from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.workloads.library import workload

@@ -7,12 +7,12 @@ from fractions import Fraction
 
 import pytest
 
-from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.problem import Limit
+from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.solver.exact.frame import build_frame
 from ithaca.solver.exact.search import Search
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.tables.frame import build_frame
 from tests.problems import MM_DATAFLOWS, mm_problem
 
 OBJECTIVES = ("latency", "comm", "-comp", "comm - comp", "energy")

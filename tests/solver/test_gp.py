@@ -12,14 +12,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ithaca.formulations.derivation import derive, designs
-from ithaca.formulations.membership import feasible_value
-from ithaca.formulations.objectives import parse_objective
-from ithaca.formulations.posynomial import NotPosynomialError
+from ithaca.formulations.algebra.posynomial import NotPosynomialError
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.pyomo_model import design_model
-from ithaca.formulations.systolic_array import Edition
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.derivation import derive, designs
+from ithaca.formulations.systolic.membership import feasible_value
+from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.pyomo_model import design_model
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.gp.duality import certified_bound, proves_infeasible

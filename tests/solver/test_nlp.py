@@ -12,11 +12,11 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from ithaca.formulations.design_space import axes, candidate_rows, tiling_of
-from ithaca.formulations.membership import feasible_value
-from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.problem import Limit, Problem, SpaceOptions
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.design_space import axes, candidate_rows, tiling_of
+from ithaca.formulations.systolic.membership import feasible_value
+from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import PROVERS, Method, engine
 from ithaca.solver.exact.engine import solve_exact

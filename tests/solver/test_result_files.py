@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 from ithaca.formulations.data_types import DATA_TYPES
-from ithaca.formulations.derivation import derive
 from ithaca.formulations.json_numbers import document_text
-from ithaca.formulations.metrics import METRICS
-from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.problem import Limit, Problem, SpaceOptions
-from ithaca.formulations.systolic_array import Edition
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import Technology
-from ithaca.formulations.tiling import Tiling
 from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.loaded_result import LoadedSolution

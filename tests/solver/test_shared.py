@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ithaca.formulations.cost_model import evaluate
-from ithaca.formulations.membership import in_design_space
-from ithaca.formulations.number_systems import FRACTION, NUMPY
-from ithaca.formulations.physical_array import ACCUMULATORS
+from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
 from ithaca.formulations.problem import Limit, Problem, SpaceOptions
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.systolic.membership import in_design_space
+from ithaca.formulations.systolic.physical_array import ACCUMULATORS
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.shared.fronts import Front, Minimise

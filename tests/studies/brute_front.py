@@ -8,11 +8,11 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.cost_model import evaluate
-from ithaca.formulations.metrics import metric_values
-from ithaca.formulations.number_systems import NUMPY
-from ithaca.formulations.objectives import parse_objective
+from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.systolic.metrics import metric_values
+from ithaca.formulations.systolic.objectives import parse_objective
 from tests.solver.brute_force import _packs, loop_points
 
 Vectors = NDArray[np.float64]

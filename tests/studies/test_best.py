@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from ithaca.formulations.membership import feasible_value, in_design_space
+from ithaca.formulations.systolic.membership import feasible_value, in_design_space
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions

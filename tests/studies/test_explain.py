@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ithaca.commands.explain_words import _binding, _effect, _loop, _times_as_many
-from ithaca.formulations.derivation import designs
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic_array import Edition
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.derivation import designs
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.problem import Limit, SpaceOptions
+from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.best import solve_best

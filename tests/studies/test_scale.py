@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ithaca.formulations.design_space import axes, candidate_rows, tiling_of
-from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiling import Tiling
+from ithaca.formulations.systolic.design_space import axes, candidate_rows, tiling_of
+from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.studies.region import Bound
 from ithaca.studies.scale import find_scale
 from ithaca.studies.stand_in import stand_in

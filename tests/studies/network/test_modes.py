@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from ithaca.formulations.objectives import parse_objective
 from ithaca.formulations.problem import SpaceOptions
+from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions

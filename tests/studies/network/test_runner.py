@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from ithaca.formulations.derivation import derive
 from ithaca.formulations.problem import SpaceOptions
+from ithaca.formulations.systolic.derivation import derive
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions

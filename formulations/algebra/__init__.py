@@ -1,0 +1,1 @@
+"""Expressions, the number systems they are evaluated in, and directed rounding."""

@@ -1,0 +1,67 @@
+"""Whether a design's nonlinear program is convex in the logarithms of its quantities.
+
+It is if everything in it is posynomial: the one cost model is evaluated in the number system of posynomials,
+where a maximum is a quantity of its own. What is refused there (subtraction, division by a sum) is not convex.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import count
+
+from ithaca.formulations.algebra.expression import Constant, Expression, add, multiply, power, split_coefficient, summands
+from ithaca.formulations.algebra.number_systems import NumberSystem
+from ithaca.formulations.algebra.posynomial import NotPosynomialError, Posynomial
+
+
+def posynomial_numbers() -> NumberSystem:
+    """The number system of posynomials; what is none raises `NotPosynomialError`."""
+    names = count()
+
+    def maximum(*arguments: Posynomial) -> Posynomial:
+        return Posynomial.quantity(f"max.{next(names)}")
+
+    def minimum(*arguments: Posynomial) -> Posynomial:
+        for argument in arguments:
+            # m ≤ a is m/a ≤ 1, which is posynomial where a can be divided by
+            argument**-1
+        return Posynomial.quantity(f"min.{next(names)}")
+
+    def ceil_div(a: Posynomial, b: Posynomial) -> Posynomial:
+        return maximum(a * b**-1, Posynomial.constant(1))
+
+    return NumberSystem("posynomial", Posynomial.constant, ceil_div, maximum, minimum)
+
+
+def is_posynomial(expression: Expression) -> bool:
+    """Whether an expression is posynomial once its maxima are quantities of their own."""
+    # t1 is the product of two other quantities; any single term does for either
+    values = {name: Posynomial.quantity(name) for name in expression.symbols}
+    try:
+        expression.evaluate(values, posynomial_numbers())
+    except NotPosynomialError:
+        return False
+    return True
+
+
+def is_convex_goal(objective: Expression) -> bool:
+    """Whether minimising an expression is convex: it is posynomial, or minus one over such an expression."""
+    return is_posynomial(objective) or is_posynomial(power(multiply(-1, objective), -1))
+
+
+def is_convex_limit(expression: Expression, bound: Fraction) -> bool:
+    """Whether ``expression ≤ bound`` holds on a convex set: what is subtracted moves to the other side.
+
+    There it must be a single product, by which the rest can be divided.
+    """
+    terms = [*summands(expression), Constant(-bound)]
+    kept = add(*(t for t in terms if split_coefficient(t)[0] >= 0))
+    moved = multiply(-1, add(*(t for t in terms if split_coefficient(t)[0] < 0)))
+    if moved == Constant(Fraction(0)):
+        return is_posynomial(kept)
+    return is_posynomial(multiply(kept, power(moved, -1))) and is_posynomial(power(moved, -1))
+
+
+def is_single_product(expression: Expression) -> bool:
+    """Whether an expression is a single product of quantities, whose logarithm is affine."""
+    return is_posynomial(expression) and is_posynomial(power(expression, -1))

@@ -1,0 +1,387 @@
+"""Symbolic expressions: the number system that writes the cost model down.
+
+An `Expression` is an immutable tree over named quantities with ``+ − × ÷``, ceiling division,
+maximum and minimum. The derivation states sizes, counts and loop trips as expressions; the
+cost model evaluated on symbols yields every metric as one. `Expression.evaluate` then turns
+it into numbers of any other system. Sums and products are kept flat and with constants folded,
+so that equal factors cancel: ``(i2·k1)/k1`` is ``i2``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+if TYPE_CHECKING:
+    from ithaca.formulations.algebra.number_systems import NumberSystem
+
+Operand: TypeAlias = "Expression | int | Fraction"
+
+
+class Expression:
+    """Base of all expression nodes; supports ordinary arithmetic."""
+
+    #: Trees are hashed again and again as keys; a node's hash is computed once. It is no field, so pickling leaves it out.
+    __slots__ = ("_hash",)
+
+    _hash: int
+    __match_args__: ClassVar[tuple[str, ...]] = ()
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            found = hash((type(self).__name__, *(getattr(self, name) for name in self.__match_args__)))
+            object.__setattr__(self, "_hash", found)
+            return found
+
+    def __add__(self, other: Operand) -> Expression:
+        return add(self, other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Operand) -> Expression:
+        return add(self, multiply(-1, other))
+
+    def __rsub__(self, other: Operand) -> Expression:
+        return add(other, multiply(-1, self))
+
+    def __mul__(self, other: Operand) -> Expression:
+        return multiply(self, other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Operand) -> Expression:
+        return multiply(self, power(other, -1))
+
+    def __rtruediv__(self, other: Operand) -> Expression:
+        return multiply(other, power(self, -1))
+
+    def __neg__(self) -> Expression:
+        return multiply(-1, self)
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        """Direct subexpressions."""
+        return ()
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        """Names of all quantities the expression depends on."""
+        return frozenset(node.name for node in walk(self) if isinstance(node, Symbol))
+
+    def evaluate(self, values: Mapping[str, Any], numbers: NumberSystem) -> Any:
+        """Value of the expression in a number system.
+
+        Parameters
+        ----------
+        values : mapping of str to number
+            One number of the system per symbol.
+        numbers : NumberSystem
+            Supplies constants, ceiling division, maximum and minimum.
+
+        Raises
+        ------
+        KeyError
+            If a symbol has no value.
+        """
+        memo: dict[int, Any] = {}
+
+        def value(node: Expression) -> Any:
+            key = id(node)
+            if key not in memo:
+                memo[key] = node._value(value, values, numbers)
+            return memo[key]
+
+        return value(self)
+
+    def substitute(self, values: Mapping[str, Operand]) -> Expression:
+        """Replace symbols by expressions or numbers."""
+        from ithaca.formulations.algebra.number_systems import SYMBOLIC
+
+        table = {name: as_expression(values[name]) if name in values else Symbol(name) for name in self.symbols}
+        result: Expression = self.evaluate(table, SYMBOLIC)
+        return result
+
+    def _value(self, value: Callable[[Expression], Any], values: Mapping[str, Any], numbers: NumberSystem) -> Any:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Expression):
+    """An exact rational number."""
+
+    value: Fraction
+
+    __hash__ = Expression.__hash__
+
+    def _value(self, value: Callable[[Expression], Any], values: Mapping[str, Any], numbers: NumberSystem) -> Any:
+        return numbers.number(self.value)
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol(Expression):
+    """A named quantity."""
+
+    name: str
+
+    __hash__ = Expression.__hash__
+
+    def _value(self, value: Callable[[Expression], Any], values: Mapping[str, Any], numbers: NumberSystem) -> Any:
+        return values[self.name]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Sum(Expression):
+    """A flat sum of two or more terms."""
+
+    terms: tuple[Expression, ...]
+
+    __hash__ = Expression.__hash__
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        return self.terms
+
+    def _value(self, value: Callable[[Expression], Any], values: Mapping[str, Any], numbers: NumberSystem) -> Any:
+        total = value(self.terms[0])
+        for term in self.terms[1:]:
+            total = total + value(term)
+        return total
+
+    def __str__(self) -> str:
+        return " + ".join(str(t) for t in self.terms).replace("+ -", "- ")
+
+
+@dataclass(frozen=True, slots=True)
+class Product(Expression):
+    """A constant times powers of distinct bases, ``coefficient · Π base^exponent``."""
+
+    coefficient: Fraction
+    factors: tuple[tuple[Expression, int], ...]
+
+    __hash__ = Expression.__hash__
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        return tuple(base for base, _ in self.factors)
+
+    def _value(self, value: Callable[[Expression], Any], values: Mapping[str, Any], numbers: NumberSystem) -> Any:
+        over: Any = None if self.coefficient == 1 else numbers.number(self.coefficient)
+        under: Any = None
+        for base, exponent in self.factors:
+            number = value(base)
+            for _ in range(abs(exponent)):
+                if exponent > 0:
+                    over = number if over is None else over * number
+                else:
+                    under = number if under is None else under * number
+        if under is None:
+            return over
+        return (numbers.number(Fraction(1)) if over is None else over) / under
+
+    def __str__(self) -> str:
+        def show(base: Expression, exponent: int) -> str:
+            text = f"({base})" if isinstance(base, Sum) else str(base)
+            return text if exponent == 1 else f"{text}^{exponent}"
+
+        over = [show(b, e) for b, e in self.factors if e > 0]
+        under = [show(b, -e) for b, e in self.factors if e < 0]
+        if self.coefficient != 1 or not over:
+            over.insert(0, str(self.coefficient))
+        return "·".join(over) + "".join(f"/{u}" for u in under)
+
+
+@dataclass(frozen=True, slots=True)
+class CeilingDivision(Expression):
+    """``ceil(numerator / denominator)``."""
+
+    numerator: Expression
+    denominator: Expression
+
+    __hash__ = Expression.__hash__
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        return (self.numerator, self.denominator)
+
+    def _value(self, value: Callable[[Expression], Any], values: Mapping[str, Any], numbers: NumberSystem) -> Any:
+        return numbers.ceil_div(value(self.numerator), value(self.denominator))
+
+    def __str__(self) -> str:
+        return f"ceil(({self.numerator})/({self.denominator}))"
+
+
+@dataclass(frozen=True, slots=True)
+class Maximum(Expression):
+    """The largest of its arguments."""
+
+    arguments: tuple[Expression, ...]
+
+    __hash__ = Expression.__hash__
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        return self.arguments
+
+    def _value(self, value: Callable[[Expression], Any], values: Mapping[str, Any], numbers: NumberSystem) -> Any:
+        return numbers.maximum(*(value(a) for a in self.arguments))
+
+    def __str__(self) -> str:
+        return f"max({', '.join(str(a) for a in self.arguments)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Minimum(Expression):
+    """The smallest of its arguments."""
+
+    arguments: tuple[Expression, ...]
+
+    __hash__ = Expression.__hash__
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        return self.arguments
+
+    def _value(self, value: Callable[[Expression], Any], values: Mapping[str, Any], numbers: NumberSystem) -> Any:
+        return numbers.minimum(*(value(a) for a in self.arguments))
+
+    def __str__(self) -> str:
+        return f"min({', '.join(str(a) for a in self.arguments)})"
+
+
+ZERO = Constant(Fraction(0))
+ONE = Constant(Fraction(1))
+
+
+def as_expression(value: Operand) -> Expression:
+    """Wrap a number; expressions pass through."""
+    return value if isinstance(value, Expression) else Constant(Fraction(value))
+
+
+def add(*values: Operand) -> Expression:
+    """Flat sum with constants folded and equal terms collected."""
+    constant = Fraction(0)
+    collected: dict[Expression, Fraction] = {}
+    stack = [as_expression(v) for v in reversed(values)]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Sum):
+            stack.extend(reversed(node.terms))
+        elif isinstance(node, Constant):
+            constant += node.value
+        else:
+            coefficient, monic = split_coefficient(node)
+            collected[monic] = collected.get(monic, Fraction(0)) + coefficient
+    terms = [multiply(c, t) for t, c in collected.items() if c]
+    if constant or not terms:
+        terms.append(Constant(constant))
+    return terms[0] if len(terms) == 1 else Sum(tuple(terms))
+
+
+def multiply(*values: Operand) -> Expression:
+    """Flat product with constants folded and powers of equal bases collected."""
+    coefficient = Fraction(1)
+    powers: dict[Expression, int] = {}
+    for value in values:
+        node = as_expression(value)
+        if isinstance(node, Constant):
+            coefficient *= node.value
+        elif isinstance(node, Product):
+            coefficient *= node.coefficient
+            for base, exponent in node.factors:
+                powers[base] = powers.get(base, 0) + exponent
+        else:
+            powers[node] = powers.get(node, 0) + 1
+    factors = tuple((b, e) for b, e in powers.items() if e)
+    if not coefficient or not factors:
+        return Constant(coefficient)
+    if coefficient == 1 and len(factors) == 1 and factors[0][1] == 1:
+        return factors[0][0]
+    return Product(coefficient, factors)
+
+
+def power(base: Operand, exponent: int) -> Expression:
+    """Integer power of an expression; ``exponent`` may be negative."""
+    node = as_expression(base)
+    if isinstance(node, Constant):
+        return Constant(node.value**exponent)
+    if isinstance(node, Product):
+        return multiply(node.coefficient**exponent, *(Product(Fraction(1), ((b, e * exponent),)) for b, e in node.factors))
+    return node if exponent == 1 else Product(Fraction(1), ((node, exponent),))
+
+
+def ceiling_division(numerator: Operand, denominator: Operand) -> Expression:
+    """``ceil(numerator / denominator)``, folded where both are constants."""
+    top, bottom = as_expression(numerator), as_expression(denominator)
+    if isinstance(top, Constant) and isinstance(bottom, Constant):
+        return Constant(Fraction(-((-top.value) // bottom.value)))
+    return CeilingDivision(top, bottom)
+
+
+def maximum(*values: Operand) -> Expression:
+    """Largest argument; duplicates dropped, constants folded, nested maxima flattened."""
+    kept = _extreme(values, Maximum, max)
+    return kept[0] if len(kept) == 1 else Maximum(kept)
+
+
+def minimum(*values: Operand) -> Expression:
+    """Smallest argument; duplicates dropped, constants folded, nested minima flattened."""
+    kept = _extreme(values, Minimum, min)
+    return kept[0] if len(kept) == 1 else Minimum(kept)
+
+
+def _extreme(
+    values: Iterable[Operand], kind: type[Maximum] | type[Minimum], pick: Callable[[Fraction, Fraction], Fraction]
+) -> tuple[Expression, ...]:
+    kept: dict[Expression, None] = {}
+    constant: Fraction | None = None
+    for value in values:
+        node = as_expression(value)
+        for argument in node.children if isinstance(node, kind) else (node,):
+            if isinstance(argument, Constant):
+                constant = argument.value if constant is None else pick(constant, argument.value)
+            else:
+                kept[argument] = None
+    if constant is not None:
+        kept[Constant(constant)] = None
+    return tuple(kept)
+
+
+def split_coefficient(node: Expression) -> tuple[Fraction, Expression]:
+    """Separate the constant factor: ``(c, e)`` with ``node = c · e``."""
+    if isinstance(node, Constant):
+        return node.value, ONE
+    if isinstance(node, Product) and node.coefficient != 1:
+        return node.coefficient, multiply(*(Product(Fraction(1), (f,)) for f in node.factors))
+    return Fraction(1), node
+
+
+def summands(node: Expression) -> list[Expression]:
+    """Terms of a sum, a constant times a sum multiplied out; of anything else itself."""
+    if isinstance(node, Product) and len(node.factors) == 1 and isinstance(node.factors[0][0], Sum) and node.factors[0][1] == 1:
+        return [multiply(node.coefficient, t) for t in node.factors[0][0].terms]
+    if isinstance(node, Sum):
+        return [t for term in node.terms for t in (summands(term) if isinstance(term, Product) else [term])]
+    return [node]
+
+
+def walk(node: Expression) -> Iterable[Expression]:
+    """All nodes of the tree, each distinct object once."""
+    seen: set[int] = set()
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        yield current
+        stack.extend(current.children)

@@ -1,0 +1,93 @@
+"""The number systems the cost model can be evaluated in.
+
+The model is plain arithmetic. The few operations that differ between systems (constants,
+ceiling division, maximum, minimum) come from one of the objects below:
+
+============  ==============================  =====================================================
+object        numbers                         what it is for
+============  ==============================  =====================================================
+`FRACTION`    `fractions.Fraction`            the exact reference that verifies all others
+`NUMPY`       NumPy arrays or floats          scores many candidates at once
+`XARRAY`      `xarray.DataArray`              labelled grids, broadcast by name
+`INTERVAL`    `Interval`                      bounds whole regions
+`SYMBOLIC`    `Expression`                    writes the metrics down as expressions
+============  ==============================  =====================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from ithaca.formulations.algebra.expression import Constant, ceiling_division
+from ithaca.formulations.algebra.expression import maximum as symbolic_maximum
+from ithaca.formulations.algebra.expression import minimum as symbolic_minimum
+from ithaca.formulations.algebra.interval import Interval, as_interval, greatest, least
+
+
+@dataclass(frozen=True, slots=True)
+class NumberSystem:
+    """The operations in which number systems differ.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    number : callable
+        Converts an exact rational constant.
+    ceil_div : callable
+        ``ceil(a / b)`` for ``b > 0``.
+    maximum, minimum : callable
+        Of one or more numbers, entrywise for arrays.
+    """
+
+    name: str
+    number: Callable[[Fraction], Any]
+    ceil_div: Callable[[Any, Any], Any]
+    maximum: Callable[..., Any]
+    minimum: Callable[..., Any]
+
+
+def _float_or_int(value: Fraction) -> float | int:
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def _ceil_div(a: Any, b: Any) -> Any:
+    return -((-a) // b)
+
+
+def _ceil_div_interval(a: Any, b: Any) -> Interval:
+    top, bottom = as_interval(a), as_interval(b)
+    if np.any(bottom.low <= 0):
+        raise ZeroDivisionError(f"ceiling division by the interval [{bottom.low}, {bottom.high}], which is not positive")
+    lows = least(_ceil_div(top.low, bottom.low), _ceil_div(top.low, bottom.high))
+    highs = greatest(_ceil_div(top.high, bottom.low), _ceil_div(top.high, bottom.high))
+    return Interval(lows, highs)
+
+
+def _interval_extreme(pick: Callable[..., Any]) -> Callable[..., Interval]:
+    def extreme(*values: Any) -> Interval:
+        intervals = [as_interval(v) for v in values]
+        return Interval(pick(*(i.low for i in intervals)), pick(*(i.high for i in intervals)))
+
+    return extreme
+
+
+FRACTION = NumberSystem("fraction", Fraction, lambda a, b: Fraction(_ceil_div(a, b)), lambda *v: max(v), lambda *v: min(v))
+NUMPY = NumberSystem(
+    "numpy",
+    _float_or_int,
+    _ceil_div,
+    lambda *values: reduce(np.maximum, values),
+    lambda *values: reduce(np.minimum, values),
+)
+#: NumPy's ufuncs dispatch to labelled arrays, so xarray needs no operations of its own
+#: (and importing this module does not import xarray).
+XARRAY = NumberSystem("xarray", NUMPY.number, NUMPY.ceil_div, NUMPY.maximum, NUMPY.minimum)
+INTERVAL = NumberSystem("interval", as_interval, _ceil_div_interval, _interval_extreme(greatest), _interval_extreme(least))
+SYMBOLIC = NumberSystem("symbolic", Constant, ceiling_division, symbolic_maximum, symbolic_minimum)

@@ -1,0 +1,91 @@
+"""Which way an expression moves when a part of it grows.
+
+A smooth model states a maximum by a variable that is at least each argument. That is right only where the
+model has no use for a larger one: where what is minimised or limited grows with the maximum. The same holds
+for ceilings, for ``tiles = ceil(extent / t1)``, and the other way round for minima.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ithaca.formulations.algebra.expression import CeilingDivision, Expression, Maximum, Minimum, Product, Sum
+from ithaca.formulations.algebra.interval import Interval, as_interval
+from ithaca.formulations.algebra.number_systems import INTERVAL
+
+
+def bounds(node: Expression, ranges: Mapping[str, Interval]) -> Interval | None:
+    """An interval that holds every value of an expression; None where it may divide by zero."""
+    try:
+        return as_interval(node.evaluate(ranges, INTERVAL))
+    except ZeroDivisionError:
+        return None
+
+
+def trends(expression: Expression, ranges: Mapping[str, Interval]) -> dict[Expression, int]:
+    """The direction in which an expression moves when one of its parts grows.
+
+    Parameters
+    ----------
+    expression : Expression
+        What moves.
+    ranges : mapping of str to Interval
+        The values that each quantity may take.
+
+    Returns
+    -------
+    dict of Expression to int
+        For every part: 1 if the expression never falls, -1 if it never rises, 0 if neither is known.
+    """
+    found: dict[Expression, int] = {}
+
+    def visit(node: Expression, trend: int) -> None:
+        if node in found and found[node] != trend:
+            trend = 0  # the part stands in several places that pull it different ways
+        if found.get(node) == trend:
+            return
+        found[node] = trend
+        for child, direction in _directions(node, ranges):
+            visit(child, trend * direction)
+
+    visit(expression, 1)
+    return found
+
+
+def misplaced(directions: Mapping[Expression, int]) -> tuple[Expression, ...]:
+    """Ceilings and maxima that an expression may fall with, and minima that it may grow with.
+
+    Parameters
+    ----------
+    directions : mapping of Expression to int
+        From `trends`.
+    """
+    wanted = {Maximum: 1, CeilingDivision: 1, Minimum: -1}
+    return tuple(node for node, trend in directions.items() if trend != wanted.get(type(node), trend))
+
+
+def _directions(node: Expression, ranges: Mapping[str, Interval]) -> list[tuple[Expression, int]]:
+    """The direct parts of a node, and how the node moves with each."""
+    if isinstance(node, CeilingDivision):
+        return [(node.numerator, 1), (node.denominator, -_sign(node.numerator, ranges))]
+    if isinstance(node, Product):
+        signs = [_sign(base, ranges) ** (abs(exponent) % 2 or 2) for base, exponent in node.factors]
+        found = []
+        for place, (base, exponent) in enumerate(node.factors):
+            # the derivative of b**e is e·b**(e - 1)
+            own = 1 if exponent % 2 else _sign(base, ranges)
+            direction = (1 if node.coefficient > 0 else -1) * (1 if exponent > 0 else -1) * own
+            for other in (*signs[:place], *signs[place + 1 :]):
+                direction *= other
+            found.append((base, direction))
+        return found
+    return [(child, 1) for child in node.children] if isinstance(node, Sum | Maximum | Minimum) else []
+
+
+def _sign(node: Expression, ranges: Mapping[str, Interval]) -> int:
+    """1 if an expression is never negative, -1 if it is never positive, 0 if neither is known."""
+    values: Any = bounds(node, ranges)
+    if values is None:
+        return 0
+    return 1 if values.low >= 0 else -1 if values.high <= 0 else 0

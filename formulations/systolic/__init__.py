@@ -1,0 +1,1 @@
+"""The family of systolic arrays, as AutoSA builds them."""

@@ -1,0 +1,255 @@
+"""The cost model, stated once: DESIGN.md §6 (after Wang & Cong, Odyssey, §3.3).
+
+`evaluate` is plain arithmetic over the quantities of a design and works in every number
+system of `ithaca.formulations.algebra.number_systems`: on Fractions it is the reference, on NumPy or
+xarray arrays it scores many candidates, on intervals it bounds regions, on symbols it writes
+every metric down as an expression. The editions differ only in what the derived array states.
+Units: cycles and words, unless said otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ithaca.formulations.algebra.expression import Expression
+from ithaca.formulations.algebra.number_systems import SYMBOLIC, NumberSystem
+from ithaca.formulations.data_types import DataType
+from ithaca.formulations.systolic.physical_array import ACCUMULATORS
+from ithaca.formulations.systolic.quantities import t2
+from ithaca.formulations.systolic.systolic_array import Epilogue, IOGroup, Module, SystolicArray
+from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
+
+#: Cycles to open a DRAM burst (published estimator).
+BURST_LATENCY = 20
+
+#: One BRAM18K block: 512 words of 36 bits.
+BRAM_WIDTH, BRAM_DEPTH = 36, 512
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleCost:
+    """Cost of one I/O module.
+
+    Attributes
+    ----------
+    transfer : number
+        Cycles per tile on the DRAM side (`inter` for a buffer).
+    per_tile : number
+        Cycles per tile in steady state.
+    total : number
+        ``per_tile`` times the tiles of a run.
+    """
+
+    transfer: Any
+    per_tile: Any
+    total: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Where costs were evaluated: a design, its quantities, and in what terms.
+
+    Attributes
+    ----------
+    array : SystolicArray
+        The design.
+    values : mapping of str to number
+        A number per quantity.
+    data : DataType
+        Word size and DSP cost.
+    numbers : NumberSystem
+        The system the values belong to.
+    technology : Technology
+        Clock and energies.
+    """
+
+    array: SystolicArray
+    values: Mapping[str, Any]
+    data: DataType
+    numbers: NumberSystem
+    technology: Technology
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """All metrics of a design at one point (or at an array of points).
+
+    Attributes
+    ----------
+    prologue, main, epilogue : number
+        The three parts of the latency (cycles).
+    pe : number
+        Cycles a PE works.
+    modules : mapping of str to ModuleCost
+        Detail per I/O module.
+    comp : number
+        Multiply-accumulate units of all PEs.
+    dsp, bram18k : number
+        DSP blocks and 18-kbit block RAMs.
+    words : mapping of str to number
+        Off-chip words per array.
+    accumulation : number
+        Slack of the accumulator condition, Π t2 − factor · products summed per accumulator and
+        cycle; a design that accumulates in place needs it ≥ 0. For others it is informative only.
+    point : Point
+        Where they were evaluated.
+    """
+
+    prologue: Any
+    main: Any
+    epilogue: Any
+    pe: Any
+    modules: Mapping[str, ModuleCost]
+    comp: Any
+    dsp: Any
+    bram18k: Any
+    words: Mapping[str, Any]
+    accumulation: Any
+    point: Point
+
+    @property
+    def latency(self) -> Any:
+        """prologue + main + epilogue (cycles)."""
+        return self.prologue + self.main + self.epilogue
+
+    @property
+    def meets_bounds(self) -> Any:
+        """Whether PEs that accumulate in place hide the accumulator's latency (DESIGN.md §4)."""
+        return self.point.array.pe.accumulators is None or self.accumulation >= 0
+
+    @property
+    def off_chip_words(self) -> Any:
+        """Words moved between the array and DRAM."""
+        return sum(list(self.words.values())[1:], start=next(iter(self.words.values())))
+
+
+def evaluate(
+    array: SystolicArray,
+    values: Mapping[str, Any],
+    data: DataType,
+    numbers: NumberSystem,
+    technology: Technology = DEFAULT_TECHNOLOGY,
+    buffers: Mapping[str, int] | None = None,
+) -> Costs:
+    """Evaluate every metric of a design.
+
+    Parameters
+    ----------
+    array : SystolicArray
+        The design.
+    values : mapping of str to number
+        A number per quantity (`ithaca.formulations.systolic.quantities`), all of one system.
+    data : DataType
+        Word size and DSP cost.
+    numbers : NumberSystem
+        The system the values belong to.
+    technology : Technology
+        Clock and energies, for the metrics that need them.
+    buffers : mapping of str to int, optional
+        Words that the buffers of an I/O group (or those of a PE, `ACCUMULATORS`) hold at least.
+    """
+    given = buffers or {}
+
+    def value(expression: Expression) -> Any:
+        return expression.evaluate(values, numbers)
+
+    def constant(number: int | Fraction) -> Any:
+        return numbers.number(Fraction(number))
+
+    one = constant(1)
+
+    def dram_cycles(group: IOGroup, module: Module) -> Any:
+        size, port = value(group.size), constant(data.port_words)
+        if module.serialized:
+            return value(group.count) * (size / numbers.minimum(value(group.pack), port))
+        return value(group.count) * value(group.size / group.last) * (BURST_LATENCY + value(group.last) / port)
+
+    def module_cost(group: IOGroup, module: Module) -> ModuleCost:
+        if module.dram:
+            transfer = dram_cycles(group, module)
+        else:
+            streams = module.chain if module.buffer else group.count
+            transfer = value(streams) * value(group.size) / value(group.pack)
+        if not module.buffer:
+            per_tile = transfer
+        elif group.double_buffered:
+            per_tile = numbers.maximum(transfer, value(module.intra)) + one
+        else:
+            per_tile = transfer + value(module.intra)
+        return ModuleCost(transfer, per_tile, per_tile * value(module.tiles))
+
+    def edge(group: IOGroup, module: Module) -> Any:
+        """Cycles of the first tile in, or the last tile out."""
+        transfer = modules[module.name].transfer
+        return transfer + one if module.buffer and group.double_buffered else transfer
+
+    def brams(words: Any, pack: Any) -> Any:
+        """b(n, p) of DESIGN.md §6: blocks of a buffer of ``words`` words, ``pack`` wide."""
+        blocks_wide = numbers.ceil_div(data.bits * pack, constant(BRAM_WIDTH))
+        return blocks_wide * numbers.ceil_div(words, BRAM_DEPTH * pack)
+
+    modules = {module.name: module_cost(group, module) for group, module in array.modules}
+    pe = value(array.pe.trips) * value(array.pe.tiles) + value(array.pe.moves)
+    prologue = [edge(group, module) for group, module in array.modules if module.prologue]
+    epilogue = [
+        edge(group, module) if module.epilogue is Epilogue.TRANSFER else one
+        for group, module in array.modules
+        if module.epilogue is not Epilogue.NONE
+    ]
+
+    def held(name: str, words: Expression) -> Any:
+        """Words that a buffer holds: a tile, or what is given."""
+        return numbers.maximum(value(words), constant(given[name])) if name in given else value(words)
+
+    bram18k = constant(0)
+    for group in array.packed_groups:
+        copies = len(group.buffers) * (2 if group.double_buffered else 1)
+        bram18k = bram18k + copies * value(group.count) * brams(held(group.name, group.size), value(group.pack))
+    if array.pe.accumulators is not None:
+        bram18k = bram18k + value(array.pe.count) * brams(held(ACCUMULATORS, array.pe.accumulators), value(array.pe.outputs))
+
+    words: dict[str, Any] = {}
+    for group, module in array.modules:
+        if module.dram:
+            moved = value(module.tiles) * (value(group.count) * value(group.size) + value(module.extra_words))
+            words[group.array] = words[group.array] + moved if group.array in words else moved
+
+    macs = value(array.pe.count) * value(array.pe.simd)
+    hidden = one
+    for loop in array.latency_hiding_loops:
+        hidden = hidden * value(t2(loop))
+    return Costs(
+        prologue=numbers.maximum(*prologue),
+        main=numbers.maximum(pe, *(cost.total for cost in modules.values())),
+        epilogue=numbers.maximum(*epilogue),
+        pe=pe,
+        modules=modules,
+        comp=macs,
+        dsp=macs * constant(data.dsp(array.factors)),
+        bram18k=bram18k,
+        words=words,
+        accumulation=hidden - data.accumulator_factor * value(array.pe.simd / array.pe.outputs),
+        point=Point(array, values, data, numbers, technology),
+    )
+
+
+def symbolic_costs(
+    array: SystolicArray,
+    data: DataType,
+    technology: Technology = DEFAULT_TECHNOLOGY,
+    buffers: Mapping[str, int] | None = None,
+) -> Costs:
+    """Every metric as an expression over the design's quantities."""
+    return evaluate(array, _Identity(), data, SYMBOLIC, technology, buffers)
+
+
+class _Identity(dict[str, Expression]):
+    """Maps every quantity name to its own symbol."""
+
+    def __missing__(self, name: str) -> Expression:
+        from ithaca.formulations.algebra.expression import Symbol
+
+        return Symbol(name)

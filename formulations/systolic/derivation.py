@@ -1,0 +1,372 @@
+"""Derive the array of a dataflow and permutation: DESIGN.md §5, rule by rule.
+
+Nothing here knows the names of a nest's loops or arrays, and no design is tabulated.
+
+Where those rules speak of the one tiled reduction loop of their two canonical nests, nests here may have
+none or several:
+
+- Partial sums leave the array only between tiles of a reduction loop that lies outside of a parallel one
+  (*carried*). Tiles of the innermost reductions follow each other and are summed up where the first one was.
+- A reduction in time, tiled or not, is summed up in the PE before a chain of PEs takes it on.
+- A reduction loop that is not vectorised hides no latency: its t2 is 1.
+- A parallel SIMD loop (a depthwise layer's channels) gives each lane an accumulator of its own. Their buffer is SIMD
+  words wide, moves as many per cycle, and each accumulator sums up one product per cycle.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ithaca.formulations.algebra.expression import ONE, ZERO, Expression, add, multiply
+from ithaca.formulations.systolic.dataflows import dataflows
+from ithaca.formulations.systolic.permutations import loop_order, permutations
+from ithaca.formulations.systolic.quantities import extent, lanes, t1, t2, tiles
+from ithaca.formulations.systolic.systolic_array import (
+    Direction,
+    Edition,
+    Epilogue,
+    IOGroup,
+    Module,
+    Packing,
+    ProcessingElement,
+    Role,
+    SystolicArray,
+)
+from ithaca.workloads.affine import Access, Affine
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.nest import LoopNest
+
+#: Widest data pack of a buffer next to the PEs, and of any other (bytes; DESIGN.md §5.5).
+L1_PACK_BYTES = 16
+OUTER_PACK_BYTES = 64
+
+
+def designs(nest: LoopNest, edition: Edition = Edition.EXACT) -> tuple[SystolicArray, ...]:
+    """Derive every design of a nest: all dataflows, each in all permutations."""
+    return tuple(derive(nest, dataflow, array, edition) for dataflow in dataflows(nest) for array in permutations(nest))
+
+
+def derive(nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition: Edition = Edition.EXACT) -> SystolicArray:
+    """Derive the array of one dataflow and permutation.
+
+    Parameters
+    ----------
+    nest : LoopNest
+        The loop nest; its extents stay symbols.
+    dataflow : tuple of str
+        One or two of the nest's space loops.
+    permutation : str
+        The array whose reuse loops are innermost.
+    edition : Edition
+        The statement of the cost model the array shall follow.
+
+    Raises
+    ------
+    InputError
+        If there is no such permutation, or both space loops are reductions.
+    """
+    if len(dataflow) > 1 and set(dataflow) <= set(nest.reduction_loops):
+        raise InputError(f"dataflow {','.join(dataflow)}: two reduction loops in space are not supported")
+    context = _Context(nest, dataflow, loop_order(nest, permutation), edition)
+    groups = [context.read_group(access) for access in nest.inputs]
+    groups += context.output_groups()
+    if context.odyssey:
+        groups = merge_drain(groups)
+    if all(sum(m.dram for g in groups if g.array == a.array for m in g.modules) <= 1 for a in nest.accesses):
+        groups = [_serialize(group) for group in groups]
+    return SystolicArray(
+        workload=nest.name,
+        dataflow=dataflow,
+        permutation=permutation,
+        edition=edition,
+        band=nest.band,
+        untiled=tuple(loop for loop in nest.loops if loop in nest.untiled),
+        order=context.order,
+        simd_loop=nest.simd,
+        groups=tuple(groups),
+        pe=context.processing_element(groups),
+        sequential=nest.sequential_loops,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """What the rules share: the nest, the dataflow, the loop order, the edition."""
+
+    nest: LoopNest
+    dataflow: tuple[str, ...]
+    order: tuple[str, ...]
+    edition: Edition
+
+    @property
+    def odyssey(self) -> bool:
+        return self.edition is Edition.ODYSSEY
+
+    @property
+    def dram_level(self) -> int:
+        return len(self.dataflow) + 1
+
+    @property
+    def innermost_reductions(self) -> tuple[str, ...]:
+        """Reduction loops inside of all others: their tiles follow each other on one output tile."""
+        kept = len(self.order)
+        while kept and self.order[kept - 1] in self.nest.reduction_loops:
+            kept -= 1
+        return self.order[kept:]
+
+    @property
+    def carried_reductions(self) -> tuple[str, ...]:
+        """Reduction loops outside of a parallel one: between their tiles, partial sums leave the array."""
+        return tuple(x for x in self.order if x in self.nest.reduction_loops and x not in self.innermost_reductions)
+
+    @property
+    def visits(self) -> Expression:
+        """How often partial sums of an output tile are left and come back to, the last time included."""
+        return _product(tiles(loop) for loop in self.carried_reductions)
+
+    @property
+    def output_tiles(self) -> Expression:
+        return _product(tiles(loop) for loop in self.order if loop not in self.nest.reduction_loops)
+
+    @property
+    def outputs(self) -> Expression:
+        """Words of the output that a PE computes at a time."""
+        return t2(self.nest.simd) if self.nest.output.indexed_by(self.nest.simd) else ONE
+
+    @property
+    def spatial_reduction(self) -> str | None:
+        return next((loop for loop in self.dataflow if loop in self.nest.reduction_loops), None)
+
+    def pe_trips(self) -> Expression:
+        """Cycles of a PE per tile (DESIGN.md §6, `trips`)."""
+        nest = self.nest
+        return _product(
+            [*(lanes(loop) for loop in nest.band if loop not in self.dataflow)]
+            + [extent(loop) for loop in nest.loops if loop in nest.untiled]
+            + [t2(loop) for loop in nest.band if loop != nest.simd]
+        )
+
+    # -- step 4: buffers ---------------------------------------------------------------
+
+    def tile_dimensions(self, access: Access) -> tuple[Expression, ...]:
+        return tuple(self._dimension(subscript) for subscript in access)
+
+    def _dimension(self, subscript: Affine) -> Expression:
+        # Σ |coefficient|·(ext − 1) + 1, with the constants gathered
+        reach = {loop: abs(c) for loop, c in subscript.terms}
+        return add(*(c * self._inner_extent(loop) for loop, c in reach.items()), 1 - sum(reach.values()))
+
+    def _inner_extent(self, loop: str) -> Expression:
+        if loop in self.dataflow:
+            return t2(loop)
+        return extent(loop) if loop in self.nest.untiled else t1(loop)
+
+    # -- step 3: levels ----------------------------------------------------------------
+
+    def lanes_of(self, loop: str, role: Role) -> Expression:
+        """Lanes of a space loop; only the last PE of a reduction chain drains."""
+        return ONE if role is Role.DRAIN and loop in self.nest.reduction_loops else lanes(loop)
+
+    def chained_loop(self, level: int, direction: str) -> str | None:
+        """The loop along which the modules of a level are chained; None at DRAM."""
+        if level == 1:
+            return direction
+        others = [loop for loop in self.dataflow if loop != direction]
+        return others[0] if level == 2 and others else None
+
+    def module_count(self, level: int, direction: str, role: Role) -> Expression:
+        if level == 1:
+            return _product(self.lanes_of(loop, role) for loop in self.dataflow)
+        chained = self.chained_loop(level, direction)
+        return ONE if chained is None else self.lanes_of(chained, role)
+
+    # -- steps 1, 2 and 7: groups, modules, their loops --------------------------------
+
+    def read_group(self, access: Access) -> IOGroup:
+        direction = next((loop for loop in self.dataflow if not access.indexed_by(loop)), None)
+        buffer_level = 1 if direction is None else 2
+        kept = len(self.order)
+        if buffer_level == self.dram_level - 1:
+            while kept > 1 and not access.indexed_by(self.order[kept - 1]):
+                kept -= 1
+        skipped = _product(tiles(loop) for loop in self.order[kept:])
+        modules = self._modules(
+            access.array,
+            Role.READ,
+            Direction.IN,
+            direction,
+            count=_product(tiles(loop) for loop in self.order[:kept]),
+            intra=self.pe_trips() * skipped,
+            prologue=True,
+            epilogue=Epilogue.NONE,
+        )
+        return self._group(access.array, access, Role.READ, direction, modules)
+
+    def output_groups(self) -> list[IOGroup]:
+        output, spatial = self.nest.output, self.spatial_reduction
+        groups = []
+        if spatial is None:
+            groups.append(self._flow_group(output.array, None))
+        else:
+            # reductions that run in time are summed up before a PE hands its sums on
+            interior_too = any(loop not in self.dataflow for loop in self.nest.reduction_loops)
+            if interior_too:
+                groups.append(self._group(output.array, output, Role.FLOW, None, ()))
+            groups.append(self._flow_group(f"{output.array}_1" if interior_too else output.array, spatial))
+        if not groups[-1].locally_reducing:
+            groups.append(self._drain_group(f"{output.array}_drain"))
+        return groups
+
+    def _flow_group(self, name: str, direction: str | None) -> IOGroup:
+        output = self.nest.output
+        local = direction is not None and bool(self.innermost_reductions)
+        visits = ONE if self.odyssey else self.visits
+        cycles = _product(self.tile_dimensions(output)) / self.outputs
+        modules: tuple[Module, ...] = ()
+        if self.carried_reductions:
+            passes = ONE if self.odyssey else visits - 1
+            ways = (Direction.IN,) if local else tuple(Direction)
+            for way in ways:
+                modules += self._modules(
+                    name,
+                    Role.FLOW,
+                    way,
+                    direction,
+                    count=self.output_tiles * passes,
+                    intra=cycles,
+                    prologue=self.odyssey and way is Direction.IN,
+                    epilogue=Epilogue.TRANSFER if self.odyssey and way is Direction.OUT else Epilogue.NONE,
+                )
+        if local:
+            modules += self._modules(
+                name,
+                Role.FLOW,
+                Direction.OUT,
+                direction,
+                count=self.output_tiles * visits,
+                intra=cycles * _product(tiles(loop) for loop in self.innermost_reductions),
+                prologue=False,
+                epilogue=Epilogue.TRANSFER,
+                locally_reducing=True,
+            )
+        return self._group(name, output, Role.FLOW, direction, modules, local)
+
+    def _drain_group(self, name: str) -> IOGroup:
+        output = self.nest.output
+        modules = self._modules(
+            name,
+            Role.DRAIN,
+            Direction.OUT,
+            None,
+            count=self.output_tiles,
+            intra=_product(self.tile_dimensions(output)) / self.outputs,
+            prologue=False,
+            epilogue=Epilogue.TRANSFER,
+        )
+        return self._group(name, output, Role.DRAIN, None, modules)
+
+    def _modules(
+        self,
+        group: str,
+        role: Role,
+        way: Direction,
+        direction: str | None,
+        *,
+        count: Expression,
+        intra: Expression,
+        prologue: bool,
+        epilogue: Epilogue,
+        locally_reducing: bool = False,
+    ) -> tuple[Module, ...]:
+        along = direction or self.dataflow[0]
+        buffer_level = 1 if direction is None else 2
+        modules = []
+        for level in range(buffer_level, self.dram_level + 1):
+            chained = self.chained_loop(level, along)
+            buffer, dram = level == buffer_level, level == self.dram_level
+            module = Module(
+                name=f"{group}_IO_L{level}_{way.value}",
+                level=level,
+                direction=way,
+                instances=self.module_count(level, along, role),
+                tiles=count,
+                buffer=buffer,
+                dram=dram,
+                chain=ONE if chained is None or not buffer else self.lanes_of(chained, role),
+                intra=intra if buffer else ZERO,
+                prologue=prologue,
+                epilogue=epilogue,
+            )
+            if self.odyssey and buffer:
+                if locally_reducing:
+                    module = replace(module, epilogue=Epilogue.ONE_CYCLE)
+                if dram:
+                    module = replace(module, extra_words=intra + 1)
+            modules.append(module)
+        return tuple(modules)
+
+    def _group(
+        self,
+        name: str,
+        access: Access,
+        role: Role,
+        direction: str | None,
+        modules: tuple[Module, ...],
+        locally_reducing: bool = False,
+    ) -> IOGroup:
+        dimensions = self.tile_dimensions(access)
+        buffer_level = 1 if direction is None else 2
+        return IOGroup(
+            name=name,
+            array=access.array,
+            role=role,
+            exterior=direction is not None,
+            size=_product(dimensions),
+            last=dimensions[-1],
+            count=self.module_count(buffer_level, direction or self.dataflow[0], role),
+            double_buffered=role is not Role.DRAIN,
+            locally_reducing=locally_reducing,
+            packing=Packing(
+                multiple_of=t2(self.nest.simd) if access.indexed_by(self.nest.simd) else ONE,
+                last=dimensions[-1],
+                max_bytes=L1_PACK_BYTES if buffer_level == 1 else OUTER_PACK_BYTES,
+            ),
+            modules=modules,
+        )
+
+    # -- step 6: the PE ----------------------------------------------------------------
+
+    def processing_element(self, groups: list[IOGroup]) -> ProcessingElement:
+        interior = next((g for g in groups if g.role is Role.FLOW and not g.exterior), None)
+        all_tiles = _product(tiles(loop) for loop in self.order)
+        moves: Expression = ZERO
+        if interior is not None and interior.modules:
+            cycles = 2 * interior.size / self.outputs
+            moves = 2 * all_tiles if self.odyssey else cycles * self.output_tiles * (self.visits - 1)
+        return ProcessingElement(
+            count=_product(lanes(loop) for loop in self.dataflow),
+            simd=t2(self.nest.simd),
+            trips=self.pe_trips(),
+            tiles=all_tiles,
+            moves=moves,
+            accumulators=None if interior is None else interior.size,
+            outputs=self.outputs,
+        )
+
+
+def _product(factors: object) -> Expression:
+    return multiply(*factors)  # type: ignore[misc]
+
+
+def _serialize(group: IOGroup) -> IOGroup:
+    return replace(group, modules=tuple(replace(m, serialized=m.dram) for m in group.modules))
+
+
+def merge_drain(groups: list[IOGroup]) -> list[IOGroup]:
+    """Drop the drain where a copy-out of the same size and count exists (odyssey edition)."""
+    drains = [g for g in groups if g.role is Role.DRAIN]
+    for drain in drains:
+        twins = [g for g in groups if g.role is Role.FLOW and g.modules and (g.size, g.count) == (drain.size, drain.count)]
+        if twins:
+            return [g for g in groups if g is not drain]
+    return groups

@@ -1,0 +1,127 @@
+"""The metrics of a design by name: what objectives, limits and results may speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+from ithaca.formulations.systolic import quantities, silicon
+from ithaca.formulations.systolic.activity import activity
+from ithaca.formulations.systolic.cost_model import Costs
+from ithaca.formulations.systolic.systolic_array import SystolicArray
+from ithaca.formulations.technology import Technology
+from ithaca.workloads.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A named metric.
+
+    Attributes
+    ----------
+    name : str
+        Name in objectives, limits and results.
+    unit : str
+        Its unit.
+    meaning : str
+        One line for users.
+    compute : callable
+        Its value, in the number system of the costs.
+    silicon_only : bool
+        Whether it is known only where area and power regressions hold.
+    """
+
+    name: str
+    unit: str
+    meaning: str
+    compute: Callable[[Costs], Any]
+    silicon_only: bool = False
+
+    def known(self, technology: Technology) -> bool:
+        """Whether a technology says enough to compute the metric."""
+        return technology.cost_tables is not None or not self.silicon_only
+
+
+def energy(costs: Costs) -> Any:
+    """Energy of a run (pJ): activity counts times the technology's energies."""
+    counts, technology, numbers = activity(costs), costs.point.technology, costs.point.numbers
+    total: Any = None
+    for kind in ("dram", "buffer", "hop", "register", "mac"):
+        part = getattr(counts, kind) * numbers.number(getattr(technology, kind) * technology.mac_pj)
+        total = part if total is None else total + part
+    return total
+
+
+def power(costs: Costs) -> Any:
+    """Power (mW): by the regressions where they hold, else energy over time."""
+    technology = costs.point.technology
+    if technology.cost_tables is not None:
+        return silicon.power(costs)
+    # pJ per cycle times MHz is µW
+    return energy(costs) * costs.point.numbers.number(technology.clock_mhz / 1000) / costs.latency
+
+
+def area(costs: Costs) -> Any:
+    """Area (µm²), by the regressions."""
+    if costs.point.technology.cost_tables is None:
+        raise InputError(
+            "metric 'area' is not known for this platform; allowed: a platform with cost tables, such as asic-28nm"
+        )
+    return silicon.area(costs)
+
+
+def throughput(costs: Costs) -> Any:
+    """Operations per second (Gop/s): multiplications and one addition per iteration of the unpadded nest."""
+    point = costs.point
+    operations: Any = point.numbers.number(point.array.factors * point.technology.clock_mhz / 1000)
+    for loop in (*point.array.band, *point.array.untiled):
+        operations = operations * point.values[quantities.extent(loop).name]
+    return operations / costs.latency
+
+
+METRICS: Mapping[str, Metric] = {
+    m.name: m
+    for m in (
+        Metric("latency", "cycles", "prologue + main + epilogue", attrgetter("latency")),
+        Metric("prologue", "cycles", "filling the array with the first tile", attrgetter("prologue")),
+        Metric("main", "cycles", "the slowest module or the PEs, over all tiles", attrgetter("main")),
+        Metric("epilogue", "cycles", "draining the last tile", attrgetter("epilogue")),
+        Metric("dsp", "blocks", "DSP blocks of all PEs", attrgetter("dsp")),
+        Metric("bram18k", "blocks", "18-kbit block RAMs of all buffers", attrgetter("bram18k")),
+        Metric("off_chip_words", "words", "words moved between the array and DRAM", attrgetter("off_chip_words")),
+        Metric("comm", "words", "off-chip words, as the published objectives call them", attrgetter("off_chip_words")),
+        Metric("comp", "MAC units", "multiply-accumulate units of all PEs", attrgetter("comp")),
+        Metric("throughput", "Gop/s", "multiplications and an addition per iteration, over the latency", throughput),
+        Metric("energy", "pJ", "activity counts times energies of the platform", energy),
+        Metric("edp", "pJ·cycles", "energy times latency", lambda costs: energy(costs) * costs.latency),
+        Metric("power", "mW", "energy over time, or the platform's regression", power),
+        Metric("area", "µm²", "the platform's regression", area, silicon_only=True),
+    )
+}
+
+
+def metric_values(costs: Costs, names: Collection[str] | None = None) -> dict[str, Any]:
+    """Values of metrics, in the number system of ``costs``.
+
+    Parameters
+    ----------
+    costs : Costs
+        An evaluation of the cost model.
+    names : collection of str, optional
+        Which metrics; all that the technology knows by default.
+
+    Raises
+    ------
+    InputError
+        If a metric asked for is not known for the technology.
+    """
+    technology = costs.point.technology
+    asked = [m for m in METRICS.values() if (m.known(technology) if names is None else m.name in names)]
+    return {metric.name: metric.compute(costs) for metric in asked}
+
+
+def array_words(array: SystolicArray, costs: Costs) -> dict[str, Any]:
+    """Off-chip words by array name, in the order of the accesses."""
+    return {name: costs.words[name] for name in dict.fromkeys(g.array for g in array.groups) if name in costs.words}

@@ -1,0 +1,51 @@
+"""What is given of the physical array that a nest is to run on.
+
+Several layers that share one array share its lanes, its SIMD factor, the widths of its ports and its buffers; their tile
+factors are their own. A layer smaller than the array leaves lanes idle: its work is padded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.systolic_array import SystolicArray
+
+#: Name under which the accumulators of a PE stand among the buffers.
+ACCUMULATORS = "PE"
+
+
+@dataclass(frozen=True, slots=True)
+class PhysicalArray:
+    """The given parts of an array; what is not given is free.
+
+    Attributes
+    ----------
+    lanes : tuple of (str, int)
+        PEs along space loops.
+    simd : int or None
+        The SIMD factor.
+    packs : tuple of (str, int)
+        Data packing factors (port widths in words) by I/O group.
+    buffers : tuple of (str, int)
+        Words that the buffers of an I/O group hold at least; `ACCUMULATORS` names those of a PE.
+        A larger tile makes them larger.
+    idle_lanes : int
+        Up to so many lanes may lie along a space loop even if most of them have no work.
+    """
+
+    lanes: tuple[tuple[str, int], ...] = ()
+    simd: int | None = None
+    packs: tuple[tuple[str, int], ...] = ()
+    buffers: tuple[tuple[str, int], ...] = ()
+    idle_lanes: int = 0
+
+    def given(self, array: SystolicArray) -> dict[str, int]:
+        """The quantities that are given, by name."""
+        found = {quantities.lanes(loop).name: lanes for loop, lanes in self.lanes}
+        found |= {quantities.pack(group).name: pack for group, pack in self.packs}
+        return found if self.simd is None else {**found, quantities.t2(array.simd_loop).name: self.simd}
+
+
+#: Nothing is given.
+ANY_ARRAY = PhysicalArray()

@@ -1,0 +1,40 @@
+"""The tiling quantities the model is written in, and how they are named.
+
+Per band loop ``x`` of extent ``N``: ``tiles.x`` = ceil(N/t1), ``t1.x`` (array partitioning
+factor), ``t2.x`` (latency hiding factor; SIMD factor of the SIMD loop), ``lanes.x`` = t1/t2.
+Per loop ``extent.x``; per I/O group ``pack.g`` (data packing factor, words).
+"""
+
+from __future__ import annotations
+
+from ithaca.formulations.algebra.expression import Symbol
+
+
+def extent(loop: str) -> Symbol:
+    """Trip count of a loop (iterations)."""
+    return Symbol(f"extent.{loop}")
+
+
+def tiles(loop: str) -> Symbol:
+    """Tiles (trips of the array-partitioning loop), ceil(N/t1)."""
+    return Symbol(f"tiles.{loop}")
+
+
+def t1(loop: str) -> Symbol:
+    """Array partitioning factor (iterations)."""
+    return Symbol(f"t1.{loop}")
+
+
+def t2(loop: str) -> Symbol:
+    """Latency hiding factor, or the SIMD factor of the SIMD loop (iterations)."""
+    return Symbol(f"t2.{loop}")
+
+
+def lanes(loop: str) -> Symbol:
+    """t1/t2: PEs along a space loop, trips of the PE along any other."""
+    return Symbol(f"lanes.{loop}")
+
+
+def pack(group: str) -> Symbol:
+    """Data packing factor of an I/O group (words)."""
+    return Symbol(f"pack.{group}")

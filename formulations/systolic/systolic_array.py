@@ -1,0 +1,294 @@
+"""The derived array: PEs, I/O groups and I/O modules, in symbols.
+
+This is the model object of a design. `ithaca.formulations.systolic.derivation` builds it from a loop
+nest, `ithaca.formulations.systolic.descriptors` from a published description; the cost model and every
+solver read only what stands here. Tile sizes, counts and trips are expressions over the
+quantities of `ithaca.formulations.systolic.quantities`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from ithaca.formulations.algebra.expression import ONE, ZERO, Expression
+from ithaca.formulations.systolic.quantities import pack
+
+
+class Edition(Enum):
+    """Which statement of the cost model a design follows (DESIGN.md §6)."""
+
+    EXACT = "exact"
+    """The model as derived."""
+    ODYSSEY = "odyssey"
+    """The published estimator to the digit, with its omissions."""
+
+
+class Role(Enum):
+    """What an I/O group moves."""
+
+    READ = "read"
+    """A read-only array, into the PEs."""
+    FLOW = "flow"
+    """Partial sums of the output array, in and out of the PEs."""
+    DRAIN = "drain"
+    """Finished elements of the output array, out of the PEs."""
+
+
+class Direction(Enum):
+    """Which way an I/O module moves data."""
+
+    IN = "in"
+    """Copy-in: from DRAM to the PEs."""
+    OUT = "out"
+    """Copy-out: from the PEs to DRAM."""
+
+
+class Epilogue(Enum):
+    """What a module contributes to the epilogue."""
+
+    NONE = "none"
+    """Nothing: it is not active after the last tile."""
+    TRANSFER = "transfer"
+    """The transfer of one tile."""
+    ONE_CYCLE = "one cycle"
+    """One cycle, as the published estimator counts a locally reducing buffer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """The legal data packing factors of an I/O group (words).
+
+    Attributes
+    ----------
+    multiple_of : Expression
+        The factor is a power of two and a multiple of this (the SIMD factor, or 1).
+    last : Expression
+        It divides this, the last dimension of the data tile (words).
+    max_bytes : int
+        It spans at most this many bytes, but never fewer than ``multiple_of`` words.
+    """
+
+    multiple_of: Expression
+    last: Expression
+    max_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One level of an I/O group, in one direction.
+
+    Attributes
+    ----------
+    name : str
+        ``<group>_IO_L<level>_<in|out>``.
+    level : int
+        1 is next to the PEs.
+    direction : Direction
+        Copy-in or copy-out.
+    instances : Expression
+        How many such modules there are.
+    tiles : Expression
+        How many data tiles each of its buffers handles in a run.
+    buffer, dram : bool
+        Whether it holds the group's buffer; whether it accesses DRAM. Both, one or none.
+    chain : Expression
+        Lanes of the loop along which the buffer modules are chained.
+    intra : Expression
+        Cycles per tile between buffer and PEs (buffer modules only).
+    serialized : bool
+        Whether its data lie contiguously in DRAM (DRAM modules only).
+    prologue : bool
+        Whether it works before the first tile is complete.
+    epilogue : Epilogue
+        What it does after the last tile.
+    extra_words : Expression
+        Words per tile that the edition adds to its off-chip words.
+    """
+
+    name: str
+    level: int
+    direction: Direction
+    instances: Expression
+    tiles: Expression
+    buffer: bool
+    dram: bool
+    chain: Expression = ONE
+    intra: Expression = ZERO
+    serialized: bool = False
+    prologue: bool = False
+    epilogue: Epilogue = Epilogue.NONE
+    extra_words: Expression = ZERO
+
+
+@dataclass(frozen=True, slots=True)
+class IOGroup:
+    """The modules that move one array in one role.
+
+    Attributes
+    ----------
+    name : str
+        Array name, with ``_1`` or ``_drain`` where needed; names the pack.
+    array : str
+        The array moved.
+    role : Role
+        Read-only, flow or drain.
+    exterior : bool
+        Whether PEs hand the data to their neighbours.
+    size : Expression
+        Words of one data tile (one buffer).
+    last : Expression
+        Words of its last dimension.
+    count : Expression
+        How many buffers there are.
+    double_buffered : bool
+        Whether each buffer is doubled.
+    locally_reducing : bool
+        Whether its buffers accumulate themselves.
+    packing : Packing
+        Legal data packing factors.
+    modules : tuple of Module
+        From the PEs towards DRAM; empty where data never leave the PEs.
+    """
+
+    name: str
+    array: str
+    role: Role
+    exterior: bool
+    size: Expression
+    last: Expression
+    count: Expression
+    double_buffered: bool
+    locally_reducing: bool
+    packing: Packing
+    modules: tuple[Module, ...]
+
+    @property
+    def pack(self) -> Expression:
+        """The group's data packing factor (words)."""
+        return pack(self.name)
+
+    @property
+    def buffers(self) -> tuple[Module, ...]:
+        """The modules that hold a buffer."""
+        return tuple(m for m in self.modules if m.buffer)
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessingElement:
+    """The PEs of the array.
+
+    Attributes
+    ----------
+    count : Expression
+        Number of PEs.
+    simd : Expression
+        MAC units per PE.
+    trips : Expression
+        Cycles of work per tile.
+    tiles : Expression
+        Tiles in a run.
+    moves : Expression
+        Cycles of a run spent on loading and storing partial sums.
+    accumulators : Expression or None
+        Words of the PE's accumulator buffer; None where it has none. With it, the product of
+        the latency hiding factors must cover the accumulator latency.
+    outputs : Expression
+        Accumulators that work at a time, and the width of their buffer (words): the SIMD factor
+        where the SIMD loop is parallel, 1 where it reduces and its products are summed up first.
+    """
+
+    count: Expression
+    simd: Expression
+    trips: Expression
+    tiles: Expression
+    moves: Expression
+    accumulators: Expression | None
+    outputs: Expression = ONE
+
+
+@dataclass(frozen=True, slots=True)
+class SystolicArray:
+    """A design: one dataflow and permutation of one loop nest, in symbols.
+
+    Attributes
+    ----------
+    workload : str
+        Name of the loop nest.
+    dataflow : tuple of str
+        The loops mapped to space.
+    permutation : str
+        The array whose reuse loops are innermost.
+    edition : Edition
+        The statement of the cost model it follows.
+    band, untiled : tuple of str
+        Tiled loops, and loops that run inside the PE.
+    order : tuple of str
+        The array-partitioning loops, outermost first.
+    simd_loop : str
+        The loop vectorised inside a PE.
+    groups : tuple of IOGroup
+        In the order read-only arrays, flow, drain.
+    pe : ProcessingElement
+        The processing elements.
+    sequential : tuple of str
+        Band loops that reduce and are not vectorised. Their iterations wait for each other's sums,
+        so they hide no latency: their t2 is 1.
+    """
+
+    workload: str
+    dataflow: tuple[str, ...]
+    permutation: str
+    edition: Edition
+    band: tuple[str, ...]
+    untiled: tuple[str, ...]
+    order: tuple[str, ...]
+    simd_loop: str
+    groups: tuple[IOGroup, ...]
+    pe: ProcessingElement
+    sequential: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Dataflow and permutation, e.g. ``[i,j] C``."""
+        return f"[{','.join(self.dataflow)}] {self.permutation}"
+
+    @property
+    def modules(self) -> tuple[tuple[IOGroup, Module], ...]:
+        """All I/O modules with their groups."""
+        return tuple((group, module) for group in self.groups for module in group.modules)
+
+    @property
+    def packed_groups(self) -> tuple[IOGroup, ...]:
+        """The groups that move data, and so have a packing factor."""
+        return tuple(group for group in self.groups if group.modules)
+
+    @property
+    def latency_hiding_loops(self) -> tuple[str, ...]:
+        """The band loops whose t2 hides latency: the parallel ones but the SIMD loop."""
+        return tuple(loop for loop in self.band if loop != self.simd_loop and loop not in self.sequential)
+
+    @property
+    def factors(self) -> int:
+        """Arrays that are multiplied in every iteration."""
+        return sum(group.role is Role.READ for group in self.groups)
+
+    @property
+    def obstacle(self) -> str | None:
+        """Why HLS cannot build the design, or None where it can."""
+        for group, module in self.modules:
+            if group.role is Role.FLOW and module.direction is Direction.IN:
+                return (
+                    f"partial sums of {group.array} are copied in ({module.name}): a feedback loop that HLS does not synthesize"
+                )
+        return None
+
+    @property
+    def buildable(self) -> bool:
+        """Whether HLS can build the design."""
+        return self.obstacle is None
+
+    @property
+    def reservation(self) -> str:
+        """What to say of a design that HLS cannot build; nothing of others."""
+        return "" if self.obstacle is None else f"not buildable: {self.obstacle}"

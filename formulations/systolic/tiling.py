@@ -1,0 +1,127 @@
+"""A tiling: one point of a design's space."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.systolic_array import Edition, Role, SystolicArray
+from ithaca.workloads.errors import InputError
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """Tile factors and packs of a design.
+
+    Attributes
+    ----------
+    array_part : mapping of str to int
+        Array partitioning factor t1 of every band loop (iterations).
+    latency_hiding : mapping of str to int
+        Latency hiding factor t2 of every band loop that has one (iterations): the parallel loops but
+        the SIMD loop.
+    simd : int
+        SIMD factor (words).
+    pack : mapping of str to int
+        Data packing factor of every I/O group that moves data (words), by group name.
+    """
+
+    array_part: Mapping[str, int]
+    latency_hiding: Mapping[str, int]
+    simd: int
+    pack: Mapping[str, int]
+
+    def __post_init__(self) -> None:
+        for field in ("array_part", "latency_hiding", "pack"):
+            for name, factor in getattr(self, field).items():
+                _check_factor(f"{field}.{name}", factor)
+        _check_factor("simd", self.simd)
+
+    def t2(self, array: SystolicArray, loop: str) -> int:
+        """Inner factor of a band loop: latency hiding, SIMD for the SIMD loop, 1 where neither is possible."""
+        if loop == array.simd_loop:
+            return self.simd
+        return 1 if loop in array.sequential else self.latency_hiding[loop]
+
+    def quantities(self, array: SystolicArray, sizes: Mapping[str, int]) -> dict[str, Fraction]:
+        """The model's quantities at this point, as exact numbers.
+
+        Parameters
+        ----------
+        array : SystolicArray
+            The design the tiling belongs to.
+        sizes : mapping of str to int
+            Extents of all loops.
+
+        Raises
+        ------
+        InputError
+            If a factor of the design is missing, is not one of it, or t2 does not divide t1.
+        """
+        _check_names("array_part", self.array_part, array.band)
+        _check_names("latency_hiding", self.latency_hiding, array.latency_hiding_loops)
+        _check_names("pack", self.pack, tuple(g.name for g in array.packed_groups))
+        values = {quantities.extent(loop).name: Fraction(n) for loop, n in sizes.items()}
+        for loop in array.band:
+            outer, inner = self.array_part[loop], self.t2(array, loop)
+            if outer % inner:
+                raise InputError(f"loop '{loop}': t2 = {inner} does not divide t1 = {outer}")
+            values[quantities.tiles(loop).name] = Fraction(-(-sizes[loop] // outer))
+            values[quantities.t1(loop).name] = Fraction(outer)
+            values[quantities.t2(loop).name] = Fraction(inner)
+            values[quantities.lanes(loop).name] = Fraction(outer // inner)
+        for group, factor in self.pack.items():
+            values[quantities.pack(group).name] = Fraction(factor)
+        return values
+
+    def module_packs(self, array: SystolicArray) -> dict[str, int]:
+        """Packing factor by buffer module name, as results and point files state it."""
+        return {module.name: self.pack[group.name] for group in array.packed_groups for module in group.buffers}
+
+
+def group_packs(array: SystolicArray, module_packs: Mapping[str, int], where: str = "pack") -> dict[str, int]:
+    """Turn packs by buffer module name into packs by group.
+
+    Raises
+    ------
+    InputError
+        If a buffer module has no pack, a name is no buffer module of the design, or the modules
+        of one group disagree.
+    """
+    owner = {module.name: group.name for group in array.packed_groups for module in group.buffers}
+    packs: dict[str, int] = {}
+    for module, factor in module_packs.items():
+        if module not in owner:
+            if _merged_away(array, module):
+                _check_factor(f"{where}.{module}", factor)
+                continue
+            raise InputError(f"{where}: unknown buffer module '{module}' of {array.name}; modules: {', '.join(owner)}")
+        _check_factor(f"{where}.{module}", factor)
+        if packs.setdefault(owner[module], factor) != factor:
+            raise InputError(f"{where}.{module}: {factor} differs from {packs[owner[module]]} of the same I/O group")
+    missing = [module for module, group in owner.items() if group not in packs]
+    if missing:
+        raise InputError(f"{where}: no pack for buffer module {', '.join(missing)} of {array.name}")
+    return packs
+
+
+def _merged_away(array: SystolicArray, module: str) -> bool:
+    """Whether a module is the drain's buffer, which the odyssey edition may merge into the copy-out."""
+    if array.edition is not Edition.ODYSSEY:
+        return False
+    return any(module == f"{group.array}_drain_IO_L1_out" for group in array.groups if group.role is Role.FLOW)
+
+
+def _check_names(field: str, given: Mapping[str, int], expected: tuple[str, ...]) -> None:
+    missing = [name for name in expected if name not in given]
+    unknown = [name for name in given if name not in expected]
+    if missing or unknown:
+        what = f"misses '{missing[0]}'" if missing else f"has unknown '{unknown[0]}'"
+        raise InputError(f"{field} {what}; allowed: exactly {', '.join(expected)}")
+
+
+def _check_factor(field: str, factor: int) -> None:
+    if isinstance(factor, bool) or not isinstance(factor, int) or not 1 <= factor <= 2**31:
+        raise InputError(f"{field} is {factor!r}; allowed: an integer from 1 to 2147483648")

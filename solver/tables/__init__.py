@@ -1,0 +1,1 @@
+"""What engines share: candidate tables, dominance, trees, columns, compiled programs and their bounds."""

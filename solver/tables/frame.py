@@ -1,0 +1,228 @@
+"""What the bounds of several problems of one design share: candidate tables and their trees.
+
+Objectives and limits of a design may be swapped without enumerating its candidates again. Which rows and
+columns the tables need depends on the expressions to be bounded: a frame is built for all of them at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.formulations.algebra.expression import Expression, Maximum, Product, Sum, maximum, multiply, power
+from ithaca.formulations.algebra.rounding import ROUNDING, loosened, magnitude, subtracts
+from ithaca.formulations.problem import Problem, SymbolicProblem
+from ithaca.formulations.systolic.design_space import Axis, axes, candidate_rows
+from ithaca.solver.options import never
+from ithaca.solver.tables.configurations import configurations_of
+from ithaca.solver.tables.granularity import granularity
+from ithaca.solver.tables.model import BoundModel, Source
+from ithaca.solver.tables.program import Program
+from ithaca.solver.tables.relaxation import Relaxation, statistic
+from ithaca.solver.tables.table import Column, build_table, evaluate_column
+from ithaca.solver.tables.tree import Tree, build_tree
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Tables and trees of a design, good for several objectives and limits.
+
+    Attributes
+    ----------
+    relaxation : Relaxation
+        Lowers expressions; keeps what it has lowered.
+    trees : tuple of Tree
+        One per axis.
+    sources : dict of str to Source
+        Every column statistic that the trees hold.
+    """
+
+    relaxation: Relaxation
+    trees: tuple[Tree, ...]
+    sources: dict[str, Source]
+
+    def model(self, problem: Problem, lowered: LoweredProblem | None = None) -> BoundModel:
+        """The bounds of a problem over these tables.
+
+        Parameters
+        ----------
+        problem : Problem
+            A problem of the frame's design. Its objective and limits are built from the expressions that the frame
+            was built for; bounds of limits are free.
+        lowered : LoweredProblem, optional
+            What `lower_problem` made of the problem, if it is known.
+
+        Raises
+        ------
+        KeyError
+            If the tables lack a column that the problem needs.
+        """
+        known = lowered or lower_problem(problem, self.relaxation)
+        return BoundModel(
+            problem,
+            self.trees,
+            known.bounds,
+            tuple(self.sources[symbol] for symbol in known.bounds.symbols),
+            known.limits,
+            known.step,
+            configurations_of(known.values, [tree.table for tree in self.trees], known.limits),
+        )
+
+
+def build_frame(problems: Sequence[Problem], checkpoint: Callable[[], None] = never) -> Frame:
+    """Build the tables and trees that serve several problems of one design.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        Problems that differ in objective and limits only.
+    checkpoint : callable
+        Called now and then; what it raises ends the preparation.
+    """
+    relaxation = relax(problems[0], axes(problems[0].array))
+    return _build(problems[0], relaxation, [lower_problem(problem, relaxation) for problem in problems], checkpoint)
+
+
+def _build(
+    problem: Problem, relaxation: Relaxation, lowered: Sequence[LoweredProblem], checkpoint: Callable[[], None]
+) -> Frame:
+    parts = axes(problem.array)
+    columns = used_columns(relaxation, frozenset[str]().union(*(known.bounds.symbols for known in lowered)))
+    # a pack of its own ties rows together in ways that columns do not show
+    prune = all(axis.loop is not None for axis in parts)
+    tables = (build_table(problem, axis, columns.get(axis.name, ()), checkpoint, prune=prune) for axis in parts)
+    return frame_of(relaxation, tuple(build_tree(table, checkpoint) for table in tables))
+
+
+def frame_of(relaxation: Relaxation, trees: tuple[Tree, ...]) -> Frame:
+    """The frame of a relaxation and its trees."""
+    sources = {}
+    for number, tree in enumerate(trees):
+        lows, highs = iter(tree.low), iter(tree.high)
+        for column in tree.table.columns:
+            if column.low:
+                sources[statistic(column.index, False).name] = Source(number, next(lows))
+            if column.high:
+                sources[statistic(column.index, True).name] = Source(number, next(highs))
+    return Frame(relaxation, trees, sources)
+
+
+def build_model(problem: Problem, checkpoint: Callable[[], None] = never) -> BoundModel:
+    """Relax a problem, build its tables and trees, and compile its bounds.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    checkpoint : callable
+        Called now and then; what it raises ends the preparation.
+    """
+    relaxation = relax(problem, axes(problem.array))
+    lowered = lower_problem(problem, relaxation)
+    return _build(problem, relaxation, [lowered], checkpoint).model(problem, lowered)
+
+
+@dataclass(frozen=True)
+class LoweredProblem:
+    """A problem as programs.
+
+    Attributes
+    ----------
+    bounds : Program
+        Computes bounds of the objective and of each constraint from column statistics.
+    values : Program
+        Computes objective and constraints from quantities.
+    limits : array, shape (constraints,)
+        Bounds of the constraints, loosened by the rounding of floats.
+    step : Fraction
+        All objective values are multiples of it; 0 if unknown.
+    """
+
+    bounds: Program
+    values: Program
+    limits: NDArray[np.float64]
+    step: Fraction
+
+
+def lower_problem(problem: Problem, relaxation: Relaxation) -> LoweredProblem:
+    """Compile the bounds and the values of a problem."""
+    symbolic = problem.symbolic()
+    for expression in (symbolic.objective, *(e for e, _ in symbolic.constraints)):
+        relaxation.check_divisors(expression)
+    bounds = [_with_cuts(symbolic, relaxation), *(relaxation.lower(e) for e, _ in symbolic.constraints)]
+    # a bound that subtracts is lowered by the rounding of what it subtracts
+    return LoweredProblem(
+        Program([b - Fraction(ROUNDING) * magnitude(b) if subtracts(b) else b for b in bounds]),
+        Program([symbolic.objective, *(expression for expression, _ in symbolic.constraints)]),
+        np.array([loosened(bound) for _, bound in symbolic.constraints]),
+        granularity(symbolic.objective, problem.data),
+    )
+
+
+def relax(problem: Problem, parts: Sequence[Axis]) -> Relaxation:
+    """A relaxation over the candidate rows of a problem's axes."""
+    axis_of = {symbol: axis.name for axis in parts for symbol in axis.symbols}
+    by_name = {axis.name: axis for axis in parts}
+
+    def least(axis: str, expression: Expression) -> float:
+        found = inf
+        for rows in candidate_rows(problem, by_name[axis]):
+            count = next(iter(rows.values())).size
+            found = min(found, float(evaluate_column(expression, rows, count).min(initial=inf)))
+        return found
+
+    return Relaxation(axis_of, least)
+
+
+def used_columns(relaxation: Relaxation, statistics: frozenset[str]) -> dict[str, list[Column]]:
+    """The columns whose statistics are used, by axis."""
+    columns: dict[str, list[Column]] = {}
+    for (axis, expression), index in relaxation.columns.items():
+        column = Column(
+            index, expression, statistic(index, False).name in statistics, statistic(index, True).name in statistics
+        )
+        if column.low or column.high:
+            columns.setdefault(axis, []).append(column)
+    return columns
+
+
+def _with_cuts(symbolic: SymbolicProblem, relaxation: Relaxation) -> Expression:
+    """The objective's bound, strengthened by product cuts.
+
+    Where a constraint limits a product, g ≤ c, any nonnegative term f of the objective satisfies
+    f ≥ lower(f·g)/c. The product f·g regroups by axis and is often nearly constant: PE cycles times
+    PEs are the padded work of the nest, which no choice of lanes makes smaller.
+    """
+    resources = [
+        (expression, bound)
+        for expression, bound in symbolic.constraints
+        if isinstance(expression, Product)
+        and bound > 0
+        # products with a quotient would only multiply terms
+        and all(exponent > 0 for _, exponent in expression.factors)
+        and relaxation.nonnegative(expression)
+    ]
+
+    def bound(node: Expression) -> Expression:
+        if isinstance(node, Maximum):
+            return maximum(*(bound(a) for a in node.arguments))
+        if isinstance(node, Sum):
+            return sum((bound(t) for t in node.terms[1:]), start=bound(node.terms[0]))
+        lower = relaxation.lower(node)
+        if not isinstance(node, Product) or len(relaxation.axes(node)) < 2:
+            return lower
+        if relaxation.nonnegative(node):
+            return maximum(lower, *(multiply(relaxation.lower(multiply(node, g)), 1 / c) for g, c in resources))
+        gain = -node
+        if relaxation.nonnegative(gain):
+            # what is gained by using a limited resource is limited with it: h = (h/g)·g ≤ upper(h/g)·c
+            shares = [(multiply(gain, power(g, -1)), c) for g, c in resources if relaxation.positive(g)]
+            return maximum(lower, *(multiply(relaxation.upper(share), -c) for share, c in shares))
+        return lower
+
+    return bound(symbolic.objective)

@@ -1,0 +1,98 @@
+"""The bound model of a problem: trees, and the program that bounds boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic.design_space import tiling_of
+from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.solver.tables.configurations import Configurations
+from ithaca.solver.tables.program import Program
+from ithaca.solver.tables.tree import Tree
+
+Nodes = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a symbol of the program comes from.
+
+    Attributes
+    ----------
+    axis : int
+        Number of the axis.
+    statistics : array, shape (nodes,)
+        The column's smallest or largest value on each node of the axis' tree.
+    """
+
+    axis: int
+    statistics: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class BoundModel:
+    """Everything the search needs to bound boxes of a problem.
+
+    Attributes
+    ----------
+    problem : Problem
+        The problem.
+    trees : tuple of Tree
+        One per axis; a *box* is one node of each.
+    program : Program
+        Computes the objective's bound, then each constraint's.
+    sources : tuple of Source
+        Where each symbol of the program comes from.
+    limits : array, shape (constraints,)
+        Bounds of the constraints, loosened by the rounding of floats.
+    step : Fraction
+        All objective values are multiples of it; 0 if unknown.
+    configurations : Configurations
+        Values single configurations.
+    """
+
+    problem: Problem
+    trees: tuple[Tree, ...]
+    program: Program
+    sources: tuple[Source, ...]
+    limits: NDArray[np.float64]
+    step: Fraction
+    configurations: Configurations
+
+    def bound(self, nodes: Nodes) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Bound boxes.
+
+        Parameters
+        ----------
+        nodes : array, shape (axes, boxes)
+            Node of each axis' tree.
+
+        Returns
+        -------
+        bound : array, shape (boxes,)
+            No configuration in the box has a smaller objective (up to `ROUNDING`). For a box of
+            single rows it is the configuration's objective.
+        feasible : array, shape (boxes,)
+            False where no configuration in the box meets all constraints.
+        """
+        objective, *used = self.program.run([source.statistics.take(nodes[source.axis]) for source in self.sources])
+        # what overflows to no number proves nothing: such boxes stay open, and the reference decides
+        values = np.broadcast_to(np.where(np.isnan(objective), -inf, objective), nodes.shape[1:])
+        feasible = np.ones(nodes.shape[1], bool)
+        for value, limit in zip(used, self.limits, strict=True):
+            feasible &= ~(value > limit)
+        return values, feasible
+
+    def tiling(self, rows: Sequence[int]) -> Tiling:
+        """The tiling of one row per axis."""
+        values: dict[str, int] = {}
+        for tree, row in zip(self.trees, rows, strict=True):
+            values |= tree.table.row(row)
+        return tiling_of(self.problem.array, values)

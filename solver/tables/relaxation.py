@@ -1,0 +1,251 @@
+"""Bound an expression over a region, symbolically.
+
+A region assigns each axis a set of rows. The bound of an expression over a region is again an
+expression, over *column statistics*: the smallest (``low``) or largest (``high``) value that a
+single-axis subexpression, a *column*, takes on the axis' rows. Because whole per-loop factors
+such as tiles·t1 become columns, the bound is much tighter than one from the ranges of tiles and
+t1 apart: it is interval evaluation of the one cost model, with every product regrouped by axis.
+
+All quantities are positive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+
+from ithaca.formulations.algebra.expression import (
+    CeilingDivision,
+    Constant,
+    Expression,
+    Maximum,
+    Minimum,
+    Product,
+    Sum,
+    Symbol,
+    add,
+    ceiling_division,
+    maximum,
+    minimum,
+    multiply,
+    power,
+    split_coefficient,
+    walk,
+)
+from ithaca.workloads.errors import InputError
+
+#: Relative rounding allowed before a ceiling, so that a float just above a whole number
+#: is never taken for the next one.
+CEILING_SLACK = 1 - Fraction(1, 2**40)
+
+
+class Relaxation:
+    """Rewrites expressions into bounds over column statistics, and keeps the columns.
+
+    Parameters
+    ----------
+    axis_of : mapping of str to str
+        The axis that fixes each quantity.
+    least : callable
+        Gives the smallest value of a single-axis expression over all rows of its axis.
+    """
+
+    def __init__(self, axis_of: Mapping[str, str], least: Callable[[str, Expression], float]) -> None:
+        self._axis_of = axis_of
+        self._least = least
+        self.columns: dict[tuple[str, Expression], int] = {}
+        self._axes_memo: dict[Expression, frozenset[str]] = {}
+        self._lower_memo: dict[Expression, Expression] = {}
+        self._upper_memo: dict[Expression, Expression] = {}
+
+    # -- public ------------------------------------------------------------------------
+
+    def lower(self, node: Expression) -> Expression:
+        """Expression over statistics that never exceeds ``node`` on the region."""
+        if node not in self._lower_memo:
+            self._lower_memo[node] = self._bound(node, upper=False)
+        return self._lower_memo[node]
+
+    def upper(self, node: Expression) -> Expression:
+        """Expression over statistics that ``node`` never exceeds on the region."""
+        if node not in self._upper_memo:
+            self._upper_memo[node] = self._bound(node, upper=True)
+        return self._upper_memo[node]
+
+    def check_divisors(self, node: Expression) -> None:
+        """Refuse an expression that divides by what may be 0 or negative.
+
+        Raises
+        ------
+        InputError
+            If it does; quantities, and sums and products of them, are positive.
+        """
+        for product in walk(node):
+            if isinstance(product, Product):
+                for base, exponent in product.factors:
+                    if exponent < 0 and not self.positive(base):
+                        shown = str(base)
+                        raise InputError(
+                            f"objective or limit divides by '{shown if len(shown) < 60 else shown[:57] + '…'}', which may "
+                            "be 0 or negative; allowed: divisors that are positive for every configuration"
+                        )
+
+    def positive(self, node: Expression) -> bool:
+        """Whether the expression is proven to be > 0 for all candidate rows."""
+        if isinstance(node, Symbol):
+            return True
+        if isinstance(node, Constant):
+            return node.value > 0
+        if isinstance(node, Maximum):
+            return any(self.positive(c) for c in node.children)
+        axes = self.axes(node)
+        if len(axes) == 1:
+            return self._least(next(iter(axes)), node) > 0
+        if isinstance(node, Product) and node.coefficient < 0:
+            return False
+        return all(self.positive(c) for c in node.children)
+
+    def axes(self, node: Expression) -> frozenset[str]:
+        """The axes an expression depends on."""
+        if node not in self._axes_memo:
+            if isinstance(node, Symbol):
+                self._axes_memo[node] = frozenset({self._axis_of[node.name]})
+            else:
+                self._axes_memo[node] = frozenset().union(*(self.axes(c) for c in node.children))
+        return self._axes_memo[node]
+
+    # -- the rewriting -----------------------------------------------------------------
+
+    def _bound(self, node: Expression, upper: bool) -> Expression:
+        axes = self.axes(node)
+        if not axes:
+            return node
+        if len(axes) == 1:
+            return self._column(next(iter(axes)), node, upper)
+        if isinstance(node, Sum):
+            return self._sum(node, upper)
+        if isinstance(node, Maximum):
+            return maximum(*(self._either(a, upper) for a in node.arguments))
+        if isinstance(node, Minimum):
+            return minimum(*(self._either(a, upper) for a in node.arguments))
+        if isinstance(node, CeilingDivision):
+            ratio = multiply(node.numerator, power(node.denominator, -1))
+            bound = self._either(ratio, upper)
+            inwards, outwards = bound * CEILING_SLACK, bound * (1 / CEILING_SLACK)
+            if not self.nonnegative(ratio):  # away from zero is down for negative numbers
+                return ceiling_division((maximum if upper else minimum)(inwards, outwards), 1)
+            return ceiling_division(outwards if upper else inwards, 1)
+        if isinstance(node, Product):
+            return self._product(node, upper)
+        raise TypeError(f"cannot bound {node}")
+
+    def _either(self, node: Expression, upper: bool) -> Expression:
+        return self.upper(node) if upper else self.lower(node)
+
+    def _column(self, axis: str, node: Expression, upper: bool) -> Expression:
+        coefficient, monic = split_coefficient(node)
+        index = self.columns.setdefault((axis, monic), len(self.columns))
+        return multiply(coefficient, statistic(index, upper == (coefficient > 0)))
+
+    def _sum(self, node: Sum, upper: bool) -> Expression:
+        single: dict[str, list[Expression]] = {}
+        bounds = []
+        for term in node.terms:
+            axes = self.axes(term)
+            if len(axes) == 1:
+                single.setdefault(next(iter(axes)), []).append(term)
+            else:
+                bounds.append(self._either(term, upper))
+        bounds += [self._either(add(*terms), upper) for terms in single.values()]
+        return add(*bounds)
+
+    def _product(self, node: Product, upper: bool) -> Expression:
+        if node.coefficient < 0:
+            return multiply(node.coefficient, self._either(multiply(1 / node.coefficient, node), not upper))
+        simple, compound = self._regroup(node)
+        if not all(self.nonnegative(base) for base, _ in (*simple, *compound)):
+            return self._general_product(node, upper)
+        rest = multiply(node.coefficient, *(power(b, e) for b, e in simple))
+        for index, (base, exponent) in enumerate(compound):
+            if exponent == 1 and isinstance(base, Maximum | Minimum):
+                # a nonnegative factor may enter the extremum, where it regroups by axis
+                outer = multiply(rest, *(power(b, e) for i, (b, e) in enumerate(compound) if i != index))
+                inside = (multiply(outer, a) for a in base.arguments)
+                return self._either((maximum if isinstance(base, Maximum) else minimum)(*inside), upper)
+            if exponent == 1 and isinstance(base, Sum) and all(self.nonnegative(t) for t in base.terms):
+                outer = multiply(rest, *(power(b, e) for i, (b, e) in enumerate(compound) if i != index))
+                return self._either(add(*(multiply(outer, t) for t in base.terms)), upper)
+        factors = [self._bound_power(b, e, upper) for b, e in compound]
+        bounds = [multiply(node.coefficient, *(self._either(power(b, e), upper) for b, e in simple), *factors)]
+        bounds += self._inverted(node, compound, upper)
+        if not upper:
+            bounds += self._without_ceilings(node, compound)
+        return (minimum if upper else maximum)(*bounds)
+
+    def _inverted(self, node: Product, compound: list[tuple[Expression, int]], upper: bool) -> list[Expression]:
+        """Bound a quotient by its reciprocal.
+
+        t / (a + b) is 1 / (a/t + b/t), and likewise for a maximum: in the reciprocal every quotient regroups by axis.
+        """
+        if not any(e == -1 and isinstance(b, Sum | Maximum | Minimum) for b, e in compound):
+            return []
+        if not all(self.positive(b) for b, _ in node.factors):
+            return []
+        reciprocal = self._either(power(node, -1), not upper)
+        return [power(reciprocal, -1)]
+
+    def _without_ceilings(self, node: Product, compound: list[tuple[Expression, int]]) -> list[Expression]:
+        """Bounds with a ceiling dropped: looser by itself, but its factors regroup by axis."""
+        found = []
+        for base, exponent in compound:
+            if isinstance(base, CeilingDivision) and exponent == 1:
+                found.append(self.lower(multiply(node, power(base, -1), base.numerator, power(base.denominator, -1))))
+        return found
+
+    def _regroup(self, node: Product) -> tuple[list[tuple[Expression, int]], list[tuple[Expression, int]]]:
+        """Factors collected per axis, and factors that span several axes."""
+        by_axis: dict[str, list[Expression]] = {}
+        compound = []
+        for base, exponent in node.factors:
+            axes = self.axes(base)
+            if len(axes) == 1:
+                by_axis.setdefault(next(iter(axes)), []).append(power(base, exponent))
+            else:
+                compound.append((base, exponent))
+        return [(multiply(*factors), 1) for factors in by_axis.values()], compound
+
+    def _bound_power(self, base: Expression, exponent: int, upper: bool) -> Expression:
+        return power(self._either(base, upper == (exponent > 0)), exponent)
+
+    def _general_product(self, node: Product, upper: bool) -> Expression:
+        """Interval product of factors of unknown sign."""
+        simple, compound = self._regroup(node)
+        low: Expression = Constant(node.coefficient)
+        high: Expression = low
+        for base, exponent in (*simple, *compound):
+            sign = 1 if exponent > 0 else -1
+            ends = self._bound_power(base, sign, upper=False), self._bound_power(base, sign, upper=True)
+            for _ in range(abs(exponent)):
+                corners = [multiply(a, b) for a in (low, high) for b in ends]
+                low, high = minimum(*corners), maximum(*corners)
+        return high if upper else low
+
+    def nonnegative(self, node: Expression) -> bool:
+        """Whether the expression is proven to be ≥ 0 for all candidate rows."""
+        if isinstance(node, Symbol):
+            return True
+        if isinstance(node, Constant):
+            return node.value >= 0
+        axes = self.axes(node)
+        if len(axes) == 1 and not all(self.nonnegative(c) for c in node.children):
+            return self._least(next(iter(axes)), node) >= 0
+        if isinstance(node, Product) and node.coefficient < 0:
+            return False
+        if isinstance(node, Maximum):
+            return any(self.nonnegative(c) for c in node.children)
+        return all(self.nonnegative(c) for c in node.children)
+
+
+def statistic(column: int, high: bool) -> Symbol:
+    """The symbol of a column's smallest or largest value over a region."""
+    return Symbol(f"{'high' if high else 'low'}.{column}")

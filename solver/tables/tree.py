@@ -1,0 +1,100 @@
+"""Group the rows of a table in a binary tree of regions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.solver.options import never
+from ithaca.solver.tables.table import Table
+
+#: Keeps logarithms of column values finite; columns are of the order of 1 and above.
+LOG_OFFSET = 1e-3
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A binary tree over the rows of a table. Node 0 holds all of them (of an empty table, none).
+
+    Attributes
+    ----------
+    table : Table
+        The rows.
+    low : array, shape (columns with ``low``, nodes)
+        Smallest value on a node's rows of each column whose smallest value bounds use.
+    high : array, shape (columns with ``high``, nodes)
+        The same for largest values.
+    left : array, shape (nodes,)
+        First child; the second is ``left + 1``; 0 for leaves.
+    row : array, shape (nodes,)
+        For leaves the row; for others a typical row of the node.
+    spread : array, shape (nodes,)
+        How much the columns vary on the node; 0 for leaves.
+    """
+
+    table: Table
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    left: NDArray[np.int32]
+    row: NDArray[np.int32]
+    spread: NDArray[np.float32]
+
+
+def build_tree(table: Table, checkpoint: Callable[[], None] = never) -> Tree:
+    """Split the rows top-down, level by level, at the column that varies most.
+
+    Each node is cut at the geometric middle of the range of its most varied column.
+    """
+    values = table.values
+    if not table.count:
+        nothing = np.zeros((len(table.columns), 1))
+        return Tree(table, nothing, nothing, np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(1, np.float32))
+    use_low, use_high = np.array([(c.low, c.high) for c in table.columns], bool).reshape(-1, 2).T
+    logs = np.log(np.abs(values) + LOG_OFFSET) if len(values) else np.zeros((1, table.count))
+    order = np.arange(table.count)
+    starts = np.zeros(1, np.int64)
+    sizes = np.array([table.count])
+    lows, highs, lefts, rows, spreads = [], [], [], [], []
+    next_node = 1
+    while sizes.size:
+        checkpoint()
+        # this level's nodes: their rows lie consecutively in `order`
+        log_low = np.minimum.reduceat(logs[:, order], starts, axis=1)
+        log_high = np.maximum.reduceat(logs[:, order], starts, axis=1)
+        lows.append(np.minimum.reduceat(values[use_low][:, order], starts, axis=1))
+        highs.append(np.maximum.reduceat(values[use_high][:, order], starts, axis=1))
+        ranges = log_high - log_low
+        spread = ranges.sum(axis=0).astype(np.float32)
+        inner = sizes > 1
+        spreads.append(np.where(inner, np.maximum(spread, np.float32(1e-6)), np.float32(0)))
+        left = np.zeros(sizes.size, np.int32)
+        left[inner] = next_node + 2 * np.arange(int(inner.sum()))
+        next_node += 2 * int(inner.sum())
+        lefts.append(left)
+        rows.append(order[starts + sizes // 2].astype(np.int32))
+        if not inner.any():
+            break
+        keep = np.repeat(inner, sizes)
+        order = order[keep]
+        sizes = sizes[inner]
+        chosen = ranges[:, inner].argmax(axis=0)
+        middle = 0.5 * (log_low[:, inner] + log_high[:, inner])[chosen, np.arange(sizes.size)]
+        segment = np.repeat(np.arange(sizes.size), sizes)
+        key = logs[chosen[segment], order]
+        order = order[np.lexsort((key, segment))]
+        first = np.add.reduceat(key <= middle[segment], np.cumsum(sizes) - sizes, dtype=np.int64)
+        # rows that agree in every column are halved: nothing tells where to cut
+        first = np.where(ranges[:, inner].max(axis=0) > 0, np.clip(first, 1, sizes - 1), sizes // 2)
+        sizes = np.stack([first, sizes - first], axis=1).ravel()
+        starts = np.cumsum(sizes) - sizes
+    return Tree(
+        table,
+        np.concatenate(lows, axis=1),
+        np.concatenate(highs, axis=1),
+        np.concatenate(lefts),
+        np.concatenate(rows),
+        np.concatenate(spreads),
+    )
