@@ -1,4 +1,4 @@
-"""The packages of the wheel follow from the tree: the root is the package `ithaca`, every folder with an `__init__.py` below it a part."""
+"""The packages follow from the tree: the root is `ithaca`, every folder below it with an `__init__.py` a part."""
 
 from setuptools import find_packages, setup
 
