@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,12 @@ from ithaca.solver.options import never
 from ithaca.solver.tables import dominance
 
 Rows = dict[str, NDArray[np.int64]]
+Part = tuple[Rows, NDArray[np.float64]]
+
+#: Rows whose columns are evaluated at once, and rows gathered before those dominated among them are dropped:
+#: what a table takes beyond the rows that stay is bounded by these, whatever the extent.
+PIECE_ROWS = 1 << 17
+GATHERED_ROWS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -98,12 +104,16 @@ def build_table(
     prune : bool
         Whether to drop dominated rows.
     """
-    parts = []
+    kept: list[Part] = []
+    settled = 0
     for chunk in candidate_rows(problem, axis):
-        checkpoint()
-        parts.append(_evaluate(columns, chunk, axis, prune))
-    rows = {name: np.concatenate([part[0][name] for part in parts]) for name in parts[0][0]}
-    values = np.concatenate([part[1] for part in parts], axis=1)
+        for rows in _pieces(chunk):
+            checkpoint()
+            kept.append(_evaluate(columns, rows, axis, prune))
+            if prune and sum(_count(part) for part in kept) > settled + GATHERED_ROWS:
+                kept = [_prune(columns, *_joined(kept), axis)]
+                settled = _count(kept[0])
+    rows, values = _joined(kept)
     table = Table(axis, tuple(columns), rows, values)
     return without_dominated(table) if prune else table
 
@@ -120,6 +130,27 @@ def evaluate_column(expression: Expression, rows: Mapping[str, NDArray[np.int64]
     """Values of a single-axis expression on every row, in floats: exact below 2**53, and never wrapping around."""
     needed = {name: rows[name].astype(np.float64) for name in expression.symbols}
     return np.broadcast_to(np.asarray(expression.evaluate(needed, NUMPY), dtype=np.float64), (count,))
+
+
+def _pieces(rows: Rows) -> Iterator[Rows]:
+    """The rows, some of them at a time; at least one piece, which may be empty."""
+    count = next(iter(rows.values())).size
+    for begin in range(0, max(count, 1), PIECE_ROWS):
+        yield {name: values[begin : begin + PIECE_ROWS] for name, values in rows.items()}
+
+
+def _joined(parts: list[Part]) -> Part:
+    """All rows of the parts in their order. Empties the list: the memory of one part serves the next quantity."""
+    if len(parts) == 1:
+        return parts.pop()
+    rows = {name: np.concatenate([part[0][name] for part in parts]) for name in parts[0][0]}
+    values = np.concatenate([part[1] for part in parts], axis=1)
+    parts.clear()
+    return rows, values
+
+
+def _count(part: Part) -> int:
+    return int(part[1].shape[1])
 
 
 def _evaluate(columns: Sequence[Column], rows: Rows, axis: Axis, prune: bool) -> tuple[Rows, NDArray[np.float64]]:

@@ -1,0 +1,45 @@
+"""Candidate tables: what they cost, and that taking them in pieces loses nothing."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.tables import frame
+from ithaca.solver.tables import table as tables
+from ithaca.solver.tables.table import Table
+from ithaca.solver.tables.tree import Tree, build_tree
+from tests.problems import mm_problem
+
+
+def test_the_largest_tables_keep_the_memory_that_is_promised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`ithaca.workloads.nest.MAX_EXTENT` promises less than 2 GiB for a whole solve."""
+    counts = []
+
+    def small_tree(table: Table, checkpoint: Callable[[], None]) -> Tree:  # trees of so many rows take longer than their tables
+        counts.append(table.count)
+        return build_tree(table.only(np.arange(table.count) < 8), checkpoint)
+
+    monkeypatch.setattr(frame, "build_tree", small_tree)
+    tracemalloc.start()
+    try:
+        frame.build_model(mm_problem((64, 65_536, 64), ("i", "j"), "C"))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert max(counts) > 100_000  # it is the case that costs most
+    assert peak < 1 << 30
+
+
+@pytest.mark.parametrize("permutation", ["A", "C"])
+def test_tables_taken_in_pieces_hold_the_same_optimum(monkeypatch: pytest.MonkeyPatch, permutation: str) -> None:
+    problem = mm_problem((48, 60, 33), ("i", "k"), permutation)
+    whole = solve_exact(problem)
+    monkeypatch.setattr(tables, "PIECE_ROWS", 7)
+    monkeypatch.setattr(tables, "GATHERED_ROWS", 23)
+    pieces = solve_exact(problem)
+    assert pieces.certificate.lower_bound == whole.certificate.lower_bound == pieces.value
