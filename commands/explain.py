@@ -11,12 +11,11 @@ from ithaca.commands.study_line import StudyLine
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.loaded_result import LoadedResult
-from ithaca.solver.options import SolveOptions
+from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.solver.result_files import load_result
 from ithaca.studies.answer import Answer
 from ithaca.studies.best import solve_best
-from ithaca.studies.budget import Budget
 from ithaca.studies.explanation.changes import RAISES
 from ithaca.studies.explanation.explanation import Explanation, chosen_solutions, explain
 from ithaca.studies.marginal import distinct_limits

@@ -23,7 +23,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.peers.budget import Budget
 from ithaca.peers.methods import PEERS, run_peer
 from ithaca.peers.trace import Trace
-from ithaca.solver.child_process import end_with_parent
+from ithaca.solver.executor import end_with_parent
 from ithaca.workloads.errors import InputError
 
 #: What each method stands for in the paper; Ithaca's exact search has no counterpart.

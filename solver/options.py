@@ -1,10 +1,10 @@
-"""How long and how far to search."""
+"""How long and how far to search, and equal shares of the time of several searches."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 
@@ -66,3 +66,33 @@ def deadline(seconds: float | None, stop: Callable[[], bool] | None = None) -> C
         return (stop is not None and stop()) or (seconds is not None and time.perf_counter() - began >= seconds)
 
     return passed
+
+
+class Budget:
+    """A time limit that runs from now on.
+
+    Parameters
+    ----------
+    options : SolveOptions
+        With the time limit of everything together; None for no end.
+    """
+
+    def __init__(self, options: SolveOptions) -> None:
+        self.options = options
+        self._began = time.perf_counter()
+
+    @property
+    def spent(self) -> float:
+        """Seconds since it began."""
+        return time.perf_counter() - self._began
+
+    @property
+    def over(self) -> bool:
+        """Whether time is up, or the study was told to stop."""
+        limit, stop = self.options.time_limit, self.options.stop
+        return (limit is not None and self.spent >= limit) or (stop is not None and stop())
+
+    def share(self, parts: int = 1) -> SolveOptions:
+        """The options for the next of so many searches that are left."""
+        limit = self.options.time_limit
+        return self.options if limit is None else replace(self.options, time_limit=max(limit - self.spent, 0.0) / parts)

@@ -1,21 +1,25 @@
-"""Solve many designs: one after the other, or side by side in processes."""
+"""Solve many designs: one after the other, or side by side."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.solver.certificate import Status
+from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.engines import Method, engine
+from ithaca.solver.executor import Executor, Tell, open_executor
 from ithaca.solver.infeasibility import shortfalls
-from ithaca.solver.options import SolveOptions
+from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution
 from ithaca.solver.trace import TraceRecorder
-from ithaca.solver.workers import Finished, Report, Workers
+
+#: Receives the number of a problem and its solution.
+Finished = Callable[[int, Solution], None]
 
 
 def solve_designs(
@@ -25,9 +29,9 @@ def solve_designs(
     method: Method = Method.EXACT,
     threads: int = 1,
     starts: Sequence[Tiling | None] | None = None,
-    report: Report | None = None,
+    report: Tell | None = None,
     finished: Finished | None = None,
-    workers: Workers | None = None,
+    executor: Executor | None = None,
 ) -> tuple[Solution, ...]:
     """Solve independent problems; the answers do not depend on ``threads``.
 
@@ -47,25 +51,30 @@ def solve_designs(
         Receives the number of a problem and its progress.
     finished : callable, optional
         Receives the number of a problem and its solution, as they are found.
-    workers : Workers, optional
-        Processes to solve in, of a caller that solves several times.
+    executor : Executor, optional
+        Runs them instead of ``threads`` processes, for a caller that solves several times.
 
     Returns
     -------
     tuple of Solution
-        In the order of ``problems``.
+        In the order of ``problems``; those not reached before a stop have status *unknown*.
+
+    Raises
+    ------
+    MemoryError
+        If the system killed a process each time that it solved a problem.
     """
-    options = options or SolveOptions()
-    given = starts or [None] * len(problems)
-    if threads == 1 or len(problems) < 2:
-        return _one_by_one(problems, options, method, given, report, finished)
-    count = min(threads, len(problems))
-    if options.time_limit is not None:
-        options = replace(options, time_limit=options.time_limit / -(-len(problems) // count))
-    if workers is not None:
-        return workers.solve(solve_design, problems, options, method=method, starts=given, report=report, finished=finished)
-    with Workers(count) as own:
-        return own.solve(solve_design, problems, options, method=method, starts=given, report=report, finished=finished)
+    budget, given = Budget(options or SolveOptions()), starts or [None] * len(problems)
+    solutions: dict[int, Solution] = {}
+    with open_executor(min(threads, len(problems))) if executor is None else nullcontext(executor) as used:
+        jobs = [partial(solve_design, p, start=s, method=method) for p, s in zip(problems, given, strict=True)]
+        for index, outcome in used.run(jobs, lambda unfinished: budget.share(-(-unfinished // used.width)), report):
+            if isinstance(outcome, Exception):
+                raise outcome
+            solutions[index] = outcome
+            if finished is not None:
+                finished(index, outcome)
+    return tuple(solutions.get(index) or not_solved(problem) for index, problem in enumerate(problems))
 
 
 def solve_design(
@@ -101,27 +110,6 @@ def best_solution(solutions: Sequence[Solution]) -> Solution | None:
     return min(found, key=lambda s: s.value or 0) if found else None
 
 
-def _one_by_one(
-    problems: Sequence[Problem],
-    options: SolveOptions,
-    method: Method,
-    starts: Sequence[Tiling | None],
-    report: Report | None,
-    finished: Finished | None,
-) -> tuple[Solution, ...]:
-    began = time.perf_counter()
-    solutions = []
-    for index, (problem, start) in enumerate(zip(problems, starts, strict=True)):
-        share = options
-        if options.time_limit is not None:
-            left = max(options.time_limit - (time.perf_counter() - began), 0.0)
-            share = replace(options, time_limit=left / (len(problems) - index))
-
-        def tell(progress: Progress, index: int = index) -> None:
-            if report is not None:
-                report(index, progress)
-
-        solutions.append(solve_design(problem, share, tell, start, method))
-        if finished is not None:
-            finished(index, solutions[-1])
-    return tuple(solutions)
+def not_solved(problem: Problem) -> Solution:
+    """The solution of a problem that was not reached."""
+    return Solution(problem, None, None, Certificate(Status.UNKNOWN, None, None, "none", 0, 0.0), {}, {})

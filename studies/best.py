@@ -16,14 +16,13 @@ from ithaca.formulations.systolic.membership import feasible_value
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.solver.engines import Method, engine
+from ithaca.solver.executor import Executor
 from ithaca.solver.infeasibility import shortfalls
-from ithaca.solver.options import SolveOptions
+from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import best_solution, solve_designs
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Shortfall, Solution, make_solution
-from ithaca.solver.workers import Workers
 from ithaca.studies.answer import Answer
-from ithaca.studies.budget import Budget
 from ithaca.studies.region import Bound
 from ithaca.studies.scale import find_scale
 from ithaca.studies.stand_in import StandIn, stand_in
@@ -37,8 +36,7 @@ def solve_best(
     options: SolveOptions | None = None,
     *,
     method: Method = Method.EXACT,
-    threads: int = 1,
-    workers: Workers | None = None,
+    executor: Executor | None = None,
     starts: Sequence[Tiling | None] | None = None,
     report: Report | None = None,
 ) -> Answer:
@@ -52,10 +50,8 @@ def solve_best(
         The time limit is for all designs: each gets an equal share of what is left.
     method : Method
         The engine.
-    threads : int
-        How many designs to solve at a time (beyond 1 each to its own proof, in a process of its own).
-    workers : Workers, optional
-        The processes, of a caller that solves several times.
+    executor : Executor, optional
+        Solves several designs at a time, each to its own proof.
     starts : sequence of Tiling or None, optional
         A configuration per design to start from, of its design space.
     report : callable, optional
@@ -71,14 +67,14 @@ def solve_best(
     instead = stand_in(problems, problems[0].objective)
     budget = Budget(replace(options, gap=instead.gap(options.gap)))
     asked = [replace(problem, objective=instead.objective) for problem in problems]
-    if threads > 1 and len(problems) > 1:
+    if executor is not None and executor.width > 1 and len(problems) > 1:
 
         def tell(index: int, progress: Progress) -> None:
             if report is not None:
                 report(problems[index].array.name, progress)
 
         options = budget.options
-        solutions = solve_designs(asked, options, method=method, threads=threads, starts=given, report=tell, workers=workers)
+        solutions = solve_designs(asked, options, method=method, starts=given, report=tell, executor=executor)
         answer = _over_all(solutions, budget.spent)
     else:
         answer = _Sequence(asked, budget, method, given, report).run()

@@ -21,7 +21,6 @@ kept proofs, which takes no search, and goes on where it ended.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -30,12 +29,11 @@ from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.engines import Method
+from ithaca.solver.executor import open_executor
 from ithaca.solver.infeasibility import shortfalls
-from ithaca.solver.options import SolveOptions
+from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Shortfall
-from ithaca.solver.workers import Workers
-from ithaca.studies.budget import Budget
 from ithaca.studies.prover import Found, ProofStep, Prover, UnfinishedError
 from ithaca.studies.region import Bound, Region, UpperBounds, Vector, below, split
 from ithaca.studies.stand_in import StandIn, stand_in
@@ -168,9 +166,9 @@ def pareto_front(
     found: list[FrontPoint] = []
     stand_ins = [stand_in(problems, objective) for objective in asked]
     tell = None if report is None else lambda design, progress: report(len(found), design, progress)
-    with Workers(threads) if threads > 1 and len(problems) > 1 else nullcontext() as workers:
+    with open_executor(min(threads, len(problems))) as executor:
         minimised = [s.objective for s in stand_ins]
-        prover = Prover(problems, minimised, budget, method=method, workers=workers, store=store, tell=tell)
+        prover = Prover(problems, minimised, budget, method=method, executor=executor, store=store, tell=tell)
         return _Search(tuple(problems), asked, stand_ins, prover, found, max_points).run(budget)
 
 

@@ -11,12 +11,11 @@ from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method, engine
-from ithaca.solver.options import SolveOptions
+from ithaca.solver.executor import Executor, InProcess
+from ithaca.solver.options import Budget
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution, make_solution
-from ithaca.solver.workers import Workers
 from ithaca.studies.answer import Answer
-from ithaca.studies.budget import Budget
 from ithaca.studies.region import Bound, Region, Vector, admits, inside
 from ithaca.studies.scale import find_scale, form_of
 from ithaca.studies.store import Store
@@ -99,8 +98,8 @@ class Prover:
         The time for all questions together.
     method : Method
         The engine.
-    workers : Workers, optional
-        Processes that solve several designs at a time.
+    executor : Executor, optional
+        Solves several designs at a time.
     store : Store, optional
         Keeps every proof, and supplies those of an earlier run.
     tell : callable, optional
@@ -114,7 +113,7 @@ class Prover:
         budget: Budget,
         *,
         method: Method = Method.EXACT,
-        workers: Workers | None = None,
+        executor: Executor | None = None,
         store: Store | None = None,
         tell: Tell | None = None,
     ) -> None:
@@ -122,7 +121,7 @@ class Prover:
         self._objectives = objectives
         self._budget = budget
         self._method = method
-        self._workers = workers
+        self._executor = executor or InProcess()
         self._store = store
         self._tell = tell
         self._scales = [[find_scale(p, o) for o in objectives] for p in problems]
@@ -159,7 +158,7 @@ class Prover:
         met = [found for vector, found in self._pool.items() if admits(region, vector)]
         best = min(met, key=lambda found: found.vector[objective], default=None)
         solved: set[int] = set()
-        at_once = 1 if self._workers is None else self._workers.count
+        at_once = self._executor.width
         while unsettled := [d for d in self._order if not self._settled(d, objective, region, best)]:
             batch = unsettled[:at_once]
             solved |= set(batch)
@@ -253,32 +252,22 @@ class Prover:
             if self._tell is not None:
                 self._tell(names[index], progress)
 
-        def keep(index: int, solution: Solution) -> None:
+        solutions: dict[int, Solution] = {}
+        jobs = [partial(engine(self._method), problem) for problem in asked]
+        executor = self._executor if len(jobs) > 1 else InProcess()
+        for index, solution in executor.run(jobs, lambda unfinished: self._budget.share(), report):
+            if isinstance(solution, Exception):
+                raise solution
+            solutions[index] = solution
             if self._store is not None and solution.certificate.status in (Status.OPTIMAL, Status.INFEASIBLE):
                 answer = Answer(None if solution.tiling is None else solution, solution.certificate)
                 self._store.save([asked[index]], answer, self._budget.options, self._method)
-
-        starts = [None] * len(asked)
-        if self._workers is not None and len(asked) > 1:
-            options = self._budget.share()
-            return list(
-                self._workers.solve(solve_one, asked, options, method=self._method, starts=starts, report=report, finished=keep)
-            )
-        solutions = []
-        for index, problem in enumerate(asked):
-            solutions.append(solve_one(problem, self._budget.share(), partial(report, index), None, self._method))
-            keep(index, solutions[-1])
-        return solutions
+        if len(solutions) < len(jobs):
+            raise UnfinishedError
+        return [solutions[index] for index in range(len(jobs))]
 
     def _kept(self, problem: Problem) -> Solution | None:
         kept = None if self._store is None else self._store.load([problem])
         if kept is None or not kept.answer.settled:
             return None
         return kept.answer.solution or make_solution(problem, None, kept.answer.certificate)
-
-
-def solve_one(
-    problem: Problem, options: SolveOptions, report: Callable[[Progress], None], start: Tiling | None, method: Method
-) -> Solution:
-    """Solve one problem by some engine."""
-    return engine(method)(problem, options, report, start)

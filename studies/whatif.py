@@ -8,7 +8,6 @@ interrupted study goes on where it ended, and none of its points is solved twice
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -16,12 +15,11 @@ from typing import Any
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.engines import Method
-from ithaca.solver.options import SolveOptions
+from ithaca.solver.executor import Executor, open_executor
+from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
-from ithaca.solver.workers import Workers
 from ithaca.studies.answer import NOT_SOLVED, Answer
 from ithaca.studies.best import solve_best
-from ithaca.studies.budget import Budget
 from ithaca.studies.grid import Axis, Index, check_grid, indices, neighbours, visits
 from ithaca.studies.marginal import Marginal, distinct_limits, marginal_values
 from ithaca.studies.starts import best_start
@@ -139,8 +137,8 @@ def run_study(
         problems[0].symbolic()  # refuses a metric that the platform does not know
     searches = sum(1 if percent is None else 1 + len(distinct_limits(p[0].limits)) for p in posed.values())
     done: dict[Index, StudyPoint] = {}
-    with Workers(threads) if threads > 1 else nullcontext() as workers:
-        run = _Run(options or SolveOptions(), searches, method, threads, workers, store, report)
+    with open_executor(threads) as executor:
+        run = _Run(options or SolveOptions(), searches, method, executor, store, report)
         for index in visits(axes):
             if run.stopped:
                 break
@@ -167,8 +165,7 @@ class _Run:
         options: SolveOptions,
         searches: int,
         method: Method,
-        threads: int,
-        workers: Workers | None,
+        executor: Executor,
         store: Store | None,
         report: StudyReport | None,
     ) -> None:
@@ -176,8 +173,7 @@ class _Run:
         self.first_share = self.budget.share(searches).time_limit
         self.left = searches
         self.method = method
-        self.threads = threads
-        self.workers = workers
+        self.executor = executor
         self.store = store
         self.report = report
         self.place = ""
@@ -202,8 +198,7 @@ class _Run:
             problems,
             options,
             method=self.method,
-            threads=self.threads,
-            workers=self.workers,
+            executor=self.executor,
             starts=starts,
             report=self._tell,
         )

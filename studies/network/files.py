@@ -33,9 +33,8 @@ from ithaca.solver.solution import Shortfall, Solution, make_solution
 from ithaca.studies.answer import Answer
 from ithaca.studies.network import schema
 from ithaca.studies.network.documents import network_document
-from ithaca.studies.network.failure import Failure
 from ithaca.studies.network.request import NetworkRequest
-from ithaca.studies.network.result import ArrayResult, LayerResult, NetworkResult, SharedDesign, Total
+from ithaca.studies.network.result import ArrayResult, Failure, LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind
 

@@ -10,11 +10,10 @@ from ithaca.solver.portfolio import best_solution
 from ithaca.solver.solution import Solution
 from ithaca.studies.answer import Answer
 from ithaca.studies.best import make_answer
-from ithaca.studies.network.failure import Failure
-from ithaca.studies.network.job import Job
 from ithaca.studies.network.problems import layer_problems
 from ithaca.studies.network.request import NetworkRequest
-from ithaca.studies.network.runner import RunOptions, run_problems
+from ithaca.studies.network.result import Failure
+from ithaca.studies.network.runner import Job, RunOptions, run_problems
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.network import Layer, Network
 

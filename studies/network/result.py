@@ -9,9 +9,27 @@ from fractions import Fraction
 from ithaca.solver.certificate import Certificate
 from ithaca.solver.solution import Solution
 from ithaca.studies.answer import Answer
-from ithaca.studies.network.failure import Failure
 from ithaca.studies.network.request import NetworkRequest
 from ithaca.workloads.networks.network import Layer, Network
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A problem without an answer, not even that there is none.
+
+    Attributes
+    ----------
+    place : str
+        What was to be solved, such as layer and design.
+    reason : str
+        What went wrong, in one line.
+    refused : bool
+        Whether the engine refused the problem, so that it would fail everywhere.
+    """
+
+    place: str
+    reason: str
+    refused: bool = False
 
 
 @dataclass(frozen=True)

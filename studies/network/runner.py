@@ -4,21 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import TracebackType
 
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.engines import Method
-from ithaca.solver.options import SolveOptions
+from ithaca.solver.executor import Executor, KilledError, LostError, open_executor
+from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.portfolio import not_solved, solve_design
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution
-from ithaca.studies.budget import Budget
-from ithaca.studies.network.executor import Executor
-from ithaca.studies.network.failure import Failure
-from ithaca.studies.network.here import Here
-from ithaca.studies.network.job import Job
-from ithaca.studies.network.processes import Processes
+from ithaca.studies.network.result import Failure
 from ithaca.studies.network.store import ProblemStore, as_answer, as_solution
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import escaped
+
+#: Longest reason of a failure (characters).
+MAX_REASON = 300
+
+
+@dataclass(frozen=True)
+class Job:
+    """One problem to solve.
+
+    Attributes
+    ----------
+    place : str
+        What it is, for people: layer and design.
+    problem : Problem
+        The problem.
+    start : Tiling or None
+        A configuration to start from.
+    """
+
+    place: str
+    problem: Problem
+    start: Tiling | None = None
 
 
 @dataclass(frozen=True)
@@ -97,13 +119,7 @@ class Runner:
         self._executor: Executor | None = None
 
     def __enter__(self) -> Runner:
-        threads, scheduler = self.options.threads, self.options.scheduler
-        if scheduler is not None:
-            from ithaca.studies.network.cluster import Cluster
-
-            self._executor = Cluster(scheduler, threads)
-        else:
-            self._executor = Here() if threads == 1 else Processes(threads)
+        self._executor = open_executor(self.options.threads, self.options.scheduler)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -151,16 +167,18 @@ class Runner:
         def tell(number: int, progress: Progress) -> None:
             self._tell(len(outcomes), len(jobs), _failures(outcomes), left[number][1].place, progress)
 
-        for number, outcome in self._executor.solve([job for _, job in left], self.options.method, share, tell):
+        tasks = [partial(solve_design, job.problem, start=job.start, method=self.options.method) for _, job in left]
+        for number, outcome in self._executor.run(tasks, share, tell):
             index, job = left[number]
-            outcomes[index] = outcome
-            if isinstance(outcome, Solution) and store is not None:
-                answer = as_answer(outcome)
+            outcomes[index] = found = failure(job.place, outcome) if isinstance(outcome, Exception) else outcome
+            del outcome  # an error holds all that its search held, which the next may need
+            if isinstance(found, Solution) and store is not None:
+                answer = as_answer(found)
                 # a search that was stopped has not gone as far as the options say
                 if answer.settled or not self.stopped:
                     store.save([job.problem], answer, replace(self.options.search, time_limit=least))
             self._tell(len(outcomes), len(jobs), _failures(outcomes), job.place)
-        return tuple(outcomes.get(index) or not_solved(job) for index, job in enumerate(jobs))
+        return tuple(outcomes.get(index) or not_solved(job.problem) for index, job in enumerate(jobs))
 
     def _least(self, rounds: int) -> float | None:
         """The least time of each of so many problems, solved one after the other."""
@@ -194,9 +212,17 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
         return runner.run(jobs)
 
 
-def not_solved(job: Job) -> Solution:
-    """The solution of a problem that was not reached."""
-    return Solution(job.problem, None, None, Certificate(Status.UNKNOWN, None, None, "none", 0, 0.0), {}, {})
+def failure(place: str, error: Exception) -> Failure:
+    """What went wrong with a problem, so that others can go on."""
+    if isinstance(error, InputError | KilledError | LostError):
+        reason = str(error)
+    elif isinstance(error, MemoryError):
+        reason = "out of memory"
+    else:
+        reason = f"{type(error).__name__}: {error}"
+    line = escaped(" ".join(reason.split()))
+    short = line if len(line) <= MAX_REASON else line[: MAX_REASON - 1] + "…"
+    return Failure(place, short, refused=isinstance(error, InputError))
 
 
 def _failures(outcomes: dict[int, Solution | Failure]) -> int:

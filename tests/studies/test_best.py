@@ -11,6 +11,7 @@ import pytest
 from ithaca.formulations.systolic.membership import feasible_value, in_design_space
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.executor import Processes
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import best_solution, solve_designs
 from ithaca.studies.best import solve_best
@@ -53,7 +54,8 @@ def test_the_best_of_all_designs_is_found_and_proven(objective: str, dtype: str)
 
 def test_threads_give_the_same_answer() -> None:
     problems = [mm_problem((9, 8, 12), d) for d in MM_DATAFLOWS]
-    one, two = solve_best(problems), solve_best(problems, threads=2)
+    with Processes(2) as executor:
+        one, two = solve_best(problems), solve_best(problems, executor=executor)
     assert (one.value, one.certificate.status) == (two.value, two.certificate.status)
     assert one.solution is not None
     assert two.solution is not None

@@ -18,7 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ithaca.cli import app
-from ithaca.studies.network import job
+from ithaca.studies.network import runner
 from ithaca.workloads.errors import InputError
 from tests.studies.network.tiny import TINY, tiny_file
 
@@ -116,14 +116,14 @@ def test_bad_input_exits_2() -> None:
 def test_a_failing_problem_is_reported_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    solve = job.solve_design
+    solve = runner.solve_design
 
-    def breaks(problem: Any, *rest: Any) -> Any:
+    def breaks(problem: Any, *rest: Any, **more: Any) -> Any:
         if problem.array.name in ("[i] C", "[j] C"):
             raise RuntimeError("broken")
-        return solve(problem, *rest)
+        return solve(problem, *rest, **more)
 
-    monkeypatch.setattr(job, "solve_design", breaks)
+    monkeypatch.setattr(runner, "solve_design", breaks)
     done = CliRunner().invoke(app, ["network", str(tiny_file(tmp_path)), *QUICK, "--layers", "mm", "--json"])
     assert done.exit_code == 0  # there is an answer
     assert "ithaca: failed: wide [i] C, wide [j] C, deep [i] C and 1 more: RuntimeError: broken" in done.stderr

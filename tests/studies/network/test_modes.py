@@ -15,7 +15,7 @@ from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
-from ithaca.studies.network import job
+from ithaca.studies.network import runner
 from ithaca.studies.network.modes import mode
 from ithaca.studies.network.problems import layer_problems, only_layers
 from ithaca.studies.network.request import NetworkRequest
@@ -148,14 +148,14 @@ def test_an_infeasible_layer_is_explained(network: Network, options: RunOptions)
 def test_a_failing_problem_is_reported_and_the_rest_finish(
     network: Network, monkeypatch: pytest.MonkeyPatch, least: dict[str, Any]
 ) -> None:
-    solve: Callable[..., Any] = job.solve_design
+    solve: Callable[..., Any] = runner.solve_design
 
-    def breaks(problem: Any, *rest: Any) -> Any:
+    def breaks(problem: Any, *rest: Any, **more: Any) -> Any:
         if problem.nest.sizes.get("k") == 12 and problem.array.name == "[i,k] C":
             raise RuntimeError("two\nlines")
-        return solve(problem, *rest)
+        return solve(problem, *rest, **more)
 
-    monkeypatch.setattr(job, "solve_design", breaks)
+    monkeypatch.setattr(runner, "solve_design", breaks)
     request = tiny_request(space=DIVISORS)
     result = mode("per-layer")(only_layers(network, ["mm"]), request, RunOptions())
     assert [(f.place, f.reason) for f in result.failures] == [("deep [i,k] C", "RuntimeError: two lines")]
@@ -258,6 +258,6 @@ def test_results_of_one_mode_serve_the_other(network: Network, tmp_path: Path, m
     request, only = tiny_request(space=DIVISORS), only_layers(network, ["wide"])
     store = ProblemStore(tmp_path / "kept", Method.EXACT, SolveOptions())
     mode("per-layer")(only, request, RunOptions(store=store))
-    monkeypatch.setattr(job, "solve_design", None)  # whatever is solved again fails
+    monkeypatch.setattr(runner, "solve_design", None)  # whatever is solved again fails
     again = mode("shared-dataflow")(only, request, RunOptions(store=store))
     assert (again.failures, again.proven) == ((), 1)

@@ -20,11 +20,10 @@ from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.solution import Solution
-from ithaca.studies.network import job
-from ithaca.studies.network.failure import Failure
-from ithaca.studies.network.job import Job
+from ithaca.studies.network import runner
 from ithaca.studies.network.problems import layer_problems, only_layers
-from ithaca.studies.network.runner import Runner, RunOptions, RunState, run_problems
+from ithaca.studies.network.result import Failure
+from ithaca.studies.network.runner import Job, Runner, RunOptions, RunState, run_problems
 from ithaca.studies.network.store import ProblemStore
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
@@ -67,8 +66,10 @@ def test_results_are_kept_one_by_one_and_never_computed_again(
     assert seen[-1] == (4, 4)
     assert all(files == done for done, files in seen)
     solved = []
-    solve = job.solve_design
-    monkeypatch.setattr(job, "solve_design", lambda problem, *rest: solved.append(problem) or solve(problem, *rest))
+    solve = runner.solve_design
+    monkeypatch.setattr(
+        runner, "solve_design", lambda problem, *rest, **more: solved.append(problem) or solve(problem, *rest, **more)
+    )
     assert values(run_problems(jobs, RunOptions(store=kept(folder)))) == answers
     assert solved == [j.problem for j in jobs[4:]]
 
@@ -90,16 +91,16 @@ def test_what_was_not_proven_is_solved_again_only_with_more_time(
     jobs: list[Job], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[float | None, bool]] = []
-    solve = job.solve_design
+    solve = runner.solve_design
 
-    def open_ended(problem: Any, options: SolveOptions, report: Any, start: Any, method: Any) -> Solution:
+    def open_ended(problem: Any, options: SolveOptions, report: Any, *, start: Any, method: Any) -> Solution:
         asked.append((options.time_limit, start is not None))
         found = solve(problem, SolveOptions(), report, start, method)
         certificate = found.certificate
         unproven = type(certificate)(Status.FEASIBLE, None, None, "exact", certificate.nodes, certificate.seconds)
         return Solution(problem, found.tiling, found.value, unproven, found.metrics, found.words)
 
-    monkeypatch.setattr(job, "solve_design", open_ended)
+    monkeypatch.setattr(runner, "solve_design", open_ended)
     short, long = SolveOptions(time_limit=80.0), SolveOptions(time_limit=400.0)
     run_problems(jobs[:2], RunOptions(search=short, store=kept(tmp_path)))
     # the second gets what the first left
@@ -135,14 +136,14 @@ def test_a_damaged_file_is_told_of_and_solved_again(jobs: list[Job], answers: li
 def test_whatever_breaks_becomes_a_failure(
     jobs: list[Job], answers: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, reason: str
 ) -> None:
-    solve = job.solve_design
+    solve = runner.solve_design
 
-    def breaks(problem: Any, *rest: Any) -> Solution:
+    def breaks(problem: Any, *rest: Any, **more: Any) -> Solution:
         if problem is jobs[0].problem:
             raise error
-        return solve(problem, *rest)
+        return solve(problem, *rest, **more)
 
-    monkeypatch.setattr(job, "solve_design", breaks)
+    monkeypatch.setattr(runner, "solve_design", breaks)
     states: list[RunState] = []
     found = run_problems(jobs[:2], RunOptions(store=kept(tmp_path), report=states.append))
     assert found[0] == Failure(jobs[0].place, reason, refused=isinstance(error, InputError))
@@ -253,19 +254,19 @@ def test_a_cluster_of_this_machine_finds_the_same(jobs: list[Job], answers: list
 def test_a_problem_that_kills_its_worker_fails_alone(
     cluster: Any, jobs: list[Job], answers: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ithaca.studies.network import cluster as module
+    from ithaca.solver import cluster as module
 
-    victim, work = jobs[1].place, module.work
+    victim, work = jobs[1], module.work
 
-    def deadly(job: Job, *rest: Any) -> Any:
-        if job.place == victim:
+    def deadly(job: Any, *rest: Any) -> Any:
+        if job.args[0].array == victim.problem.array:
             os._exit(1)
         return work(job, *rest)
 
     monkeypatch.setattr(module, "work", deadly)
     cluster.scheduler.allowed_failures = 1
     found = run_problems(jobs[:6], RunOptions(scheduler=cluster.scheduler_address))
-    assert found[1] == Failure(victim, "its process was killed each time; out of memory?")
+    assert found[1] == Failure(victim.place, "its process was killed each time; out of memory?")
     assert values([found[0], *found[2:]]) == [answers[0], *answers[2:6]]
 
 

@@ -1,8 +1,7 @@
-"""Solve problems on a Dask cluster: one on this machine, or one whose scheduler is given.
+"""Run jobs on a Dask cluster: one on this machine, or one whose scheduler is given.
 
-Every problem is a task of its own, a few kilobytes long. Dask gives the tasks of a worker that dies
-to others. A problem that was among them too often is suspect: it is tried once more when no other one is
-under way, so that those that merely shared a worker with it do not fail with it.
+Every job is a task of its own, a few kilobytes long. Dask gives the tasks of a worker that dies to others; one that was among
+them too often counts as killed.
 """
 
 from __future__ import annotations
@@ -18,12 +17,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ithaca.solver.engines import Method
+from ithaca.solver.executor import AHEAD, POLL, Executor, Job, KilledError, LostError, Share, T, Tell, attempt
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.solution import Solution
-from ithaca.studies.network.executor import AHEAD, KILLED, POLL, Share, Tell
-from ithaca.studies.network.failure import Failure
-from ithaca.studies.network.job import Job, attempt, one_line
+from ithaca.solver.progress import Progress
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
 
@@ -42,17 +38,17 @@ LOCAL = "local"
 #: What the address of a scheduler looks like.
 ADDRESS = re.compile(r"([a-z]+://)?[^\s/]+:[0-9]{1,5}")
 
-#: Why problems have no answer.
+#: Why jobs have no outcome.
 GONE = "the connection to the scheduler was lost"
 
 
-class Cluster:
-    """An `Executor` on Dask.
+class Cluster(Executor):
+    """Runs jobs on Dask; their progress is not told.
 
     Parameters
     ----------
     scheduler : str
-        Address of a scheduler, such as ``tcp://host:8786``, or `LOCAL`: then a cluster is started with the first problem.
+        Address of a scheduler, such as ``tcp://host:8786``, or `LOCAL`: then a cluster is started with the first job.
     threads : int
         Processes of a cluster on this machine.
 
@@ -80,21 +76,6 @@ class Cluster:
         """Threads of all workers."""
         return max(self._threads, 1)
 
-    def solve(self, jobs: Sequence[Job], method: Method, share: Share, tell: Tell) -> Iterator[tuple[int, Solution | Failure]]:
-        """Solve problems on the workers; their progress is not told."""
-        if not jobs:
-            return
-        client = self._start()
-        suspects: list[int] = []
-        for index, outcome in self._run(client, jobs, range(len(jobs)), method, share, AHEAD):
-            if isinstance(outcome, _Killed):
-                suspects.append(index)
-            else:
-                yield index, outcome
-        for index in suspects:
-            for _, outcome in self._run(client, jobs, [index], method, share, 1):
-                yield index, Failure(jobs[index].place, KILLED) if isinstance(outcome, _Killed) else outcome
-
     def close(self) -> None:
         """Leave the cluster; one on this machine ends."""
         if self._client is not None:
@@ -103,11 +84,13 @@ class Cluster:
             self._local.close()
 
     def _run(
-        self, client: Client, jobs: Sequence[Job], chosen: Sequence[int], method: Method, share: Share, ahead: int
-    ) -> Iterator[tuple[int, Solution | Failure | _Killed]]:
-        """Solve some of the jobs."""
+        self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell
+    ) -> Iterator[tuple[int, T | Exception]]:
+        if not chosen:
+            return
         from distributed import Event
 
+        client = self._start()
         wanted = deque(chosen)
         under_way: dict[str, tuple[int, Future[Any]]] = {}
         finished: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
@@ -120,13 +103,13 @@ class Cluster:
                     return
                 if client.status in ("closing", "closed"):
                     left = [*(index for index, _ in under_way.values()), *wanted]
-                    yield from ((index, Failure(jobs[index].place, GONE)) for index in left)
+                    yield from ((index, LostError(GONE)) for index in left)
                     return
                 self._count_threads()
-                while wanted and len(under_way) < ahead * self.width and client.status == "running":
+                while wanted and len(under_way) < AHEAD * self.width and client.status == "running":
                     index = wanted.popleft()
                     plain = replace(share(len(wanted) + len(under_way) + 1), stop=None)
-                    future = client.submit(work, jobs[index], plain, method, name, key=f"{name}-{index}", pure=False)
+                    future = client.submit(work, jobs[index], plain, name, key=f"{name}-{index}", pure=False)
                     under_way[str(future.key)] = index, future
                     future.add_done_callback(finished.put)
                 try:
@@ -134,7 +117,7 @@ class Cluster:
                 except queue.Empty:
                     continue
                 index, _ = under_way.pop(str(future.key))
-                outcome = _outcome(jobs[index], future)
+                outcome = _outcome(future)
                 if outcome is None:  # the connection was lost; once it is back, again
                     wanted.appendleft(index)
                 else:
@@ -174,9 +157,13 @@ def dask_setup(worker: object) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def work(job: Job, options: SolveOptions, method: Method, unwanted: str) -> Solution | Failure:
-    """What a worker does: attempt a problem, and end the search when it is not wanted any more."""
-    return attempt(job, replace(options, stop=_is_set(unwanted)), method)
+def work(job: Job[T], options: SolveOptions, unwanted: str) -> T | Exception:
+    """What a worker does: attempt a job, and end the search when it is not wanted any more."""
+    return attempt(job, replace(options, stop=_is_set(unwanted)), _untold)
+
+
+def _untold(progress: Progress) -> None:
+    """The progress of a search on a worker goes nowhere."""
 
 
 def _is_set(event: str) -> Callable[[], bool]:
@@ -194,23 +181,18 @@ def _is_set(event: str) -> Callable[[], bool]:
     return ask
 
 
-class _Killed:
-    """What came of a problem whose worker died too often."""
-
-
-def _outcome(job: Job, future: Future[Any]) -> Solution | Failure | _Killed | None:
+def _outcome(future: Future[Any]) -> Any:
     """What came of a future; None where the connection was lost."""
     from distributed import CancelledError, KilledWorker
 
     try:
-        outcome: Solution | Failure = future.result()
+        return future.result()
     except CancelledError:
         return None
     except KilledWorker:
-        return _Killed()
+        return KilledError()
     except Exception as error:  # such as a worker that does not have Ithaca
-        return Failure(job.place, one_line(f"{type(error).__name__}: {error}"))
-    return outcome
+        return error
 
 
 def _connect(scheduler: str) -> Client:

@@ -1,0 +1,296 @@
+"""One way to run many solves: in this process, in several of this machine, or on a cluster (`ithaca.solver.cluster`)."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import queue
+import signal
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
+from functools import partial
+from multiprocessing.queues import Queue
+from types import TracebackType
+from typing import Any, TypeVar
+
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.progress import Progress
+
+T = TypeVar("T")
+
+#: Something to solve: a function of a module with its arguments (`functools.partial`), so that another process can find it.
+#: It is called with the options of the search and with whom to tell of its progress.
+Job = Callable[[SolveOptions, Callable[[Progress], None]], T]
+
+#: The options of the next job, given how many are not finished.
+Share = Callable[[int], SolveOptions]
+
+#: Receives the number of a job and the progress of its search.
+Tell = Callable[[int, Progress], None]
+
+#: Seconds between looks at whether to stop, and between two reports of a process.
+POLL = 0.1
+
+#: Jobs per process that are handed over; the second waits there.
+AHEAD = 2
+
+
+class KilledError(MemoryError):
+    """A job ended its process even when no other one was under way."""
+
+    def __init__(self) -> None:
+        super().__init__("its process was killed each time; out of memory?")
+
+
+class LostError(Exception):
+    """A job has no outcome because what was to run it is gone."""
+
+
+class Executor(ABC):
+    """Runs independent jobs; what it holds is given back at the end of the ``with`` block."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """How many jobs it runs at a time."""
+
+    def run(self, jobs: Sequence[Job[T]], share: Share, tell: Tell | None = None) -> Iterator[tuple[int, T | Exception]]:
+        """Run jobs.
+
+        A process that dies may take others with it. The jobs that were under way are then suspect: they are run one by
+        one when all others are done, so that only the one to blame fails.
+
+        Parameters
+        ----------
+        jobs : sequence of Job
+            What to run, in this order.
+        share : callable
+            Gives the options of each job when it is handed over. When their ``stop`` says so, no more are begun, and
+            those under way are told to end with what they have.
+        tell : callable, optional
+            Told of progress, where that is known.
+
+        Yields
+        ------
+        tuple of int and (outcome or Exception)
+            The number of a job and what came of it, as they finish. Each at most once; those not begun before a
+            stop are missing.
+        """
+        heard = tell or _ignore
+        suspects: list[int] = []
+        for index, outcome in self._run(jobs, range(len(jobs)), share, heard):
+            if isinstance(outcome, KilledError):
+                suspects.append(index)
+            else:
+                yield index, outcome
+        for index in suspects:
+            yield from self._run(jobs, [index], share, heard)
+
+    @abstractmethod
+    def _run(
+        self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell
+    ) -> Iterator[tuple[int, T | Exception]]:
+        """Run some of the jobs; `KilledError` where a process died."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give back what it holds; jobs under way end with what they have."""
+
+    def __enter__(self) -> Executor:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def open_executor(threads: int = 1, scheduler: str | None = None) -> Executor:
+    """What runs so many jobs at a time.
+
+    Parameters
+    ----------
+    threads : int
+        Beyond 1 in processes of their own.
+    scheduler : str or None
+        Address of the scheduler of a Dask cluster to run them on; ``local`` for one on this machine.
+
+    Raises
+    ------
+    InputError
+        If there is no scheduler at the address given.
+    """
+    if scheduler is not None:
+        from ithaca.solver.cluster import Cluster
+
+        return Cluster(scheduler, threads)
+    return InProcess() if threads <= 1 else Processes(threads)
+
+
+def attempt(job: Job[T], options: SolveOptions, tell: Callable[[Progress], None]) -> T | Exception:
+    """What comes of a job, whatever goes wrong with it."""
+    try:
+        return job(options, tell)
+    except Exception as error:
+        return error
+
+
+class InProcess(Executor):
+    """Runs one job after the other, in this process."""
+
+    width = 1
+
+    def _run(
+        self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell
+    ) -> Iterator[tuple[int, T | Exception]]:
+        for position, index in enumerate(chosen):
+            options = share(len(chosen) - position)
+            if _stopped(options):
+                return
+            yield index, attempt(jobs[index], options, partial(tell, index))
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+class Processes(Executor):
+    """Runs jobs in processes of this machine, started as they are needed.
+
+    Parameters
+    ----------
+    count : int
+        How many.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        # spawn: a fork of a process with threads (a progress display) can hang
+        self._context = multiprocessing.get_context("spawn")
+        # no Event: a process killed while it holds the lock of one stops all who look at it
+        self._unwanted = self._context.RawValue("b", 0)
+        self._messages: Queue[tuple[int, int, Progress]] | None = None
+        self._pool: ProcessPoolExecutor | None = None
+        self._runs = 0
+
+    @property
+    def width(self) -> int:
+        """How many processes."""
+        return self._count
+
+    def close(self) -> None:
+        """End the processes."""
+        if self._pool is not None:
+            self._unwanted.value = 1
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+
+    def _run(
+        self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell
+    ) -> Iterator[tuple[int, T | Exception]]:
+        self._unwanted.value = 0
+        self._runs += 1
+        wanted = deque(chosen)
+        under_way: dict[Future[T], int] = {}
+        try:
+            while wanted or under_way:
+                if _stopped(share(len(wanted) + len(under_way))):
+                    self._unwanted.value = 1
+                    wanted.clear()
+                    under_way = {future: index for future, index in under_way.items() if not future.cancel()}
+                pool, broken = self._open(), False
+                while wanted and len(under_way) < AHEAD * self._count and not broken:
+                    options = replace(share(len(wanted) + len(under_way)), stop=None)
+                    try:
+                        future = pool.submit(_work, (self._runs, wanted[0]), jobs[wanted[0]], options)
+                        under_way[future] = wanted.popleft()
+                    except BrokenProcessPool:
+                        broken = True
+                done, _ = wait(under_way, timeout=POLL, return_when=FIRST_COMPLETED)
+                self._pass_on(tell)
+                for future in done:
+                    error = future.exception()
+                    if isinstance(error, BrokenProcessPool):
+                        broken = True
+                    else:
+                        yield under_way.pop(future), error if isinstance(error, Exception) else future.result()
+                if broken:
+                    yield from ((index, KilledError()) for index in under_way.values())
+                    under_way.clear()
+                    pool.shutdown()
+                    self._pool = None
+        finally:  # whoever asked has turned to something else, perhaps to the next run
+            if under_way:
+                self._unwanted.value = 1
+                wait([future for future in under_way if not future.cancel()])
+
+    def _open(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            self._messages = self._context.Queue()
+            self._pool = ProcessPoolExecutor(self._count, self._context, _begin_worker, (self._unwanted, self._messages))
+        return self._pool
+
+    def _pass_on(self, tell: Tell) -> None:
+        """Tell what processes have sent in this run."""
+        assert self._messages is not None
+        while True:
+            try:
+                run, index, progress = self._messages.get_nowait()
+            except queue.Empty:
+                return
+            if run == self._runs:
+                tell(index, progress)
+
+
+#: What a worker process was started with.
+_given: dict[str, Any] = {}
+
+
+def _begin_worker(unwanted: Any, messages: Queue[tuple[int, int, Progress]]) -> None:
+    begin_child()
+    messages.cancel_join_thread()  # reports that nobody reads any more must not keep it from ending
+    _given.update(unwanted=unwanted, messages=messages)
+
+
+def _work(name: tuple[int, int], job: Job[T], options: SolveOptions) -> T:
+    last = 0.0
+
+    def tell(progress: Progress) -> None:
+        nonlocal last
+        now = time.perf_counter()
+        if now - last >= POLL:
+            last = now
+            _given["messages"].put((*name, progress))
+
+    return job(replace(options, stop=lambda: bool(_given["unwanted"].value)), tell)
+
+
+def begin_child() -> None:
+    """Prepare this process, started by `multiprocessing`: deaf to signals, and gone when its parent is."""
+    # signals reach the whole process group; the parent decides and tells the others
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    end_with_parent()
+
+
+def end_with_parent() -> None:
+    """Let this process end when its parent is killed: it would wait for problems for ever."""
+    threading.Thread(target=_await_parent, daemon=True).start()
+
+
+def _await_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _stopped(options: SolveOptions) -> bool:
+    return options.stop is not None and options.stop()
+
+
+def _ignore(index: int, progress: Progress) -> None:
+    """For those who do not care."""

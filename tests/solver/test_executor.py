@@ -1,0 +1,155 @@
+"""Many solves: what comes of each does not depend on where it runs, and no process outlives its parent."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ithaca.solver.executor import Executor, InProcess, KilledError, Processes
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.portfolio import solve_designs
+from ithaca.solver.progress import Progress
+from ithaca.workloads.errors import InputError
+from tests.problems import mm_problem
+
+Report = Callable[[Progress], None]
+
+
+def double(number: int, options: SolveOptions, report: Report) -> int:
+    report(Progress(Fraction(number), None, number, 0.0))
+    time.sleep(0.3)  # so that what is reported is read before the outcome is
+    return 2 * number
+
+
+def refuse(text: str, options: SolveOptions, report: Report) -> int:
+    raise InputError(text)
+
+
+def die(options: SolveOptions, report: Report) -> int:
+    os._exit(1)
+
+
+def until_stopped(begun: str, options: SolveOptions, report: Report) -> str:
+    Path(begun).touch()
+    while options.stop is None or not options.stop():
+        time.sleep(0.01)
+    return "what it has"
+
+
+def plain(unfinished: int) -> SolveOptions:
+    return SolveOptions()
+
+
+@pytest.fixture(params=["in this process", "processes"])
+def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
+    with InProcess() if request.param == "in this process" else Processes(2) as found:
+        yield found
+
+
+def test_outcomes_and_progress_are_the_same_everywhere(executor: Executor) -> None:
+    told: list[tuple[int, Any]] = []
+    jobs = [partial(double, n) for n in range(5)]
+    outcomes = dict(executor.run(jobs, plain, lambda index, progress: told.append((index, progress.value))))
+    assert outcomes == {n: 2 * n for n in range(5)}
+    assert sorted(told) == [(n, n) for n in range(5)]
+
+
+def test_errors_are_outcomes_and_stop_nothing(executor: Executor) -> None:
+    outcomes = dict(executor.run([partial(refuse, "no"), partial(double, 4)], plain))
+    assert isinstance(outcomes[0], InputError)
+    assert str(outcomes[0]) == "no"
+    assert outcomes[1] == 8
+
+
+def test_a_stop_ends_what_runs_and_begins_no_more(executor: Executor, tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    jobs = [partial(until_stopped, str(begun))] * 6
+    outcomes = dict(executor.run(jobs, lambda unfinished: SolveOptions(stop=begun.exists)))
+    assert 1 <= len(outcomes) <= 2 * executor.width
+    assert set(outcomes.values()) == {"what it has"}
+    assert dict(executor.run([partial(double, 2)], plain)) == {0: 4}
+
+
+def test_a_run_that_nobody_follows_any_more_ends(tmp_path: Path) -> None:
+    with Processes(2) as executor:
+        first = executor.run([partial(double, 1), partial(until_stopped, str(tmp_path / "begun"))], plain)
+        assert next(first) == (0, 2)
+        first.close()  # type: ignore[attr-defined]
+        assert dict(executor.run([partial(double, 2)], plain)) == {0: 4}
+
+
+def test_a_job_that_kills_its_process_fails_alone() -> None:
+    jobs = [partial(double, 1), die, partial(double, 3), partial(double, 4)]
+    with Processes(2) as executor:
+        outcomes = dict(executor.run(jobs, plain))
+    assert isinstance(outcomes.pop(1), KilledError)
+    assert outcomes == {0: 2, 2: 6, 3: 8}
+
+
+class Deadly:
+    """Ends the process that unpickles it."""
+
+    def __reduce__(self) -> Any:
+        return os._exit, (1,)
+
+
+def test_a_design_that_kills_its_process_says_that_memory_is_out() -> None:
+    problems = [mm_problem((8, 8, 8)), mm_problem((4, 4, 4))]
+    with pytest.raises(MemoryError):
+        solve_designs(problems, threads=2, starts=[None, Deadly()])  # type: ignore[list-item]
+
+
+PARENT = """
+import multiprocessing, time
+from ithaca.solver.executor import begin_child
+
+def child(queue):
+    begin_child()
+    import os
+    queue.put(os.getpid())
+    time.sleep(600)
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    context.Process(target=child, args=(queue,)).start()
+    print(queue.get(), flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to look at processes")
+def test_a_worker_ends_with_its_killed_parent(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT)
+    parent = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    worker = int(parent.stdout.readline())
+    assert alive(worker)
+    parent.kill()
+    parent.wait()
+    for _ in range(300):
+        if not alive(worker):
+            return
+        time.sleep(0.1)
+    os.kill(worker, signal.SIGKILL)
+    pytest.fail("the worker outlived its parent by 30 seconds")
+
+
+def alive(process: int) -> bool:
+    """Whether a process runs; one that has ended but whom nobody asked for its status does not."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text()
+    except FileNotFoundError:
+        return False
+    return state.rpartition(")")[2].split()[0] != "Z"
