@@ -17,7 +17,7 @@ from ithaca.experiments.experiment import Cell, Experiment, Outcome, Run
 from ithaca.experiments.files import check_folder, write_experiment
 from ithaca.experiments.registry import ALL, NAMES, find_experiment
 from ithaca.formulations.shown_numbers import number
-from ithaca.studies.plots import check_plot
+from ithaca.studies.charts.files import check_plot
 from ithaca.workloads.errors import InputError
 
 #: Most rows of a table that are printed; the file holds all.

@@ -15,11 +15,11 @@ from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.membership import feasible_value
 from ithaca.refine.files import load_grid, save_grid
 from ithaca.refine.grid import best_point, exact_grid
-from ithaca.refine.heatmap import check_heat_map, heat_map, save_heat_map
+from ithaca.refine.heatmap import check_heat_map, heat_map
 from ithaca.refine.window import Window, window_around
 from ithaca.solver.result_files import load_result
+from ithaca.studies.charts.files import check_plot, save_plot
 from ithaca.studies.files import check_netcdf
-from ithaca.studies.plots import check_plot
 from ithaca.workloads.errors import InputError
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def run(asked: GridRequest) -> bool:
             grid = load_grid(asked.output, lazily=True)
     found = _print(grid, window)
     if asked.plot is not None and asked.axes is not None:
-        save_heat_map(heat_map(grid, *asked.axes, asked.metric), asked.plot)
+        save_plot(heat_map(grid, *asked.axes, asked.metric), asked.plot)
         print(f"wrote {asked.plot}", file=sys.stderr)
     return found
 

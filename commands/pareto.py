@@ -23,10 +23,10 @@ from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.answer import why_infeasible
-from ithaca.studies.charts import check_front_plottable
+from ithaca.studies.charts.files import check_plot
+from ithaca.studies.charts.of_studies import check_front_plottable
 from ithaca.studies.files import check_netcdf
 from ithaca.studies.front import Front, check_objectives, pareto_front
-from ithaca.studies.plots import check_plot
 from ithaca.workloads.errors import InputError
 
 
@@ -96,8 +96,8 @@ def write_files(front: Front, request: Request, plot: Path | None, output: Path 
         save_netcdf(front_dataset(front, provenance(request)), output)
         print(f"wrote {output}", file=sys.stderr)
     if plot is not None:
-        from ithaca.studies.charts import front_chart
-        from ithaca.studies.plots import save_plot
+        from ithaca.studies.charts.files import save_plot
+        from ithaca.studies.charts.of_studies import front_chart
 
         save_plot(front_chart(front, f"Pareto front of {title(request)}"), plot)
         print(f"wrote {plot}", file=sys.stderr)

@@ -24,10 +24,10 @@ from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.answer import why_infeasible
-from ithaca.studies.charts import check_plottable
+from ithaca.studies.charts.files import check_plot
+from ithaca.studies.charts.of_studies import check_plottable
 from ithaca.studies.files import check_netcdf
 from ithaca.studies.marginal import Marginal
-from ithaca.studies.plots import check_plot
 from ithaca.studies.whatif import Study, StudyPoint, run_study
 from ithaca.workloads.errors import InputError
 
@@ -113,8 +113,8 @@ def write_files(study: Study, asked: WhatIf) -> None:
         save_netcdf(study_dataset(study), asked.output)
         print(f"wrote {asked.output}", file=sys.stderr)
     if asked.plot is not None:
-        from ithaca.studies.charts import study_chart
-        from ithaca.studies.plots import save_plot
+        from ithaca.studies.charts.files import save_plot
+        from ithaca.studies.charts.of_studies import study_chart
 
         save_plot(study_chart(study), asked.plot)
         print(f"wrote {asked.plot}", file=sys.stderr)

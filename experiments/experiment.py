@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from ithaca.experiments.claim import Claim
 from ithaca.solver.options import SolveOptions
-from ithaca.studies.charts import Chart
+from ithaca.studies.charts.chart import Chart
 
 #: What a cell of a table holds; None is left empty.
 Cell = str | int | float | Fraction | bool | None

@@ -28,7 +28,7 @@ from ithaca.experiments.matrix_product import (
 from ithaca.formulations.problem import Limit, SpaceOptions
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.solution import Solution
-from ithaca.studies.charts import Chart, Series
+from ithaca.studies.charts.chart import LineChart, Series
 
 #: Words a cycle of the roofline's memory: one port of 64 bytes.
 PORT_WORDS = 16
@@ -165,7 +165,7 @@ def _claims(losses: dict[str, Fraction], found: dict[str, Simplified], best: Fra
     )
 
 
-def _chart(found: dict[Edition, dict[str, Simplified]], best: dict[Edition, Fraction]) -> Chart:
+def _chart(found: dict[Edition, dict[str, Simplified]], best: dict[Edition, Fraction]) -> LineChart:
     """Relative performance; the line down is to the slowest design that a search cannot tell from its best."""
     names = tuple(next(iter(found.values())))
     series = []
@@ -175,7 +175,7 @@ def _chart(found: dict[Edition, dict[str, Simplified]], best: dict[Edition, Frac
         notes = tuple(design_text(found_tiling(s.fastest)) for s in searches.values())
         series.append(Series(f"{edition.value} edition", names, top, low, notes))
     title = "What simplified searches find of 1024³ (bars: their other optima)"
-    return Chart(title, "search", "performance (% of the proven best)", tuple(series), names, numeric=False)
+    return LineChart(title, "search", "performance (% of the proven best)", tuple(series))
 
 
 EXPERIMENT = Experiment(

@@ -26,7 +26,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.solution import Solution
-from ithaca.studies.charts import Chart, Series
+from ithaca.studies.charts.chart import LineChart, Series
 
 #: Extent of quick mode, one of the released workloads too (mm64).
 QUICK_SIZE = 64
@@ -187,22 +187,21 @@ def _claims(found: dict[Edition, dict[Name, Best]], full: bool) -> tuple[Claim, 
     return tuple(claims)
 
 
-def _chart(found: dict[Edition, dict[Name, Best]], size: int) -> Chart:
+def _chart(found: dict[Edition, dict[Name, Best]], size: int) -> LineChart:
     names = tuple(f"{''.join(d)}\n{p}" for d, p in found[Edition.EXACT])
     series = [
         Series(
             f"{edition.value} edition",
             names,
             tuple(float(proven_value(best.solution)) for best in designs.values()),
-            (None,) * len(names),
-            tuple(design_text(found_tiling(best.solution)) for best in designs.values()),
+            notes=tuple(design_text(found_tiling(best.solution)) for best in designs.values()),
         )
         for edition, designs in found.items()
     ]
     again = tuple(float(best.exact_latency) for best in found[Edition.ODYSSEY].values())
-    series.append(Series("odyssey's optimum, exact edition", names, again, (None,) * len(names), ("",) * len(names)))
+    series.append(Series("odyssey's optimum, exact edition", names, again))
     title = f"The 18 designs of {size}³, each at its proven optimum"
-    return Chart(title, "dataflow and permutation", "latency (cycles)", tuple(series), names, numeric=False, log_y=True)
+    return LineChart(title, "dataflow and permutation", "latency (cycles)", tuple(series), log_y=True)
 
 
 EXPERIMENT = Experiment(

@@ -6,7 +6,7 @@ from ithaca.experiments.architectures import FREE, ONE, Architecture, architectu
 from ithaca.experiments.claim import NOT_AT_HAND, Claim
 from ithaca.experiments.experiment import Cell, Experiment, Mode, Outcome, Run, Table
 from ithaca.experiments.table_6 import INFERENCE
-from ithaca.studies.charts import Chart, Series
+from ithaca.studies.charts.chart import LineChart, Series
 from ithaca.studies.network.result import LayerResult
 from ithaca.workloads.networks.network import Layer
 
@@ -75,18 +75,17 @@ def _claims(found: list[Architecture]) -> tuple[Claim, ...]:
     return tuple(claims)
 
 
-def _chart(found: list[Architecture]) -> Chart:
+def _chart(found: list[Architecture]) -> LineChart:
     first = found[0].network
     networks = len({of.network for of in found})
-    names = tuple(dict.fromkeys(_label(of, layer, networks) for of in found for layer, _ in of.layers))
     series = []
     for of in found:
         x = tuple(_label(of, result.layer, networks) for result in of.result.layers)
         y = tuple(map(_efficiency, of.result.layers))
         name = of.name if networks == 1 else f"{of.network}: {of.name}"
-        series.append(Series(name, x, y, (None,) * len(x), ("",) * len(x)))
+        series.append(Series(name, x, y))
     title = "DSP efficiency by layer and architecture" + (f" ({first})" if networks == 1 else "")
-    return Chart(title, "layer", "DSP efficiency (%)", tuple(series), names, numeric=False)
+    return LineChart(title, "layer", "DSP efficiency (%)", tuple(series))
 
 
 def _label(of: Architecture, layer: Layer, networks: int) -> str:

@@ -16,7 +16,7 @@ from ithaca.experiments.matrix_product import SIZE, budget_settings, design_text
 from ithaca.experiments.objectives_compared import LATENCY, NORMALISED, expressions, rounded_program
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.evolution.search import POPULATION, Evolution
-from ithaca.studies.charts import Chart, Series
+from ithaca.studies.charts.chart import LineChart, Series
 
 #: Name of the run without seed.
 NONE = "none"
@@ -140,17 +140,14 @@ def _claims(early: dict[str, float], stated: dict[str, float], seeds: dict[str, 
     )
 
 
-def _chart(shares: dict[str, list[list[float]]], places: list[int]) -> Chart:
+def _chart(shares: dict[str, list[list[float]]], places: list[int]) -> LineChart:
     x = tuple(float(place) for place in places)
-    series = tuple(
-        Series(name, x, tuple(100 * _mean(at) for at in of), (None,) * len(x), ("",) * len(x)) for name, of in shares.items()
-    )
-    return Chart(
+    series = tuple(Series(name, x, tuple(100 * _mean(at) for at in of)) for name, of in shares.items())
+    return LineChart(
         "Evolution from the designs of solver objectives (1024³)",
         "samples",
         "performance (% of the proven optimum)",
         series,
-        x,
         steps=True,
     )
 

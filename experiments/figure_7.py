@@ -20,7 +20,7 @@ from ithaca.experiments.methods_compared import (
     methods,
 )
 from ithaca.peers.budget import Budget
-from ithaca.studies.charts import Chart, Series
+from ithaca.studies.charts.chart import LineChart, Series
 
 #: Seconds of a run in the released script.
 FULL_SECONDS = 300.0
@@ -113,17 +113,15 @@ def _claims(means: dict[str, float]) -> tuple[Claim, ...]:
     )
 
 
-def _chart(found: tuple[Compared, ...], names_of_methods: tuple[str, ...], size: int) -> Chart:
+def _chart(found: tuple[Compared, ...], names_of_methods: tuple[str, ...], size: int) -> LineChart:
     names = tuple(dict.fromkeys(f"{''.join(c.job.design[0])}\n{c.job.design[1]}" for c in found))
     series = []
     for method in names_of_methods:
         mine = [c for c in found if c.job.method == method]
         y = tuple(100 * _share(c) for c in mine)
-        series.append(Series(method, names, y, (None,) * len(y), tuple(budget_text(c.job.budget) for c in mine)))
+        series.append(Series(method, names, y, notes=tuple(budget_text(c.job.budget) for c in mine)))
     title = f"Search methods on the designs of {size}³"
-    return Chart(
-        title, "dataflow and permutation", "performance (% of the proven optimum)", tuple(series), names, numeric=False
-    )
+    return LineChart(title, "dataflow and permutation", "performance (% of the proven optimum)", tuple(series))
 
 
 EXPERIMENT = Experiment(

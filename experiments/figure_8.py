@@ -18,7 +18,7 @@ from ithaca.experiments.methods_compared import (
     methods,
 )
 from ithaca.peers.budget import Budget
-from ithaca.studies.charts import Chart, Series
+from ithaca.studies.charts.chart import LineChart, Series
 
 #: The number of samples that the paper states a quality at, and that quality.
 STATED_SAMPLES, STATED_SHARE = 3000, 0.93
@@ -104,23 +104,20 @@ def _claims(curves: dict[str, list[tuple[int, float]]]) -> tuple[Claim, ...]:
     )
 
 
-def _chart(curves: dict[str, list[tuple[int, float]]]) -> Chart:
+def _chart(curves: dict[str, list[tuple[int, float]]]) -> LineChart:
     series = tuple(
         Series(
             method,
             tuple(float(place) for place, _ in curve),
             tuple(100 * share for _, share in curve),
-            (None,) * len(curve),
-            ("",) * len(curve),
         )
         for method, curve in curves.items()
     )
-    return Chart(
+    return LineChart(
         f"Sample efficiency on {design_name(BEST_DESIGN)} of 1024³",
         "samples",
         "performance (% of the proven optimum)",
         series,
-        tuple(float(place) for place in PLACES),
         steps=True,
         log_x=True,
     )

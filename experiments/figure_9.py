@@ -18,7 +18,7 @@ from ithaca.experiments.methods_compared import (
     methods,
 )
 from ithaca.peers.budget import Budget
-from ithaca.studies.charts import Chart, Series
+from ithaca.studies.charts.chart import LineChart, Series
 
 #: The published share, and seconds.
 STATED_SHARE, SECONDS = 0.90, 5.0
@@ -102,20 +102,18 @@ def _chart(
     shares: dict[tuple[str, tuple[tuple[str, ...], str]], float],
     names: tuple[str, ...],
     seconds: float,
-) -> Chart:
+) -> LineChart:
     designs = tuple(dict.fromkeys(c.job.design for c in found))
     series = tuple(
         Series(
             design_name(design),
             names,
             tuple(100 * shares[method, design] for method in names),
-            (None,) * len(names),
-            ("",) * len(names),
         )
         for design in designs
     )
     title = f"Search methods on 1024³ after {seconds:g} s"
-    return Chart(title, "method", "performance (% of the proven optimum)", series, names, numeric=False)
+    return LineChart(title, "method", "performance (% of the proven optimum)", series)
 
 
 EXPERIMENT = Experiment(

@@ -14,8 +14,8 @@ from typing import Any
 from ithaca.experiments.claim import Claim
 from ithaca.experiments.experiment import Cell, Experiment, Outcome, Run
 from ithaca.formulations.json_numbers import document_text, json_number
-from ithaca.studies.charts import Chart
-from ithaca.studies.plots import save_plot
+from ithaca.studies.charts.chart import Chart
+from ithaca.studies.charts.files import save_plot
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.writing import write_folder
 

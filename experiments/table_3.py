@@ -19,7 +19,7 @@ from ithaca.experiments.matrix_product import (
 from ithaca.experiments.published_designs import BEST_LATENCY, DIVISOR_LATENCY, DIVISORS, TABLE
 from ithaca.formulations.problem import SpaceOptions
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.studies.charts import Chart, Series
+from ithaca.studies.charts.chart import LineChart, Series
 
 #: The paper's design.
 PAPER_DATAFLOW = ("i", "j")
@@ -135,13 +135,13 @@ def run(how: Run) -> Outcome:
     return Outcome(Table(COLUMNS, tuple(rows)), tuple(claims), _chart(best), budget_settings(SIZE) | {"permutation": "C"})
 
 
-def _chart(best: dict[tuple[Edition, tuple[str, ...]], tuple[Fraction, Fraction]]) -> Chart:
+def _chart(best: dict[tuple[Edition, tuple[str, ...]], tuple[Fraction, Fraction]]) -> LineChart:
     names = tuple(f"{','.join(dataflow)}\n{edition.value}" for edition, dataflow in best)
     series = tuple(
-        Series(label, names, tuple(float(pair[index]) for pair in best.values()), (None,) * len(best), ("",) * len(best))
+        Series(label, names, tuple(float(pair[index]) for pair in best.values()))
         for index, label in enumerate(("divisors only", "all factors"))
     )
-    return Chart("Proven optima of 1024³, divisors only and all", "dataflow", "latency (cycles)", series, names, numeric=False)
+    return LineChart("Proven optima of 1024³, divisors only and all", "dataflow", "latency (cycles)", series)
 
 
 EXPERIMENT = Experiment(

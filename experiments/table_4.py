@@ -24,7 +24,7 @@ from ithaca.experiments.published_program import continuous_optimum, rounded
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.studies.charts import Chart, Series
+from ithaca.studies.charts.chart import LineChart, Series
 
 #: The paper prints one decimal, cut or rounded.
 PRINTED = Fraction(1, 10)
@@ -190,7 +190,7 @@ def _claims(published: list[Design], proven: list[Design], how: Run) -> tuple[Cl
     return tuple(claims)
 
 
-def _chart(groups: list[list[Design]]) -> Chart:
+def _chart(groups: list[list[Design]]) -> LineChart:
     names = tuple(d.objective for d in groups[1])
     series = []
     for group in groups:
@@ -198,9 +198,9 @@ def _chart(groups: list[list[Design]]) -> Chart:
         x = tuple(d.objective for d in group)
         y = tuple(float(d.metrics["latency"] / least) for d in group)
         notes = tuple(design_text(d.tiling) for d in group)
-        series.append(Series(group[0].origin, x, y, (None,) * len(x), notes))
+        series.append(Series(group[0].origin, x, y, notes=notes))
     title = "Latency of the designs that objectives lead to (1024³)"
-    return Chart(title, "objective", "latency / best of the row", tuple(series), names, numeric=False, log_y=True)
+    return LineChart(title, "objective", "latency / best of the row", tuple(series), names, log_y=True)
 
 
 EXPERIMENT = Experiment(

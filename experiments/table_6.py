@@ -6,7 +6,7 @@ from ithaca.experiments.architectures import FREE, ONE, Architecture, architectu
 from ithaca.experiments.claim import NOT_AT_HAND, OWN, Claim
 from ithaca.experiments.experiment import Cell, Experiment, Mode, Outcome, Run, Table
 from ithaca.experiments.published_networks import MAC_UNITS
-from ithaca.studies.charts import Chart, Series
+from ithaca.studies.charts.chart import LineChart, Series
 
 COLUMNS = (
     "network",
@@ -91,16 +91,15 @@ def _claims(found: list[Architecture]) -> tuple[Claim, ...]:
     return tuple(claims)
 
 
-def _chart(found: list[Architecture]) -> Chart:
-    names = tuple(dict.fromkeys(of.name for of in found))
+def _chart(found: list[Architecture]) -> LineChart:
     series = []
     for net in dict.fromkeys(of.network for of in found):
         mine = [of for of in found if of.network == net]
         low = tuple(None if of.bound == of.interval else float(of.bound) for of in mine)
         y = tuple(float(of.interval) for of in mine)
-        series.append(Series(net, tuple(of.name for of in mine), y, low, ("",) * len(mine)))
+        series.append(Series(net, tuple(of.name for of in mine), y, low))
     title = "Cycles between two inputs by architecture (bars: down to the proven bound)"
-    return Chart(title, "architecture", "interval (cycles)", tuple(series), names, numeric=False)
+    return LineChart(title, "architecture", "interval (cycles)", tuple(series))
 
 
 #: What both experiments of the architecture study had to infer.

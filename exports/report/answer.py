@@ -1,11 +1,12 @@
-"""The answer: the configuration, its metrics, and how good it is."""
+"""The answer: the configuration, its metrics, how good it is, and what limits it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ithaca.exports.report.blocks import Paragraph, Section, Table
-from ithaca.exports.report.subject import Subject
+from ithaca.exports.report.blocks import Paragraph, Section, Statements, Table
+from ithaca.exports.report.configuration import BestConfiguration
 from ithaca.formulations.shown_numbers import number, percent
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.metrics import METRICS
@@ -56,19 +57,19 @@ def verdict(certificate: Certificate, objective: str) -> Verdict:
         detail = "No configuration of the designs considered is better: the lower bound equals the value in exact arithmetic."
         return Verdict("optimal", "✓", "Proven optimal", detail)
     if certificate.lower_bound is None:
-        return Verdict(certificate.status.value, "?", "Not proven optimal", "No lower bound is known.")
+        return Verdict(certificate.status.value, "?", "Not proven optimal", "No lower bound is best.")
     detail = f"No {objective} below {number(certificate.lower_bound)} is possible"
     detail += "." if certificate.gap is None else f"; the gap is {percent(certificate.gap)}."
     return Verdict(certificate.status.value, "≥", "Not proven optimal", detail)
 
 
-def cards(known: Subject) -> tuple[Card, ...]:
+def cards(best: BestConfiguration) -> tuple[Card, ...]:
     """The figures at the top: the objective, then what one asks next."""
-    metrics, facts = known.solution.metrics, known.facts
-    found = [Card(known.objective, number(facts.value), known.unit, f"design {known.solution.array.name}")]
-    if known.objective != "latency":
+    metrics, facts = best.solution.metrics, best.facts
+    found = [Card(best.objective, number(facts.value), best.unit, f"design {best.solution.array.name}")]
+    if best.objective != "latency":
         found.append(Card("latency", number(metrics["latency"]), "cycles", ""))
-    clock = number(known.result.technology.clock_mhz)
+    clock = number(best.result.technology.clock_mhz)
     found.append(Card("throughput", number(round(float(metrics["throughput"]), 1)), "Gop/s", f"at {clock} MHz"))
     units = number(metrics["comp"])
     useful = percent(facts.cycles.shares["useful"])
@@ -79,9 +80,9 @@ def cards(known: Subject) -> tuple[Card, ...]:
     return tuple(found)
 
 
-def answer(known: Subject) -> Section:
+def answer(best: BestConfiguration) -> Section:
     """The configuration in tables."""
-    array = known.solution.array
+    array = best.solution.array
     blocks: list[Paragraph | Table] = [
         Paragraph(
             f"Design {array.name}: the loops {' and '.join(array.dataflow)} are mapped to space, and the tiles are ordered "
@@ -90,14 +91,14 @@ def answer(known: Subject) -> Section:
     ]
     if array.reservation:
         blocks.append(Paragraph(f"The design is {array.reservation}."))
-    blocks += [_loops(known), _packs(known), _metrics(known)]
+    blocks += [_loops(best), _packs(best), _metrics(best)]
     return Section("answer", "The configuration", tuple(blocks))
 
 
-def _loops(known: Subject) -> Table:
-    array, values = known.solution.array, known.costs.point.values
+def _loops(best: BestConfiguration) -> Table:
+    array, values = best.solution.array, best.costs.point.values
     rows: list[tuple[str, ...]] = []
-    for padding in known.facts.padding.loops:
+    for padding in best.facts.padding.loops:
         loop = padding.loop
         what = "space" if loop in array.dataflow else "time"
         if loop == array.simd_loop:
@@ -107,29 +108,51 @@ def _loops(known: Subject) -> Table:
                 loop,
                 what,
                 number(padding.extent),
-                number(known.tiling.array_part[loop]),
-                number(known.tiling.t2(array, loop)),
+                number(best.tiling.array_part[loop]),
+                number(best.tiling.t2(array, loop)),
                 number(padding.lanes) if loop in array.dataflow else "–",
                 number(values[quantities.tiles(loop).name]),
                 number(padding.padded) + ("" if padding.padded == padding.extent else " (padded)"),
             )
         )
-    rows += [(loop, "inside the PE", number(known.result.nest.sizes[loop]), *["–"] * 5) for loop in array.untiled]
+    rows += [(loop, "inside the PE", number(best.result.nest.sizes[loop]), *["–"] * 5) for loop in array.untiled]
     columns = ("loop", "mapped to", "extent", "t1 array part", "t2 or SIMD", "lanes", "tiles", "iterations run")
     return Table("Tile factors by loop", columns, tuple(rows), frozenset({0, 1}))
 
 
-def _packs(known: Subject) -> Table:
-    packs = known.tiling.module_packs(known.solution.array)
+def _packs(best: BestConfiguration) -> Table:
+    packs = best.tiling.module_packs(best.solution.array)
     rows = tuple((name, number(words)) for name, words in packs.items())
     return Table("Data packing by buffer module", ("module", "words"), rows)
 
 
-def _metrics(known: Subject) -> Table:
+def _metrics(best: BestConfiguration) -> Table:
     rows = tuple(
-        (name, number(value), METRICS[name].unit, METRICS[name].meaning) for name, value in known.solution.metrics.items()
+        (name, number(value), METRICS[name].unit, METRICS[name].meaning) for name, value in best.solution.metrics.items()
     )
     rows += tuple(
-        (f"off-chip {name}", number(words), "words", f"of them {name}") for name, words in known.solution.words.items()
+        (f"off-chip {name}", number(words), "words", f"of them {name}") for name, words in best.solution.words.items()
     )
     return Table("Metrics", ("metric", "value", "unit", "meaning"), rows, frozenset({0, 2, 3}), folded=True)
+
+
+def findings(statements: Sequence[str]) -> Section:
+    """Statements such as ``Limit dsp: …`` under their terms; the words of ``ithaca explain``.
+
+    Parameters
+    ----------
+    statements : sequence of str
+        Each a term, a colon and what is stated of it.
+    """
+    entries: dict[str, list[str]] = {}
+    for statement in statements:
+        term, _, said = statement.partition(": ")
+        entries.setdefault(term, []).append(_sentence(said))
+    listed = tuple((term, tuple(said)) for term, said in entries.items() if term != "Result")
+    return Section("findings", "What limits it, and what to change first", (Statements(listed),))
+
+
+def _sentence(text: str) -> str:
+    """A statement with a capital letter, unless it begins with a name."""
+    first = text.partition(" ")[0]
+    return f"{text[:1].upper()}{text[1:]}" if first.isalpha() and first not in METRICS else text

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from xml.etree import ElementTree as ET
 
 from markupsafe import Markup
 
 from ithaca.exports.report.array_layout import Layout, Placed, Side, Spread, Stream, elided, layout
 from ithaca.exports.report.blocks import Figure, Paragraph, Section, Table
-from ithaca.exports.report.subject import Subject
-from ithaca.exports.report.svg import Drawing, arrow, shortened
+from ithaca.exports.report.configuration import BestConfiguration
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.systolic_array import Direction
 
@@ -27,6 +27,85 @@ LINE = 15
 
 #: Least width of a box with the full name of a module (pixels).
 NAMED = 190
+
+
+class Drawing:
+    """An SVG drawing under construction.
+
+    Parameters
+    ----------
+    name : str
+        Unique on the page; title and description are named after it.
+    width, height : float
+        Size (pixels).
+    title, description : str
+        What it is, and what it shows, for those who do not see it.
+    """
+
+    def __init__(self, name: str, width: float, height: float, title: str, description: str) -> None:
+        self.name, self.width, self.height = name, width, height
+        self._root = ET.Element("svg")
+        for key, value in {
+            "viewBox": f"0 0 {_plain(width)} {_plain(height)}",
+            "width": _plain(width),
+            "height": _plain(height),
+            "role": "img",
+            "aria-labelledby": f"{name}-title {name}-desc",
+        }.items():
+            self._root.set(key, value)
+        self._at = self._root
+        self.add("title", title, id=f"{name}-title")
+        self.add("desc", description, id=f"{name}-desc")
+
+    def add(self, tag: str, text: str = "", inside: ET.Element | None = None, /, **attributes: object) -> ET.Element:
+        """Add an element; ``_`` in names of attributes stands for ``-``, and ``classes`` for ``class``."""
+        element = ET.SubElement(self._root if inside is None else inside, tag)
+        for name, value in attributes.items():
+            element.set("class" if name == "classes" else name.rstrip("_").replace("_", "-"), _plain(value))
+        element.text = text or None
+        return element
+
+    def rect(self, x: float, y: float, width: float, height: float, classes: str, title: str = "", **more: object) -> None:
+        """Add a rectangle, with a tooltip."""
+        made = self.add("rect", x=x, y=y, width=max(width, 0), height=max(height, 0), classes=classes, **more)
+        if title:
+            self.add("title", title, made)
+
+    def text(self, x: float, y: float, text: str, classes: str = "", anchor: str = "start", **more: object) -> None:
+        """Add a line of text."""
+        self.add("text", text, x=x, y=y, text_anchor=anchor, classes=classes or "t", **more)
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, classes: str, **more: object) -> None:
+        """Add a line."""
+        self.add("line", x1=x1, y1=y1, x2=x2, y2=y2, classes=classes, **more)
+
+    def markup(self) -> Markup:
+        """The drawing; ElementTree escapes every text in it."""
+        return Markup(ET.tostring(self._root, encoding="unicode"))
+
+
+def arrow(drawing: Drawing, x1: float, y1: float, x2: float, y2: float, classes: str) -> None:
+    """Add a horizontal or vertical line with a head at its second end."""
+    drawing.line(x1, y1, x2, y2, classes)
+    length, half = 6, 3.5
+    if y1 == y2:
+        back = x2 - length if x2 > x1 else x2 + length
+        points = f"{_plain(x2)},{_plain(y2)} {_plain(back)},{_plain(y2 - half)} {_plain(back)},{_plain(y2 + half)}"
+    else:
+        back = y2 - length if y2 > y1 else y2 + length
+        points = f"{_plain(x2)},{_plain(y2)} {_plain(x2 - half)},{_plain(back)} {_plain(x2 + half)},{_plain(back)}"
+    drawing.add("polygon", points=points, classes=f"{classes} head")
+
+
+def shortened(text: str, most: int) -> str:
+    """A text of at most so many characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.2f}".rstrip("0").rstrip(".")
+    return str(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +127,9 @@ class _Grid:
         return self.rows[0][1]
 
 
-def array_drawing(known: Subject) -> Section:
+def array_drawing(best: BestConfiguration) -> Section:
     """The drawing and its figures."""
-    plan = layout(known)
+    plan = layout(best)
     shape = _shape(plan)
     text = f"{shape}, each with {number(plan.simd)} MAC units"
     text += "." if plan.accumulators is None else f" and a buffer of {number(plan.accumulators)} accumulators."
@@ -60,7 +139,7 @@ def array_drawing(known: Subject) -> Section:
     svg, left_out = draw(plan, shape)
     if left_out:
         text += f" Not drawn: {left_out}."
-    caption = f"The array of design {known.solution.array.name}, schematically"
+    caption = f"The array of design {best.solution.array.name}, schematically"
     return Section("array", "The array", (Paragraph(text), Figure(svg, caption, wide=True), _table(plan)))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
-from ithaca.exports.report.subject import Subject
+from ithaca.exports.report.configuration import BestConfiguration
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.systolic import quantities
@@ -121,13 +121,13 @@ class Layout:
     streams: tuple[Stream, ...]
 
 
-def layout(known: Subject) -> Layout:
+def layout(best: BestConfiguration) -> Layout:
     """Place the modules of a configuration.
 
     A module that there is one of per index of a space loop stands beside that index' row or column of PEs; reads come
     from the left and from above, outputs leave to the right and below.
     """
-    array, values = known.solution.array, known.costs.point.values
+    array, values = best.solution.array, best.costs.point.values
 
     def whole(expression: Expression) -> int:
         value: Fraction = expression.evaluate(values, FRACTION)
@@ -151,7 +151,7 @@ def layout(known: Subject) -> Layout:
             )
             if modules:
                 side = _side(modules, direction)
-                streams.append(Stream(group, number, direction, side, known.tiling.pack[group.name], modules))
+                streams.append(Stream(group, number, direction, side, best.tiling.pack[group.name], modules))
     pe = array.pe
     rows = int(values[quantities.lanes(row_loop).name]) if row_loop else 1
     columns = int(values[quantities.lanes(column_loop).name])

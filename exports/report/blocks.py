@@ -7,6 +7,9 @@ from typing import ClassVar
 
 from markupsafe import Markup
 
+from ithaca.studies.charts.chart import Chart
+from ithaca.studies.charts.picture import inline_svg
+
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
@@ -80,6 +83,11 @@ class Figure:
     caption: str
     wide: bool = False
     kind: ClassVar[str] = "figure"
+
+
+def chart_figure(name: str, chart: Chart, size: tuple[float, float] = (8.0, 4.0)) -> Figure:
+    """A chart as a figure under its title; of a name that is unique on the page."""
+    return Figure(Markup(inline_svg(chart, name, size)), chart.title, wide=size[0] > 8)
 
 
 Block = Paragraph | Statements | Table | Figure

@@ -10,16 +10,13 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from ithaca import __version__
-from ithaca.exports.report.answer import Verdict, answer, cards, verdict
+from ithaca.exports.report.answer import Verdict, answer, cards, findings, verdict
 from ithaca.exports.report.array_drawing import array_drawing
 from ithaca.exports.report.blocks import Paragraph, Section
-from ithaca.exports.report.certificate import certificate
-from ithaca.exports.report.designs import designs
-from ithaca.exports.report.findings import findings
+from ithaca.exports.report.configuration import BestConfiguration, best_configuration
+from ithaca.exports.report.costs import latency, resources
 from ithaca.exports.report.landscape import AROUND, landscape
-from ithaca.exports.report.modules import modules
-from ithaca.exports.report.resources import resources
-from ithaca.exports.report.subject import Subject, subject
+from ithaca.exports.report.proof import certificate, designs
 from ithaca.formulations.shown_numbers import number
 from ithaca.solver.certificate import Status
 from ithaca.solver.loaded_result import LoadedResult
@@ -37,7 +34,7 @@ def report_page(result: LoadedResult, explanation: Explanation, statements: Sequ
     result : LoadedResult
         The result.
     explanation : Explanation
-        What is known of its best configuration.
+        What is best of its best configuration.
     statements : sequence of str
         The explanation in words, each ``term: statement``.
     around : int
@@ -48,11 +45,11 @@ def report_page(result: LoadedResult, explanation: Explanation, statements: Sequ
     str
         The page. It loads nothing and runs nothing; the same arguments give the same page.
     """
-    known = subject(result, explanation)
-    if known is None:
+    best = best_configuration(result, explanation)
+    if best is None:
         sections, found = _nothing(result, explanation), _failed(result)
     else:
-        sections, found = _found(known, statements, around), verdict(known.certificate, known.objective)
+        sections, found = _found(best, statements, around), verdict(best.certificate, best.objective)
     style = (files("ithaca.exports.report") / "style.css").read_text(encoding="utf-8")
     sizes = ", ".join(f"{name} = {number(n)}" for name, n in result.nest.settings.items())
     return _template().render(
@@ -66,7 +63,7 @@ def report_page(result: LoadedResult, explanation: Explanation, statements: Sequ
             ("edition", result.edition.value),
         ),
         verdict=found,
-        cards=() if known is None else cards(known),
+        cards=() if best is None else cards(best),
         sections=sections,
         style=style,
         # what the browser hashes is the text between the tags
@@ -75,16 +72,16 @@ def report_page(result: LoadedResult, explanation: Explanation, statements: Sequ
     )
 
 
-def _found(known: Subject, statements: Sequence[str], around: int) -> tuple[Section, ...]:
+def _found(best: BestConfiguration, statements: Sequence[str], around: int) -> tuple[Section, ...]:
     return (
-        answer(known),
-        certificate(known),
+        answer(best),
+        certificate(best),
         findings(statements),
-        modules(known),
-        resources(known),
-        array_drawing(known),
-        designs(known.result),
-        landscape(known, around),
+        latency(best),
+        resources(best),
+        array_drawing(best),
+        designs(best.result),
+        landscape(best, around),
     )
 
 

@@ -26,7 +26,7 @@ from ithaca.experiments.experiment import Experiment, Mode, Outcome, Run, Table
 from ithaca.experiments.files import ENDINGS, check_folder, write_experiment
 from ithaca.experiments.registry import NAMES, find_experiment
 from ithaca.peers.budget import Budget
-from ithaca.studies.charts import Chart, Series
+from ithaca.studies.charts.chart import Chart, LineChart, Series
 from ithaca.workloads.errors import InputError
 
 #: Its claims are about what is found in so many seconds: on a busy machine they may differ.
@@ -42,7 +42,7 @@ def ithaca(*arguments: str) -> subprocess.CompletedProcess[str]:
 def small_outcome(how: Run) -> Outcome:
     """What an experiment of no work finds."""
     how.step("nothing")
-    chart = Chart("title", "x", "y", (Series("", (1.0, 2.0), (1.0, 4.0), (None, None), ("", "")),), (1.0, 2.0))
+    chart = LineChart("title", "x", "y", (Series("", (1.0, 2.0), (1.0, 4.0)),))
     claims = (
         Claim("one is less than two", "1", "number", 1, "<", 2),
         Claim("a third", "0.3", "number", Fraction(1, 3), "=", 0),

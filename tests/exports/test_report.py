@@ -11,20 +11,21 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from matplotlib import colormaps
+from matplotlib.colors import to_hex, to_rgb
 from typer.testing import CliRunner
 
 from ithaca.cli import app
 from ithaca.commands.explain_words import statements
 from ithaca.exports.report.array_layout import Side, Spread, elided, layout
+from ithaca.exports.report.configuration import best_configuration
 from ithaca.exports.report.landscape import above
 from ithaca.exports.report.page import report_page
-from ithaca.exports.report.palette import colour, ink, luminance
-from ithaca.exports.report.subject import subject
-from ithaca.exports.report.svg import ticks
 from ithaca.formulations.shown_numbers import number
 from ithaca.solver.certificate import Status
 from ithaca.solver.loaded_result import LoadedResult
 from ithaca.solver.result_files import load_result
+from ithaca.studies.charts.picture import HEAT, HEAT_COLOURS, ROLES, ink, luminance, short
 from ithaca.studies.explanation.explanation import explain
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -179,7 +180,7 @@ def test_the_same_result_gives_the_same_page(result: Callable[[str], LoadedResul
 
 def test_the_array_is_laid_out_by_its_model(result: Callable[[str], LoadedResult]) -> None:
     loaded = result("inside")
-    known = subject(loaded, explain(loaded, loaded.solutions, None))
+    known = best_configuration(loaded, explain(loaded, loaded.solutions, None))
     assert known is not None
     plan = layout(known)
     t1, t2 = known.tiling.array_part, known.tiling.latency_hiding
@@ -208,13 +209,15 @@ def test_landscape_holds_the_answer_and_no_better_point(result: Callable[[str], 
     from ithaca.exports.report.landscape import survey
 
     loaded = result("mm")
-    known = subject(loaded, explain(loaded, loaded.solutions, None))
+    known = best_configuration(loaded, explain(loaded, loaded.solutions, None))
     assert known is not None
-    found = survey(known, 3)
-    grid = found.chart.values
-    assert grid[found.chart.y.tolist().index(found.y), found.chart.x.tolist().index(found.x)] == found.value
+    found, answer = survey(known, 3), known.facts.value
+    assert found.marked is not None
+    place = found.y.tolist().index(found.marked[1]), found.x.tolist().index(found.marked[0])
+    assert found.values[place] == answer
+    assert found.texts[place[0]][place[1]] == "0"
     assert known.certificate.status is Status.OPTIMAL
-    assert min(v for row in grid.tolist() for v in row if v == v) == found.value
+    assert min(v for v in found.values.flat if v == v) == answer
 
 
 @pytest.mark.parametrize(
@@ -227,15 +230,26 @@ def test_cells_say_how_far_above_the_answer(value: float, answer: float, text: s
 
 
 def contrast(one: str, other: str) -> float:
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    light, dark = sorted((luminance(to_rgb(one)), luminance(to_rgb(other))), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
 def test_cells_can_be_read_on_every_colour() -> None:
-    fills = [colour(n / 100) for n in range(101)]
-    assert all(contrast(fill, ink(fill)) >= 4.5 for fill in fills)
-    # and without colour: lightness rises with the value
-    assert all(luminance(b) > luminance(a) for a, b in pairwise(fills))
+    colours = colormaps[HEAT].resampled(HEAT_COLOURS)
+    fills = [to_hex(colours(n)) for n in range(HEAT_COLOURS)]
+    assert len(set(fills)) == HEAT_COLOURS
+    assert all(contrast(fill, ink(to_rgb(fill))) >= 4.5 for fill in fills)
+    # and without colour: lightness falls with the value
+    assert all(luminance(to_rgb(b)) < luminance(to_rgb(a)) for a, b in pairwise(fills))
+
+
+def test_charts_have_the_colours_of_the_page(result: Callable[[str], LoadedResult]) -> None:
+    text = page_of(result("mm"))
+    charts = re.findall(r"<svg.*?</svg>", text, re.DOTALL)
+    used = set(re.findall(r"var\(--([a-z-]+)\)", "".join(charts)))
+    assert {"ink", "soft", "rule", "main", "first", "hatch", "hatch-ground"} == used
+    heat = [chart for chart in charts if "#" in re.sub(r"[(\"]#[a-z]", "", chart)]
+    assert ["landscape-map-title" in chart for chart in heat] == [True]
 
 
 def test_text_contrasts_in_both_schemes() -> None:
@@ -245,6 +259,7 @@ def test_text_contrasts_in_both_schemes() -> None:
     light, dark = (
         dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", part)) for part in re.findall(r":root \{([^}]*--[^}]*)\}", style)
     )
+    assert {role: light[role] for role in ROLES} == ROLES  # pictures are like pages by day
     for colours in (light, light | dark):
         for text, grounds in {
             "ink": ("ground", "sheet", "pe", "dram", "open-ground", "good-ground", "bad-ground"),
@@ -254,8 +269,6 @@ def test_text_contrasts_in_both_schemes() -> None:
             "open": ("open-ground",),
             "bad": ("bad-ground",),
             "first": ("sheet",),
-            "on-dark": ("p0", "p2", "p4"),
-            "on-light": ("p1", "p3", "p5"),
         }.items():
             for ground in grounds:
                 assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
@@ -264,10 +277,11 @@ def test_text_contrasts_in_both_schemes() -> None:
             assert contrast(colours[shape], colours["sheet"]) >= 3, shape
 
 
-def test_ticks_are_round_and_inside() -> None:
-    assert ticks(0, 100, 5) == [0, 20, 40, 60, 80, 100]
-    assert ticks(3.0, 3.0) == [3.0]
-    assert [f"{t:g}" for t in ticks(611_000, 980_000, 6)] == ["700000", "800000", "900000"]
+def test_numbers_of_axes_are_short() -> None:
+    assert [short(v) for v in (0, 0.05, 20, 1500, 640_000, 1.25e9, -3e12)] == [
+        "0", "0.05", "20", "1.5 k", "640 k", "1.25 G", "-3 T"
+    ]  # fmt: skip
+    assert short(637_832.0) != short(637_833.0)
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ import xarray as xr
 from ithaca.refine import grid as grids
 from ithaca.refine.files import load_grid, save_grid
 from ithaca.refine.grid import exact_grid
-from ithaca.refine.heatmap import heat_map, save_heat_map
+from ithaca.refine.heatmap import heat_map
 from ithaca.refine.window import window_around
+from ithaca.studies.charts.files import save_plot
 from ithaca.workloads.errors import InputError
 from tests.refine.test_grid import random_point
 
@@ -46,7 +47,7 @@ def test_a_heat_map_shows_the_best_of_each_pair(tmp_path: Path) -> None:
     expected = grid["objective"].where(grid["feasible"]).min([d for d in grid["feasible"].dims if d not in ("lanes.i", "t2.i")])
     np.testing.assert_array_equal(chart.values, expected.transpose("t2.i", "lanes.i").to_numpy())
     for name in ("map.png", "map.html"):
-        save_heat_map(chart, tmp_path / name)
+        save_plot(chart, tmp_path / name)
         assert (tmp_path / name).stat().st_size > 5000
     for x, y, metric in (("a", "t2.i", "dsp"), ("t2.i", "t2.i", "dsp"), ("t2.i", "lanes.i", "legal")):
         with pytest.raises(InputError, match="allowed:"):

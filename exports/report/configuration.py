@@ -1,4 +1,4 @@
-"""What a report is about: a result, and its best configuration by the one cost model."""
+"""The best configuration of a result, and all that is known of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ithaca.studies.explanation.facts import Facts
 
 
 @dataclass(frozen=True)
-class Subject:
+class BestConfiguration:
     """A configuration, and all that is known of it.
 
     Attributes
@@ -55,7 +55,7 @@ class Subject:
         return METRICS[self.objective].unit if self.objective in METRICS else ""
 
 
-def subject(result: LoadedResult, explanation: Explanation) -> Subject | None:
+def best_configuration(result: LoadedResult, explanation: Explanation) -> BestConfiguration | None:
     """The best configuration of a result; None where it has none."""
     known, certificate = explanation.facts, explanation.certificate
     if known is None or certificate is None:
@@ -63,4 +63,4 @@ def subject(result: LoadedResult, explanation: Explanation) -> Subject | None:
     solution = next(s for s in result.solutions if s.array == explanation.array and s.value == known.value)
     assert solution.tiling is not None
     problem = result.problem(solution.array)
-    return Subject(result, solution, solution.tiling, problem, problem.costs(solution.tiling), known, certificate)
+    return BestConfiguration(result, solution, solution.tiling, problem, problem.costs(solution.tiling), known, certificate)

@@ -1,0 +1,126 @@
+"""What is proven, how the search got there, and how the designs compare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ithaca.exports.report.blocks import Block, Paragraph, Section, Table, chart_figure
+from ithaca.exports.report.configuration import BestConfiguration
+from ithaca.formulations.shown_numbers import number, percent
+from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.solver.certificate import Certificate, Status
+from ithaca.solver.loaded_result import LoadedResult, LoadedSolution
+from ithaca.solver.trace import TracePoint
+from ithaca.studies.charts.chart import Bar, BarChart, LineChart, Series, metric_label, wide_spread
+
+#: What a report says of a result without a trace.
+NO_TRACE = "The result holds no trace of the search: it was written before traces were kept, or not by a solve."
+
+_OUTCOME = {
+    Status.OPTIMAL: "optimal",
+    Status.FEASIBLE: "not proven optimal",
+    Status.INFEASIBLE: "infeasible (proven)",
+    Status.UNKNOWN: "nothing found in time",
+}
+
+
+def certificate(best: BestConfiguration) -> Section:
+    """The certificates, and incumbent and bound over time."""
+    whole, own = best.certificate, best.solution.certificate
+    many = len(best.result.solutions) > 1
+    head = ("", "this design", "all designs of the result") if many else ("", "this design")
+    columns = (_entries(own, best), _entries(whole, best)) if many else (_entries(own, best),)
+    rows = tuple((name, *(column[name] for column in columns)) for name in columns[0])
+    blocks: list[Block] = [Table("What is proven", head, rows, frozenset({0, 1, 2}))]
+    if whole.status is Status.OPTIMAL:
+        blocks.insert(0, Paragraph("The lower bound equals the value in exact arithmetic, so no search could find better."))
+    if own.trace:
+        title = f"Incumbent and lower bound over time, design {best.solution.array.name}"
+        blocks.append(chart_figure("convergence", _convergence(own.trace, title, best.objective), (8.0, 3.2)))
+        entries = tuple((f"{p.seconds:.3f}", number(p.nodes), number(p.value), number(p.lower_bound)) for p in own.trace)
+        blocks.append(
+            Table("The search, change by change", ("seconds", "boxes", "incumbent", "lower bound"), entries, frozenset(), True)
+        )
+    else:
+        blocks.append(Paragraph(NO_TRACE))
+    return Section("certificate", "The certificate", tuple(blocks))
+
+
+def _entries(proof: Certificate, best: BestConfiguration) -> dict[str, str]:
+    return {
+        "status": proof.status.value,
+        best.objective: number(best.facts.value),
+        "lower bound": number(proof.lower_bound),
+        "gap": "–" if proof.gap is None else percent(proof.gap),
+        "method": proof.method,
+        "boxes examined": number(proof.nodes),
+        "seconds": f"{proof.seconds:.2f}",
+    }
+
+
+def _convergence(trace: Sequence[TracePoint], title: str, objective: str) -> LineChart:
+    """Lower bound and incumbent, each until the end of the search."""
+    series = []
+    for name, steps in (
+        ("lower bound", [(p.seconds, p.lower_bound) for p in trace if p.lower_bound is not None]),
+        ("incumbent", [(p.seconds, p.value) for p in trace if p.value is not None]),
+    ):
+        if steps:
+            last = steps[-1][1]
+            x, y = zip(*steps, (trace[-1].seconds, last), strict=True)
+            series.append(Series(f"{name}: at last {number(last)}", x, tuple(map(float, y))))
+    log_y = wide_spread(y for each in series for y in each.y)
+    return LineChart(title, "seconds", metric_label(objective), tuple(series), steps=True, log_y=log_y)
+
+
+def designs(result: LoadedResult) -> Section:
+    """Objective, bound and resources of every design, the best first."""
+    ranked = sorted(result.solutions, key=lambda s: (s.value is None, s.value or 0))
+    objective = result.objective.text
+    least = ranked[0].value if ranked else None
+    blocks: list[Block] = []
+    if least is not None and len(ranked) > 1:
+        bars = tuple(_bar(solution, first=place == 0) for place, solution in enumerate(ranked))
+        text = f"{len(ranked)} designs were solved, each with the limits and the objective of the result."
+        if any(bar.mark is not None for bar in bars):
+            text += (
+                " The mark on a bar is the lower bound of a design that is not proven: its optimum lies between mark and end."
+            )
+        chart = BarChart(f"The least {objective} of every design", metric_label(objective), bars)
+        blocks += [Paragraph(text), chart_figure("designs-chart", chart)]
+    limits = tuple(limit.metric for limit in result.limits if limit.metric in METRICS)
+    before = ("design", "buildable", objective, "above the best", "lower bound", "outcome")
+    columns = (*before, *limits, "boxes", "seconds", "method")
+    rows = []
+    for solution in ranked:
+        proof = solution.certificate
+        above = "–"
+        if solution.value is not None and least:
+            above = percent((solution.value - least) / abs(least)) if solution.value != least else "the best"
+        rows.append(
+            (
+                solution.array.name,
+                "yes" if solution.array.buildable else "no",
+                number(solution.value),
+                above,
+                number(proof.lower_bound),
+                _OUTCOME[proof.status],
+                *(number(solution.metrics.get(name)) for name in limits),
+                number(proof.nodes),
+                f"{proof.seconds:.2f}",
+                proof.method,
+            )
+        )
+    text_columns = frozenset({0, 1, 5, len(columns) - 1})
+    blocks.append(Table("All designs of the result", columns, tuple(rows), text_columns))
+    return Section("designs", "Design comparison", tuple(blocks))
+
+
+def _bar(solution: LoadedSolution, *, first: bool) -> Bar:
+    proof, buildable = solution.certificate, "" if solution.array.buildable else ", not buildable"
+    if solution.value is None:
+        return Bar(solution.array.name, None, f"{_OUTCOME[proof.status]}{buildable}")
+    open_ = proof.status is not Status.OPTIMAL
+    note = number(solution.value) + (" (not proven)" if open_ else "") + buildable
+    mark = float(proof.lower_bound) if open_ and proof.lower_bound is not None else None
+    return Bar(solution.array.name, float(solution.value), note, first, mark)

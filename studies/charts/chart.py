@@ -1,0 +1,230 @@
+"""What a chart shows, apart from how it is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.formulations.shown_numbers import number
+from ithaca.formulations.systolic.metrics import METRICS
+
+#: A ratio of largest to smallest value from which an axis is logarithmic.
+LOGARITHMIC = 30.0
+
+Coordinate = str | float
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points that belong together.
+
+    Attributes
+    ----------
+    name : str
+        For the legend; empty for none.
+    x, y : tuple
+        Coordinates.
+    low : tuple of float or None
+        Proven lower bound of each y; None where it is proven to be y, or unknown. Empty if that is so for all.
+    notes : tuple of str
+        What to say about each point; empty for nothing.
+    """
+
+    name: str
+    x: tuple[Coordinate, ...]
+    y: tuple[float, ...]
+    low: tuple[float | None, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def bounds(self) -> list[tuple[Coordinate, float, float]]:
+        """x, lower bound and y of the points that are not proven."""
+        return [(x, low, y) for x, low, y in zip(self.x, self.low, self.y, strict=False) if low is not None]
+
+
+@dataclass(frozen=True)
+class LineChart:
+    """Series of points over a number, joined by lines, or over names.
+
+    Attributes
+    ----------
+    title, x_label, y_label : str
+        Texts.
+    series : tuple of Series
+        What to draw.
+    all_x : tuple
+        All values of x in order, where there are some without points; empty for those of the series.
+    missing : tuple of (x, str)
+        Where there is no value, and why.
+    steps : bool
+        Whether lines are stairs, as a front's.
+    colours : tuple of float
+        A third quantity of the first series' points, shown as colour; empty for none.
+    colour_label : str
+        Its name.
+    log_x, log_y : bool
+        Which axes are logarithmic.
+    """
+
+    title: str
+    x_label: str
+    y_label: str
+    series: tuple[Series, ...]
+    all_x: tuple[Coordinate, ...] = ()
+    missing: tuple[tuple[Coordinate, str], ...] = ()
+    steps: bool = False
+    colours: tuple[float, ...] = ()
+    colour_label: str = ""
+    log_x: bool = False
+    log_y: bool = False
+
+    @property
+    def x_values(self) -> tuple[Coordinate, ...]:
+        """All values of x in order."""
+        return self.all_x or tuple(dict.fromkeys(x for series in self.series for x in series.x))
+
+    @property
+    def numeric(self) -> bool:
+        """Whether x is a number, not a name."""
+        return not any(isinstance(x, str) for x in self.x_values)
+
+    @property
+    def description(self) -> str:
+        """What it shows, for those who do not see it."""
+        return "; ".join(
+            f"{s.name or self.y_label}: from {number(s.y[0])} at {_said(s.x[0])} to {number(s.y[-1])} at {_said(s.x[-1])}"
+            for s in self.series
+            if s.y
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar.
+
+    Attributes
+    ----------
+    name : str
+        What it stands for.
+    value : float or None
+        Its length; None where there is only a note.
+    note : str
+        Its value in words.
+    first : bool
+        Whether it stands out.
+    mark : float or None
+        Where to put a mark, such as a lower bound.
+    """
+
+    name: str
+    value: float | None
+    note: str
+    first: bool = False
+    mark: float | None = None
+
+
+@dataclass(frozen=True)
+class BarChart:
+    """Horizontal bars with names and figures, from top to bottom.
+
+    Attributes
+    ----------
+    title, x_label : str
+        Texts.
+    bars : tuple of Bar
+        What to draw.
+    line : (float, str) or None
+        A line across all bars, and its name.
+    ends : (float, float) or None
+        Ends of the axis; None for those of what is shown.
+    stacked : bool
+        Whether each bar starts where the one before it ends: parts of a whole.
+    """
+
+    title: str
+    x_label: str
+    bars: tuple[Bar, ...]
+    line: tuple[float, str] | None = None
+    ends: tuple[float, float] | None = None
+    stacked: bool = False
+
+    @property
+    def starts(self) -> list[float]:
+        """Where each bar starts."""
+        values = [bar.value or 0.0 for bar in self.bars]
+        return [sum(values[:place]) if self.stacked else 0.0 for place in range(len(values))]
+
+    @property
+    def description(self) -> str:
+        """What it shows, for those who do not see it."""
+        return "; ".join(f"{bar.name}: {bar.note}" for bar in self.bars)
+
+
+@dataclass(frozen=True, eq=False)
+class HeatMap:
+    """A quantity over two factors, as coloured cells of equal size, since factors need not be equally spaced.
+
+    Attributes
+    ----------
+    title, x_label, y_label, label : str
+        Texts; ``label`` names the quantity.
+    x, y : array of int
+        Values of the two factors, ascending.
+    values : array of float, shape (y, x)
+        The quantity; NaN where there is none.
+    texts : tuple of tuple of str
+        What to write into the cells, like ``values``; empty for nothing.
+    marked : (int, int) or None
+        Factors of the cell to mark.
+    mark : str
+        What it is.
+    """
+
+    title: str
+    x_label: str
+    y_label: str
+    label: str
+    x: NDArray[np.int64]
+    y: NDArray[np.int64]
+    values: NDArray[np.float64]
+    texts: tuple[tuple[str, ...], ...] = ()
+    marked: tuple[int, int] | None = None
+    mark: str = ""
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The least and the largest value."""
+        known = self.values[np.isfinite(self.values)]
+        return (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+
+    @property
+    def description(self) -> str:
+        """What it shows, for those who do not see it."""
+        empty, (low, high) = int(np.isnan(self.values).sum()), self.ends
+        said = f"{self.x.size} by {self.y.size} cells, {empty} of them empty; {self.label} from {number(low)} to {number(high)}"
+        if self.marked is not None:
+            said += f"; {self.mark} is at {self.x_label} {self.marked[0]}, {self.y_label} {self.marked[1]}"
+        return said
+
+
+Chart = LineChart | BarChart | HeatMap
+
+
+def wide_spread(values: Iterable[float]) -> bool:
+    """Whether an axis of these values is better logarithmic."""
+    finite = [v for v in values if isfinite(v)]
+    return bool(finite) and min(finite) > 0 and max(finite) / min(finite) >= LOGARITHMIC
+
+
+def metric_label(text: str) -> str:
+    """A metric, or an expression, with its unit."""
+    metric = METRICS.get(text.strip())
+    return text if metric is None else f"{text} ({metric.unit})"
+
+
+def _said(x: Coordinate) -> str:
+    return x.replace("\n", " ") if isinstance(x, str) else number(x)

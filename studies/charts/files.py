@@ -1,0 +1,39 @@
+"""Charts written to files whose endings choose the renderer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ithaca.studies.charts.chart import Chart
+from ithaca.studies.charts.page import save_page
+from ithaca.studies.charts.picture import save_picture
+from ithaca.studies.files import whole_file
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.writing import check_writable
+
+PICTURES = (".png", ".svg", ".pdf")
+PAGES = (".html",)
+
+
+def check_plot(path: Path) -> None:
+    """Refuse, before any work is done for it, a file that `save_plot` could not write."""
+    suffix = path.suffix.lower()
+    if suffix not in PICTURES + PAGES:
+        raise InputError(
+            f"cannot plot to {path}: unknown kind of file; allowed: a name that ends in {', '.join(PICTURES + PAGES)}"
+        )
+    check_writable(path)
+    package = "matplotlib" if suffix in PICTURES else "plotly"
+    try:
+        __import__(package)
+    except ImportError:
+        raise InputError(
+            f"{suffix[1:].upper()} plots need the package {package}; install it with pip install {package}"
+        ) from None
+
+
+def save_plot(chart: Chart, path: Path) -> None:
+    """Draw a chart to a file; its ending chooses the kind."""
+    check_plot(path)
+    with whole_file(path) as temporary:
+        (save_picture if path.suffix.lower() in PICTURES else save_page)(chart, temporary)
