@@ -22,8 +22,6 @@ class Cells:
     ----------
     trees : tuple of Tree
         The trees of the axes.
-    parents : tuple of array, shape (nodes,)
-        For each node of each tree the one above it; 0 for the root.
     ancestors : tuple of array, shape (nodes,)
         For each node of each tree the cell's node above it (or itself).
     strides : tuple of int
@@ -31,7 +29,6 @@ class Cells:
     """
 
     trees: tuple[Tree, ...]
-    parents: tuple[NDArray[np.int64], ...]
     ancestors: tuple[NDArray[np.int64], ...]
     strides: tuple[int, ...]
 
@@ -44,9 +41,9 @@ class Cells:
     def ranges(self, code: int) -> dict[str, tuple[int, int]]:
         """Smallest and largest value of every quantity in a cell."""
         found = {}
-        for tree, parent, stride in reversed(list(zip(self.trees, self.parents, self.strides, strict=True))):
+        for tree, stride in reversed(list(zip(self.trees, self.strides, strict=True))):
             node, code = divmod(code, stride)
-            rows = _rows_under(tree, parent, node)
+            rows = tree.rows_under(node)
             for name, values in tree.table.rows.items():
                 found[name] = int(values[rows].min()), int(values[rows].max())
         return found
@@ -54,11 +51,10 @@ class Cells:
 
 def coarse_cells(model: BoundModel, depth: int) -> Cells:
     """The cells of a model's trees cut at a depth (0: one cell, everything)."""
-    parents = tuple(_parents(tree) for tree in model.trees)
-    ancestors = tuple(_ancestors(tree, parent, depth) for tree, parent in zip(model.trees, parents, strict=True))
+    ancestors = tuple(_ancestors(tree, depth) for tree in model.trees)
     sizes = [tree.row.size for tree in model.trees]
     strides = tuple(int(np.prod(sizes[:axis], dtype=np.int64)) for axis in range(len(sizes)))
-    return Cells(model.trees, parents, ancestors, strides)
+    return Cells(model.trees, ancestors, strides)
 
 
 def most_crowded(parts: Sequence[Codes], count: int) -> list[int]:
@@ -67,25 +63,11 @@ def most_crowded(parts: Sequence[Codes], count: int) -> list[int]:
     return [int(code) for code in codes[np.argsort(-boxes, kind="stable")[:count]]]
 
 
-def _parents(tree: Tree) -> NDArray[np.int64]:
+def _ancestors(tree: Tree, depth: int) -> NDArray[np.int64]:
     parents = np.zeros(tree.left.size, np.int64)
     inner = np.flatnonzero(tree.left)
     parents[tree.left[inner]] = inner
     parents[tree.left[inner] + 1] = inner
-    return parents
-
-
-def _rows_under(tree: Tree, parents: NDArray[np.int64], node: int) -> NDArray[np.int32]:
-    """The rows of a node."""
-    leaves = np.flatnonzero(tree.left == 0)
-    above = leaves
-    while (above > node).any():  # nodes are numbered level by level: no node above it has a larger number
-        above = np.where(above > node, parents[above], above)
-    found: NDArray[np.int32] = tree.row[leaves[above == node]]
-    return found
-
-
-def _ancestors(tree: Tree, parents: NDArray[np.int64], depth: int) -> NDArray[np.int64]:
     level = np.zeros(1, np.int64)
     kept = [level]
     for _ in range(depth):

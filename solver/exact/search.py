@@ -125,7 +125,7 @@ class Search:
             if self._should_stop():
                 return state
             _, _, nodes, bounds = heapq.heappop(self._heap)
-            nodes, bounds = self._still_open(nodes, bounds)
+            nodes, bounds = self._without_ties(*self._still_open(nodes, bounds))
             if not bounds.size:
                 continue
             if self._batches < DIVING_BATCHES:
@@ -195,7 +195,7 @@ class Search:
         if value is None:
             return inf
         target = float(value - self.model.step)
-        # where the grid is unknown (step 0) this keeps ties open, down to single configurations
+        # where the grid is unknown (step 0) or finer than floats this keeps ties open: `_without_ties` closes them
         return target + 2 * ROUNDING * abs(target)
 
     # -- boxes -------------------------------------------------------------------------
@@ -203,6 +203,27 @@ class Search:
     def _still_open(self, nodes: Nodes, bounds: NDArray[np.float64]) -> tuple[Nodes, NDArray[np.float64]]:
         open_ = bounds <= self._cutoff()
         return (nodes, bounds) if open_.all() else (nodes[:, open_], bounds[open_])
+
+    def _without_ties(self, nodes: Nodes, bounds: NDArray[np.float64]) -> tuple[Nodes, NDArray[np.float64]]:
+        """Drop boxes that floats cannot tell from an improvement but Fractions can.
+
+        On a plateau every box is one: without this all its configurations would be tried.
+        """
+        value, step, exact = self.state.value, self.model.step, self.model.exact_bound
+        if value is None:
+            return nodes, bounds
+        target = float(value - step)
+        margin = 2 * ROUNDING * abs(target)
+        near = np.flatnonzero(bounds >= target - margin)
+        if step > 2 * margin or not near.size:
+            return nodes, bounds
+        # boxes that differ in axes without influence share a bound
+        deciding, which = np.unique(nodes[exact.axes][:, near], axis=1, return_inverse=True)
+        lows = [exact.of(column) for column in deciding.T.tolist()]
+        tied = np.array([low is not None and (low >= value if not step else low > value - step) for low in lows])
+        open_ = np.ones(bounds.size, bool)
+        open_[near[tied[which.ravel()]]] = False
+        return nodes[:, open_], bounds[open_]
 
     def _children(self, nodes: Nodes) -> Nodes:
         """Split every box along the axis whose node varies most."""

@@ -20,6 +20,7 @@ from ithaca.formulations.problem import Problem, SymbolicProblem
 from ithaca.formulations.systolic.design_space import Axis, axes, candidate_rows
 from ithaca.solver.options import never
 from ithaca.solver.tables.configurations import configurations_of
+from ithaca.solver.tables.exact_bound import ExactBound
 from ithaca.solver.tables.granularity import granularity
 from ithaca.solver.tables.model import BoundModel, Source
 from ithaca.solver.tables.program import Program
@@ -71,6 +72,7 @@ class Frame:
             known.limits,
             known.step,
             configurations_of(known.values, [tree.table for tree in self.trees], known.limits),
+            ExactBound(known.objective, self.trees),
         )
 
 
@@ -141,12 +143,15 @@ class LoweredProblem:
         Bounds of the constraints, loosened by the rounding of floats.
     step : Fraction
         All objective values are multiples of it; 0 if unknown.
+    objective : Expression
+        The objective's bound over column statistics, as no rounding has touched it.
     """
 
     bounds: Program
     values: Program
     limits: NDArray[np.float64]
     step: Fraction
+    objective: Expression
 
 
 def lower_problem(problem: Problem, relaxation: Relaxation) -> LoweredProblem:
@@ -161,6 +166,7 @@ def lower_problem(problem: Problem, relaxation: Relaxation) -> LoweredProblem:
         Program([symbolic.objective, *(expression for expression, _ in symbolic.constraints)]),
         np.array([loosened(bound) for _, bound in symbolic.constraints]),
         granularity(symbolic.objective, problem.data),
+        bounds[0],
     )
 
 

@@ -14,6 +14,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design_space import tiling_of
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.tables.configurations import Configurations
+from ithaca.solver.tables.exact_bound import ExactBound
 from ithaca.solver.tables.program import Program
 from ithaca.solver.tables.tree import Tree
 
@@ -56,6 +57,8 @@ class BoundModel:
         All objective values are multiples of it; 0 if unknown.
     configurations : Configurations
         Values single configurations.
+    exact_bound : ExactBound
+        The objective's bound without rounding, box by box.
     """
 
     problem: Problem
@@ -65,6 +68,7 @@ class BoundModel:
     limits: NDArray[np.float64]
     step: Fraction
     configurations: Configurations
+    exact_bound: ExactBound
 
     def bound(self, nodes: Nodes) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Bound boxes.

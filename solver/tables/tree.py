@@ -42,6 +42,15 @@ class Tree:
     row: NDArray[np.int32]
     spread: NDArray[np.float32]
 
+    def rows_under(self, node: int) -> NDArray[np.int32]:
+        """The rows of a node."""
+        found, level = [], np.array([node])
+        while level.size:
+            left = self.left[level]
+            found.append(self.row[level[left == 0]])
+            level = np.concatenate([left[left > 0], left[left > 0] + 1])
+        return np.concatenate(found)
+
 
 def build_tree(table: Table, checkpoint: Callable[[], None] = never) -> Tree:
     """Split the rows top-down, level by level, at the column that varies most.

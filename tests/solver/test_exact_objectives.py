@@ -12,6 +12,8 @@ from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.tables.frame import build_model
 from ithaca.workloads.library import workload
 from tests.problems import mm_problem
 from tests.solver.brute_force import brute_force
@@ -78,3 +80,44 @@ def test_whole_arrays_are_proven(objective: str, value: str) -> None:
     assert solution.certificate.status is Status.OPTIMAL
     assert solution.value is not None
     assert float(solution.value) == pytest.approx(float(value), rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("objective", "value"),
+    [
+        ("1/ceil(latency/1e30)", 1),
+        ("min(1/latency, 1e-30)", Fraction(1, 10**30)),
+        ("max(latency, 1e30)", 10**30),
+        ("max(latency/dsp, 1e6)", 10**6),
+        ("0*latency + 1", 1),
+        ("0*latency", 0),
+    ],
+)
+def test_a_plateau_ends_with_any_of_its_points(objective: str, value: Fraction) -> None:
+    """No box is better than the bound that the value meets; floats alone cannot tell, and would try every configuration."""
+    problem = mm_problem((64, 64, 64), objective=objective)
+    solution = solve_exact(problem, SolveOptions(time_limit=20))
+    assert solution.certificate.status is Status.OPTIMAL
+    assert solution.value == solution.certificate.lower_bound == value
+    assert solution.certificate.nodes < 1000
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_exact_bounds_of_boxes_bound_their_configurations(seed: int) -> None:
+    """Along random ways from the root to a single configuration they only grow, up to the reference's value."""
+    draw = random.Random(seed)
+    model = build_model(
+        mm_problem((12, 9, 8), ("i", "k"), objective=draw.choice(["latency/dsp", "comm/comp", "-comp/latency"]))
+    )
+    for _ in range(20):
+        nodes = [0] * len(model.trees)
+        before = None
+        while any(tree.left[node] for tree, node in zip(model.trees, nodes, strict=True)):
+            axis = draw.choice([a for a, tree in enumerate(model.trees) if tree.left[nodes[a]]])
+            nodes[axis] = int(model.trees[axis].left[nodes[axis]]) + draw.randint(0, 1)
+            bound = model.exact_bound.of([nodes[a] for a in model.exact_bound.axes])
+            assert bound is not None
+            assert before is None or before <= bound
+            before = bound
+        tiling = model.tiling([int(tree.row[node]) for tree, node in zip(model.trees, nodes, strict=True)])
+        assert before == model.problem.value(model.problem.costs(tiling))
