@@ -6,11 +6,12 @@ imported here is light, so that ``ithaca --help`` answers at once.
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -30,6 +31,9 @@ from ithaca.commands.syntax.solve import solve
 from ithaca.commands.syntax.verify import verify
 from ithaca.commands.syntax.whatif import whatif
 from ithaca.workloads.errors import DisagreementError, InputError
+
+#: File descriptor of standard error.
+STDERR = 2
 
 CLOSED = "standard output was closed before everything was printed"
 
@@ -62,6 +66,7 @@ def _main(
 
 def main() -> None:
     """Entry point: exit status 0 answer found, 1 nothing found, 2 bad input, 130 interrupted (one line on stderr)."""
+    _keep_standard_error()
     if sys.stdout is None:
         print("ithaca: standard output is closed", file=sys.stderr)
         sys.exit(BAD_INPUT)
@@ -92,6 +97,28 @@ def main() -> None:
             raise
         status = _refuse(message())
     sys.exit(status if isinstance(status, int) else 0)
+
+
+class _Forgiving(io.FileIO):
+    """A file that takes everything, though it may be full."""
+
+    def write(self, content: Any) -> int:
+        try:
+            return super().write(content) or 0
+        except OSError:
+            return memoryview(content).nbytes
+
+
+def _keep_standard_error() -> None:
+    """Let what cannot be said on standard error, since it is closed or full, change nothing else."""
+    if sys.stderr is None:  # the next file opened would take its place
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        if nowhere != STDERR:
+            os.dup2(nowhere, STDERR)
+    elif sys.stderr is not sys.__stderr__:  # what a caller put there
+        return
+    file = io.BufferedWriter(_Forgiving(STDERR, "w", closefd=False))
+    sys.stderr = io.TextIOWrapper(file, errors="backslashreplace", line_buffering=True)
 
 
 def _interruptible() -> list[int]:

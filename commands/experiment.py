@@ -11,8 +11,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from ithaca.commands.display import console
-from ithaca.commands.experiment_line import ExperimentLine
 from ithaca.commands.interrupt import Interrupt
+from ithaca.commands.live_line import LiveLine
 from ithaca.experiments.experiment import Cell, Experiment, Outcome, Run
 from ithaca.experiments.files import check_folder, write_experiment
 from ithaca.experiments.registry import ALL, NAMES, find_experiment
@@ -76,8 +76,8 @@ def run(asked: ExperimentCommand) -> None:
 
 
 def _run_one(experiment: Experiment, asked: ExperimentCommand) -> Outcome:
-    with Interrupt() as interrupt, ExperimentLine() as line:
-        how = replace(asked.how, stop=interrupt, tell=lambda step: line.show(experiment.name, step))
+    with Interrupt() as interrupt, LiveLine("starting") as line:
+        how = replace(asked.how, stop=interrupt, tell=lambda step: line.show(f"{experiment.name} · {step}"))
         outcome = experiment.run(how)
         how.step("writing")
         for path in write_experiment(asked.folder, experiment, asked.how, outcome):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ithaca.commands.interrupt import Interrupt
-from ithaca.commands.study_line import StudyLine
+from ithaca.commands.live_line import LiveLine
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.loaded_result import LoadedResult
@@ -48,7 +48,7 @@ def explain_result(
         raise InputError(f"{path}: {error}") from None
     if options is None:
         return result, explain(result, solutions, None)
-    with Interrupt() as interrupt, StudyLine() as line:
+    with Interrupt() as interrupt, LiveLine("building problems") as line:
         budget = Budget(replace(options, stop=interrupt))
         # raised limits, no limits, and once more should the result not be proven
         count, solved = len(RAISES) * len(distinct_limits(result.limits)) + 2, 0
@@ -58,7 +58,7 @@ def explain_result(
             solved += 1
 
             def report(name: str, progress: Progress) -> None:
-                line.show(f"solve {solved} of at most {count}", name, progress)
+                line.show(f"solve {solved} of at most {count} · {name}", progress)
 
             return solve_best(problems, budget.share(max(count - solved + 1, 1)), starts=starts, report=report)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ithaca.commands.interrupt import Interrupt
-from ithaca.commands.progress_line import ProgressLine
+from ithaca.commands.live_line import LiveLine
 from ithaca.exports import autosa, scalesim, timeloop
 from ithaca.exports.autosa.requirements import MIN_LANES
 from ithaca.formulations.problem import SpaceOptions
@@ -106,7 +106,7 @@ def _buildable(tool: _Target, result: LoadedResult) -> _Choice:
         raise _none_of(tool, never)
     space = SpaceOptions(max(MIN_LANES, result.space.min_lanes), result.space.divisors_only, dividing_packs=True)
     problems = [replace(result.problem(array), space=space) for array in arrays]
-    with Interrupt() as interrupt, ProgressLine([a.name for a in arrays]) as line:
+    with Interrupt() as interrupt, LiveLine("deriving tables", [a.name for a in arrays]) as line:
         solutions = solve_designs(problems, SolveOptions(stop=interrupt), report=line.report, finished=line.finished)
     best = best_solution(solutions)
     if best is None or best.tiling is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ithaca.commands.interrupt import Interrupt
-from ithaca.commands.network_progress import NetworkProgress
+from ithaca.commands.live_line import LiveLine
 from ithaca.commands.options import (
     parse_edition,
     parse_integer,
@@ -31,7 +31,7 @@ from ithaca.studies.network.modes import MODES, ONE_SEARCH, SEVERAL_ARRAYS, mode
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.request import NetworkRequest
 from ithaca.studies.network.result import NetworkResult
-from ithaca.studies.network.runner import RunOptions
+from ithaca.studies.network.runner import RunOptions, RunState
 from ithaca.studies.network.store import ProblemStore
 from ithaca.studies.network.table import network_table
 from ithaca.workloads.errors import InputError
@@ -151,9 +151,14 @@ def run(asked: NetworkCommand) -> NetworkResult:
             asked.options.search,
             lambda line: print(f"ithaca: {line}", file=sys.stderr),
         )
-    with Interrupt() as interrupt, NetworkProgress() as progress:
+    with Interrupt() as interrupt, LiveLine("deriving designs") as line:
+
+        def report(state: RunState) -> None:
+            failed = f" · {state.failed} failed" if state.failed else ""
+            line.show(state.place + failed, state.progress, done=state.done, total=state.total)
+
         search = replace(asked.options.search, stop=interrupt)
-        options = replace(asked.options, search=search, store=store, report=progress.report)
+        options = replace(asked.options, search=search, store=store, report=report)
         return mode(asked.mode)(asked.network, asked.request, options)
 
 

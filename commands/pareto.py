@@ -12,10 +12,10 @@ from rich.table import Table
 
 from ithaca.commands.display import console
 from ithaca.commands.interrupt import Interrupt
+from ithaca.commands.live_line import LiveLine
 from ithaca.commands.options import split_values
 from ithaca.commands.request import Request, problems
 from ithaca.commands.results_folder import open_store
-from ithaca.commands.study_line import StudyLine
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.metrics import METRICS
@@ -62,7 +62,7 @@ def run(
 ) -> Front:
     """Compute the front; Ctrl-C ends with what is known."""
     store = open_store(results)
-    with Interrupt() as interrupt, StudyLine() as line:
+    with Interrupt() as interrupt, LiveLine("building problems") as line:
         return pareto_front(
             problems(request),
             objectives,
@@ -71,7 +71,7 @@ def run(
             method=method,
             threads=threads,
             store=store,
-            report=lambda found, design, progress: line.show(f"{found} points", design, progress),
+            report=lambda found, design, progress: line.show(f"{found} points · {design}", progress),
         )
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ithaca.commands.interrupt import Interrupt
-from ithaca.commands.progress_line import ProgressLine
+from ithaca.commands.live_line import LiveLine
 from ithaca.solver.agreement import check_agreement
 from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.solver.evolution.engine import solve_evolve
@@ -45,7 +45,7 @@ def refine_result(path: Path, options: SolveOptions, samples: int) -> Result:
     """
     loaded = load_result(path)
     began, solutions = time.perf_counter(), []
-    with Interrupt() as interrupt, ProgressLine([s.array.name for s in loaded.designs]) as line:
+    with Interrupt() as interrupt, LiveLine("deriving tables", [s.array.name for s in loaded.designs]) as line:
         for index, recorded in enumerate(loaded.designs):
             left = options.time_limit
             if left is not None:

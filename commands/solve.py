@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ithaca.commands.display import explain_infeasibility
 from ithaca.commands.interrupt import Interrupt
-from ithaca.commands.progress_line import ProgressLine
+from ithaca.commands.live_line import LiveLine
 from ithaca.commands.request import Request, problems
 from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.systolic.tiling import Tiling
@@ -54,7 +54,7 @@ def run(
     """
     asked = problems(request)
     starts = [start.get((*p.array.dataflow, p.array.permutation)) for p in asked]
-    with Interrupt() as interrupt, ProgressLine([p.array.name for p in asked]) as line:
+    with Interrupt() as interrupt, LiveLine("deriving tables", [p.array.name for p in asked]) as line:
         bounded = replace(options, stop=interrupt)
         solutions = solve_designs(
             asked, bounded, method=method, threads=threads, starts=starts, report=line.report, finished=line.finished

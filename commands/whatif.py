@@ -14,9 +14,9 @@ from rich.table import Table
 
 from ithaca.commands.display import console
 from ithaca.commands.interrupt import Interrupt
+from ithaca.commands.live_line import LiveLine
 from ithaca.commands.request import Request, problems
 from ithaca.commands.results_folder import open_store
-from ithaca.commands.study_line import StudyLine
 from ithaca.commands.vary import Variation, parse_variations, varied
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.metrics import METRICS
@@ -90,7 +90,7 @@ def run(asked: WhatIf, options: SolveOptions, threads: int, method: Method) -> S
     """Run the study; Ctrl-C ends it with what is known."""
     store = open_store(asked.results)
     count = prod(len(v.axis.values) for v in asked.variations)
-    with Interrupt() as interrupt, StudyLine() as line:
+    with Interrupt() as interrupt, LiveLine("building problems") as line:
         return run_study(
             [v.axis for v in asked.variations],
             lambda values: problems(varied(asked.request, asked.variations, values)),
@@ -99,7 +99,7 @@ def run(asked: WhatIf, options: SolveOptions, threads: int, method: Method) -> S
             threads=threads,
             store=store,
             percent=asked.percent,
-            report=lambda place, done, progress: line.show(f"{done}/{count} points", place, progress),
+            report=lambda place, done, progress: line.show(place, progress, done=done, total=count),
             provenance=_provenance(asked),
         )
 

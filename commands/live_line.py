@@ -1,0 +1,82 @@
+"""The live line of whatever runs, on stderr where that is a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from ithaca.formulations.shown_numbers import number
+from ithaca.solver.certificate import relative_gap
+from ithaca.solver.progress import Progress
+from ithaca.workloads.messages import escaped
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+#: Seconds between updates while a search runs.
+PERIOD = 0.1
+
+
+class LiveLine:
+    """Shows how much is done, what is solved now, and how far that is.
+
+    Parameters
+    ----------
+    begin : str
+        What happens before anything is solved.
+    names : sequence of str
+        The designs, where these are what is counted; `report` and `finished` then take their numbers.
+    """
+
+    def __init__(self, begin: str, names: Sequence[str] = ()) -> None:
+        self._begin = begin
+        self._names = names
+        self._done = 0
+        self._last = 0.0
+        self._bar: Bar | None = None
+
+    def __enter__(self) -> LiveLine:
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import Progress, SpinnerColumn, TextColumn
+
+            text = TextColumn("{task.description}", markup=False)
+            self._bar = Progress(SpinnerColumn(), text, console=Console(stderr=True), transient=True)
+            self._bar.add_task(self._begin, total=None)
+            self._bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def show(self, text: str, progress: Progress | None = None, *, done: int = 0, total: int | None = None) -> None:
+        """Show what is solved now, how far its search is, and how many of how many are done, as far as known."""
+        now = time.perf_counter()
+        if self._bar is None or (progress is not None and now - self._last < PERIOD):
+            return
+        self._last = now
+        (task,) = self._bar.tasks
+        if total is not None and task.total is None:
+            from rich.progress import BarColumn, MofNCompleteColumn, TimeElapsedColumn, TimeRemainingColumn
+
+            counted = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
+            self._bar.columns = (*counted, self._bar.columns[-1])
+        if progress is not None:
+            gap = relative_gap(progress.value, progress.lower_bound)
+            text += (
+                f" · incumbent {number(progress.value)} · bound {number(progress.lower_bound)} · "
+                f"gap {'–' if gap is None else f'{gap:.2%}'} · {progress.boxes:,} boxes · {progress.seconds:.1f} s"
+            )
+        self._bar.update(task.id, description=escaped(text), completed=done, total=total)
+
+    def report(self, index: int, progress: Progress) -> None:
+        """Show the search of a design."""
+        self.show(self._names[index], progress, done=self._done, total=len(self._names))
+
+    def finished(self, index: int, solution: object) -> None:
+        """Count a design that is done."""
+        self._done += 1
