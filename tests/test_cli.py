@@ -12,13 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.command_line import begin, ithaca
+
 MM = ("mm", "-s", "i=16,j=16,k=16")
-
-
-def ithaca(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
-    """Run the command as installed, in a process of its own."""
-    command = [sys.executable, "-m", "ithaca.cli", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)  # type: ignore[call-overload, no-any-return]
 
 
 @pytest.fixture(scope="module")
@@ -246,32 +242,35 @@ def test_bad_files_are_refused_by_name(case: str, tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_reported_and_leaves_no_file() -> None:
-    with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "ithaca.cli", "list", "workloads"]
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
+    with Path("/dev/full").open("w") as full, begin("list", "workloads", stdout=full) as process:
+        errors = process.communicate(timeout=60)[1]
+    assert process.returncode == 2
+    assert errors.count("\n") == 1
 
 
 def test_a_closed_pipe_is_no_traceback() -> None:
     read, write = os.pipe()
     os.close(read)
-    command = [sys.executable, "-m", "ithaca.cli", "list", "designs", "mm"]
-    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, timeout=60)
+    with begin("list", "designs", "mm", stdout=write) as process:
+        errors = process.communicate(timeout=60)[1]
     os.close(write)
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert "closed" in done.stderr
+    assert process.returncode == 2
+    assert errors.count("\n") == 1
+    assert "closed" in errors
 
 
 def test_ctrl_c_prints_what_it_has(tmp_path: Path) -> None:
     path = tmp_path / "result.json"
-    command = [sys.executable, "-m", "ithaca.cli", "solve", "mm", "-s", "i=4096,j=4001,k=4096", "--include-unbuildable"]
-    command += ["--json", "-o", str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(3)
-        process.send_signal(signal.SIGINT)
-        output, errors = process.communicate(timeout=100)
+    words = ("solve", "mm", "-s", "i=4096,j=4001,k=4096", "--include-unbuildable", "--json", "-o", path)
+    # before it searches it has nothing, and how long that takes depends on the machine
+    for pause in (2, 4, 8, 16, 32):
+        with begin(*words) as process:
+            time.sleep(pause)
+            process.send_signal(signal.SIGINT)
+            output, errors = process.communicate(timeout=100)
+        if process.returncode != 130:
+            break
+        assert (output, errors) == ("", "ithaca: interrupted\n")
     document = json.loads(output)
     assert "Traceback" not in errors
     assert document == json.loads(path.read_text())

@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,9 +16,7 @@ import pytest
 
 from ithaca.refine.files import load_grid
 from ithaca.solver.result_files import load_result
-
-#: Says on stderr when the program itself begins: what happens before is Python's, not the program's.
-BEGIN = "import sys; from ithaca import cli; print('begun', file=sys.stderr, flush=True); cli.main()"
+from tests.command_line import begin, ithaca
 
 #: What shells show as 130; an interrupted exec() makes Python end by the signal itself.
 INTERRUPTED = (130, -signal.SIGINT)
@@ -95,17 +92,13 @@ def rough(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """A result that is not proven optimal."""
     path = tmp_path_factory.mktemp("rough") / "rough.json"
     words = ["solve", "mm", "-s", "i=96,j=80,k=64", "--dataflow", "i,j", "--method", "exact", "--gap", "0.9"]
-    subprocess.run([sys.executable, "-m", "ithaca.cli", *words, "-o", str(path)], check=True, capture_output=True, timeout=100)
+    assert ithaca(*words, "-o", path).returncode == 0
     return path.read_bytes()
 
 
 def interrupted(case: Case, folder: Path, moment: Moment, number: signal.Signals) -> tuple[int, str]:
     """Run a command in a folder and send it a signal; its exit status and what it says on stderr."""
-    with subprocess.Popen(
-        [sys.executable, "-c", BEGIN, *case.words], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stderr is not None
-        assert process.stderr.readline() == "begun\n"
+    with begin(*case.words, cwd=folder, stdout=subprocess.DEVNULL) as process:
         if isinstance(moment, str):
             while process.poll() is None and not list(folder.rglob(".ithaca-*")):
                 time.sleep(0.0005)
@@ -181,16 +174,7 @@ def test_files_are_whole_or_as_before_at_many_moments(
 
 def test_signals_a_shell_asks_to_ignore_are_ignored(tmp_path: Path, rough: bytes) -> None:
     (tmp_path / "rough.json").write_bytes(rough)
-    with subprocess.Popen(
-        [sys.executable, "-c", BEGIN, "explain", "rough.json", "--quick"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),  # as nohup does of its signal
-    ) as process:
-        assert process.stderr is not None
-        assert process.stderr.readline() == "begun\n"
+    with begin("explain", "rough.json", "--quick", cwd=tmp_path, sigint="SIG_IGN") as process:  # as nohup does of its signal
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=100)
     assert (process.returncode, errors) == (0, "")
@@ -201,8 +185,8 @@ def test_a_closed_pipe_is_no_search_that_found_nothing(tmp_path: Path, rough: by
     (tmp_path / "rough.json").write_bytes(rough)
     read, write = os.pipe()
     os.close(read)
-    words = [sys.executable, "-m", "ithaca.cli", "explain", "rough.json", "--quick", "--json"]
-    done = subprocess.run(words, cwd=tmp_path, stdout=write, stderr=subprocess.PIPE, text=True, timeout=100)
+    with begin("explain", "rough.json", "--quick", "--json", cwd=tmp_path, stdout=write) as process:
+        errors = process.communicate(timeout=100)[1]
     os.close(write)
-    assert done.returncode == 2
-    assert done.stderr == "ithaca: standard output was closed before everything was printed\n"
+    assert process.returncode == 2
+    assert errors == "ithaca: standard output was closed before everything was printed\n"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ from ithaca.solver.certificate import Status
 from ithaca.solver.result_files import load_any_points, load_result
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import LIBRARY, workload
+from tests.command_line import ithaca
 
 KERNEL = """\
 name: strided-layer
@@ -24,18 +23,12 @@ untiled: [t]
 """
 
 
-def ithaca(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the command as installed, in a process and folder of its own."""
-    command = [sys.executable, "-m", "ithaca.cli", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=folder)
-
-
 @pytest.fixture(scope="module")
 def solved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a kernel of one's own, and a result of it."""
     folder = tmp_path_factory.mktemp("own")
     (folder / "kernel.yaml").write_text(KERNEL)
-    done = ithaca(folder, "solve", "kernel.yaml", "-s", "n=4,s=2", "--dataflow", "n,f", "-o", "result.json")
+    done = ithaca("solve", "kernel.yaml", "-s", "n=4,s=2", "--dataflow", "n,f", "-o", "result.json", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "strided-layer (n=4, f=30, t=5, c=16; s=2)" in done.stdout
     assert "optimal" in done.stdout
@@ -59,7 +52,7 @@ def test_the_result_is_read_back_without_the_file(solved: Path, tmp_path: Path) 
     assert loaded.nest == workload(str(solved / "kernel.yaml"), {"n": 4, "s": 2})
     assert loaded.best is not None
     assert loaded.best.certificate.status is Status.OPTIMAL
-    done = ithaca(tmp_path, "verify", "result.json")
+    done = ithaca("verify", "result.json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "confirmed" in done.stdout
 
@@ -77,16 +70,16 @@ def test_points_must_be_of_the_kernel_asked_for(solved: Path, tmp_path: Path) ->
 
 
 def test_a_table_of_points_keeps_the_stride(solved: Path) -> None:
-    done = ithaca(solved, "seed", "kernel.yaml", "-s", "n=4,s=2", "--dataflow", "n,f", "--permutation", "y",
-                  "--for", "csv", "--count", "2", "-o", "seeds.csv")  # fmt: skip
+    done = ithaca("seed", "kernel.yaml", "-s", "n=4,s=2", "--dataflow", "n,f", "--permutation", "y",
+                  "--for", "csv", "--count", "2", "-o", "seeds.csv", cwd=solved)  # fmt: skip
     assert done.returncode == 0, done.stderr
     best = json.loads((solved / "result.json").read_text())["best"]["metrics"]["latency"]
-    evaluated = ithaca(solved, "evaluate", "kernel.yaml", "--points", "seeds.csv", "--json")
+    evaluated = ithaca("evaluate", "kernel.yaml", "--points", "seeds.csv", "--json", cwd=solved)
     assert json.loads(evaluated.stdout)["points"][0]["metrics"]["latency"] == best
 
 
 def test_the_library_is_listed_with_its_parameters(tmp_path: Path) -> None:
-    done = ithaca(tmp_path, "list", "workloads")
+    done = ithaca("list", "workloads", cwd=tmp_path)
     assert done.returncode == 0
     for name in LIBRARY:
         assert f"│ {name} " in done.stdout
@@ -95,7 +88,7 @@ def test_the_library_is_listed_with_its_parameters(tmp_path: Path) -> None:
 
 
 def test_its_designs_are_listed(solved: Path) -> None:
-    done = ithaca(solved, "list", "designs", "kernel.yaml")
+    done = ithaca("list", "designs", "kernel.yaml", cwd=solved)
     assert done.stdout.startswith("y[n][f] += x[n][f+t][c] * w[t][c]: 18 designs, 12 buildable (exact edition)")
 
 
@@ -114,7 +107,7 @@ def test_its_designs_are_listed(solved: Path) -> None:
 )
 def test_bad_input_ends_in_one_line_and_status_2(solved: Path, arguments: tuple[str, ...], told: str) -> None:
     (solved / "bad.yaml").write_text(KERNEL.replace("y[n][f]", "y[n+f]"))
-    done = ithaca(solved, *arguments)
+    done = ithaca(*arguments, cwd=solved)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("ithaca: ")
     assert told in done.stderr.replace("workload strided-layer: ", "")

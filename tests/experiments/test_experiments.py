@@ -7,8 +7,6 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,15 +26,10 @@ from ithaca.experiments.registry import NAMES, find_experiment
 from ithaca.peers.budget import Budget
 from ithaca.studies.charts.chart import Chart, LineChart, Series
 from ithaca.workloads.errors import InputError
+from tests.command_line import begin, ithaca
 
 #: Its claims are about what is found in so many seconds: on a busy machine they may differ.
 TIMED = "figure-9"
-
-
-def ithaca(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the command as installed, in a process of its own."""
-    command = [sys.executable, "-m", "ithaca.cli", "experiment", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
 
 def small_outcome(how: Run) -> Outcome:
@@ -130,7 +123,7 @@ def test_a_clocked_experiment_records_its_threads(tmp_path: Path) -> None:
 
 
 def test_seconds_of_a_run_are_kept_and_recorded(tmp_path: Path) -> None:
-    done = ithaca("figure-8", "--run-seconds", "0.2", "-o", str(tmp_path / "out"))
+    done = ithaca("experiment", "figure-8", "--run-seconds", "0.2", "-o", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
     document = json.loads((tmp_path / "out" / "figure-8.json").read_text())
     assert document["depends_on_clock"] is True
@@ -140,7 +133,7 @@ def test_seconds_of_a_run_are_kept_and_recorded(tmp_path: Path) -> None:
 
 
 def test_seconds_that_are_too_few_for_several_arrays_are_refused(tmp_path: Path) -> None:
-    done = ithaca("table-6", "--run-seconds", "0.000001", "-o", str(tmp_path / "out"))
+    done = ithaca("experiment", "table-6", "--run-seconds", "0.000001", "-o", str(tmp_path / "out"))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.splitlines()[-1].startswith("ithaca: nothing was found for vgg16, up to 2 arrays; allowed: more")
     assert not (tmp_path / "out").exists()
@@ -251,7 +244,7 @@ def test_the_command_refuses_bad_words_in_one_line(tmp_path: Path) -> None:
         (("figure-7", "--run-seconds", "0"), "--run-seconds"),
         (("table-3", "-o", str(tmp_path / "a" / "b")), "cannot write"),
     ):
-        done = ithaca(*arguments)
+        done = ithaca("experiment", *arguments)
         assert done.returncode == 2
         assert done.stdout == ""
         assert what in done.stderr
@@ -259,10 +252,8 @@ def test_the_command_refuses_bad_words_in_one_line(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_command_says_so_and_leaves_nothing(tmp_path: Path) -> None:
-    arguments = [sys.executable, "-m", "ithaca.cli", "experiment", "figure-7", "--full", "-o", str(tmp_path / "out")]
-    if not all(find_spec(library) for library in ("optuna", "torch", "pymoo", "nevergrad")):
-        arguments[4:6] = ["figure-5", "--full"]
-    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    peers = all(find_spec(library) for library in ("optuna", "torch", "pymoo", "nevergrad"))
+    with begin("experiment", "figure-7" if peers else "figure-5", "--full", "-o", tmp_path / "out") as process:
         time.sleep(5)
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=100)
@@ -273,11 +264,11 @@ def test_an_interrupted_command_says_so_and_leaves_nothing(tmp_path: Path) -> No
 
 
 def test_the_command_lists_runs_and_writes(tmp_path: Path) -> None:
-    listed = ithaca()
+    listed = ithaca("experiment")
     assert listed.returncode == 0
     assert all(name in listed.stdout for name in NAMES)
-    assert ithaca("--list").stdout == listed.stdout
-    done = ithaca("table-3", "-o", str(tmp_path / "out"))
+    assert ithaca("experiment", "--list").stdout == listed.stdout
+    done = ithaca("experiment", "table-3", "-o", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
     assert "637,832.25" in done.stdout
     assert "holds" in done.stdout

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ from ithaca.exports.autosa import design_obstacles, nest_obstacles
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
+from tests.command_line import ithaca
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +19,7 @@ def convolution(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A result that AutoSA cannot take."""
     path = tmp_path_factory.mktemp("results") / "conv.json"
     words = ["solve", "depthwise_conv2d", "-s", "o=4,r=4,c=4,p=2,q=2", "--dataflow", "o", "-o", str(path), "--json"]
-    done = subprocess.run([sys.executable, "-m", "ithaca.cli", *words], capture_output=True, text=True, timeout=120)
+    done = ithaca(*words)
     assert done.returncode == 0, done.stderr
     return path
 

@@ -13,9 +13,7 @@ from pathlib import Path
 import pytest
 from matplotlib import colormaps
 from matplotlib.colors import to_hex, to_rgb
-from typer.testing import CliRunner
 
-from ithaca.cli import app
 from ithaca.commands.explain_words import statements
 from ithaca.exports.report.array_layout import Side, Spread, elided, layout
 from ithaca.exports.report.configuration import best_configuration
@@ -27,6 +25,7 @@ from ithaca.solver.loaded_result import LoadedResult
 from ithaca.solver.result_files import load_result
 from ithaca.studies.charts.picture import HEAT, HEAT_COLOURS, ROLES, ink, luminance, short
 from ithaca.studies.explanation.explanation import explain
+from tests.command_line import ithaca
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 
@@ -77,8 +76,8 @@ class Page(HTMLParser):
 
 def solved(folder: Path, name: str) -> Path:
     path = folder / f"{name}.json"
-    done = CliRunner().invoke(app, ["solve", *SOLVES[name].split(), "-o", str(path)])
-    assert done.exit_code == 0, done.output
+    done = ithaca("solve", *SOLVES[name].split(), "-o", path)
+    assert done.returncode == 0, done.stderr
     return path
 
 
@@ -292,18 +291,17 @@ def test_numbers_of_axes_are_short() -> None:
     ],
 )
 def test_results_without_a_configuration(tmp_path: Path, options: str, words: list[str]) -> None:
-    run, file, out = CliRunner(), tmp_path / "r.json", tmp_path / "r.html"
-    assert run.invoke(app, ["solve", "mm", "-s", "i=64,j=64,k=64", *options.split(), "-o", str(file)]).exit_code == 1
-    assert run.invoke(app, ["report", str(file), "-o", str(out)]).exit_code == 0
+    file, out = tmp_path / "r.json", tmp_path / "r.html"
+    assert ithaca("solve", "mm", "-s", "i=64,j=64,k=64", *options.split(), "-o", file).returncode == 1
+    assert ithaca("report", file, "-o", out).returncode == 0
     text = out.read_text(encoding="utf-8")
     assert all(word in text for word in words)
     assert Page(text).misnested == []
 
 
 def test_the_command_writes_whole_pages_or_none(tmp_path: Path, result: Callable[[str], LoadedResult]) -> None:
-    run, file, out = CliRunner(), solved(tmp_path, "conv"), tmp_path / "page.html"
-    done = run.invoke(app, ["report", str(file), "-o", str(out), "--time-limit", "5"])
-    assert done.exit_code == 0
+    file, out = solved(tmp_path, "conv"), tmp_path / "page.html"
+    assert ithaca("report", file, "-o", out, "--time-limit", "5").returncode == 0
     text = out.read_text(encoding="utf-8")
     assert text.rstrip().endswith("</html>")
     assert (
@@ -312,18 +310,18 @@ def test_the_command_writes_whole_pages_or_none(tmp_path: Path, result: Callable
         or "no gain was proven" in text.lower()
     )
     file.write_text(file.read_text(encoding="utf-8").replace('"latency": ', '"latency": 1', 1), encoding="utf-8")
-    refused = run.invoke(app, ["report", str(file), "-o", str(out)])
-    assert refused.exit_code != 0
-    assert "latency" in str(refused.exception)
+    refused = ithaca("report", file, "-o", out)
+    assert refused.returncode == 2
+    assert "latency" in refused.stderr
     assert out.read_text(encoding="utf-8") == text
     assert sorted(path.name for path in tmp_path.iterdir()) == ["conv.json", "page.html"]
 
 
 @pytest.mark.parametrize("options", ["--around 16", "--around -1", "--quick --time-limit 5", "--time-limit x"])
 def test_bad_options(tmp_path: Path, options: str) -> None:
-    done = CliRunner().invoke(app, ["report", "none.json", "-o", str(tmp_path / "r.html"), *options.split()])
-    assert done.exit_code != 0
-    assert options.split()[0].removeprefix("--quick") in str(done.exception) or "--time-limit" in str(done.exception)
+    done = ithaca("report", "none.json", "-o", tmp_path / "r.html", *options.split())
+    assert done.returncode == 2
+    assert options.split()[0].removeprefix("--quick") in done.stderr or "--time-limit" in done.stderr
 
 
 def test_bounds_that_are_not_met_are_told(result: Callable[[str], LoadedResult]) -> None:

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from ithaca.cli import app
+from tests.command_line import ithaca
 
 playwright = pytest.importorskip("playwright.sync_api")
 
@@ -27,9 +26,9 @@ FOCUSABLE = "document.querySelectorAll('a[href], summary, [tabindex=\"0\"]')"
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
-    run, file, page = CliRunner(), folder / "r.json", folder / "r.html"
-    assert run.invoke(app, ["solve", "mm", "-s", "i=256,j=200,k=128", "-o", str(file)]).exit_code == 0
-    assert run.invoke(app, ["report", str(file), "-o", str(page), "--quick"]).exit_code == 0
+    file, page = folder / "r.json", folder / "r.html"
+    assert ithaca("solve", "mm", "-s", "i=256,j=200,k=128", "-o", file).returncode == 0
+    assert ithaca("report", file, "-o", page, "--quick").returncode == 0
     return page
 
 

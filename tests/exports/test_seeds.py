@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ithaca.exports.seeds.diverse import diverse_tilings
@@ -56,7 +56,6 @@ def seeds() -> Seeds:
 # -- parameters ----------------------------------------------------------------------------
 
 
-@settings(max_examples=150, deadline=None)
 @given(mm_points())
 def test_decode_undoes_encode(point: tuple[Problem, Tiling]) -> None:
     problem, tiling = point
@@ -96,7 +95,6 @@ def legal(problem: Problem, tiling: Tiling) -> bool:
     return True
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     sizes=mm_sizes,
     dataflow=st.sampled_from(MM_DATAFLOWS),

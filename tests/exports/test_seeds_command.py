@@ -3,40 +3,34 @@
 from __future__ import annotations
 
 import json
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from ithaca import cli
 from ithaca.exports.seeds.from_result import result_space
 from ithaca.formulations.systolic.points import load_points
 from ithaca.solver.result_files import load_result
 from ithaca.workloads.library import workload
+from tests import command_line
 
 MM = ("mm", "-s", "i=16,j=16,k=16")
 ONE = (*MM, "--dataflow", "i,j")
 
 
-class Ithaca:
-    """Runs the command in this process."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        self._monkeypatch, self._capsys = monkeypatch, capsys
-
-    def __call__(self, *arguments: str) -> tuple[int, str, str]:
-        self._monkeypatch.setattr(sys, "argv", ["ithaca", *arguments])
-        with pytest.raises(SystemExit) as exit_:
-            cli.main()
-        output, errors = self._capsys.readouterr()
-        assert isinstance(exit_.value.code, int)
-        return exit_.value.code, output, errors
+Ithaca = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def ithaca(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Ithaca:
+def ithaca(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ithaca:
+    """Run a command in a folder of its own: exit status, output and errors."""
     monkeypatch.chdir(tmp_path)
-    return Ithaca(monkeypatch, capsys)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        done = command_line.ithaca(*arguments)
+        return done.returncode, done.stdout, done.stderr
+
+    return run
 
 
 def test_seeds_of_a_workload_for_every_tool(ithaca: Ithaca, tmp_path: Path) -> None:

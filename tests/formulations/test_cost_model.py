@@ -44,7 +44,7 @@ def test_a_measured_board() -> None:
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
 @pytest.mark.parametrize(("dataflow", "twin"), [("j", "i"), ("j,k", "i,k"), ("k", "k"), ("i,j", "i,j")])
 @pytest.mark.parametrize(("permutation", "other"), [("A", "B"), ("B", "A"), ("C", "C")])
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(
     extents=st.tuples(st.integers(1, 40), st.integers(1, 40)),
     lanes=st.integers(1, 4),
@@ -100,7 +100,6 @@ def test_a_run_moves_at_least_every_word_once(dataflow: tuple[str, ...]) -> None
     assert costs.words == {"A": 64 * 16, "B": 32 * 16, "C": 64 * 32}
 
 
-@settings(max_examples=100, deadline=None)
 @given(mm_points())
 def test_latency_is_its_three_parts(point: tuple) -> None:  # type: ignore[type-arg]
     problem, tiling = point

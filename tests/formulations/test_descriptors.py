@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ithaca.formulations import documents
@@ -295,7 +295,6 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(list(OURS)), st.data())
 def test_any_change_loads_or_is_refused(dataflow, data):
     document, steps = OURS[dataflow], []

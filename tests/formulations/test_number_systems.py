@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ithaca.formulations.algebra.expression import Symbol, add, maximum, multiply, power
@@ -45,7 +45,6 @@ def reference(point: Point) -> tuple[dict[str, Fraction], dict[str, Any]]:
     return tiling.quantities(problem.array, problem.nest.sizes), everything(problem.costs(tiling))
 
 
-@settings(max_examples=150, deadline=None)
 @given(mm_points())
 def test_numpy_agrees(point: Point) -> None:
     problem, _ = point
@@ -56,7 +55,6 @@ def test_numpy_agrees(point: Point) -> None:
         assert agrees(name, found[name], exact), name
 
 
-@settings(max_examples=150, deadline=None)
 @given(mm_points())
 def test_numpy_agrees_on_integers(point: Point) -> None:
     problem, _ = point
@@ -66,7 +64,6 @@ def test_numpy_agrees_on_integers(point: Point) -> None:
     assert all(agrees(name, found[name], exact) for name, exact in expected.items())
 
 
-@settings(max_examples=100, deadline=None)
 @given(mm_points())
 def test_symbols_agree(point: Point) -> None:
     problem, _ = point
@@ -75,7 +72,6 @@ def test_symbols_agree(point: Point) -> None:
     assert {name: e.evaluate(values, FRACTION) for name, e in found.items()} == expected
 
 
-@settings(max_examples=100, deadline=None)
 @given(mm_points())
 def test_points_are_degenerate_intervals(point: Point) -> None:
     problem, _ = point
@@ -84,7 +80,6 @@ def test_points_are_degenerate_intervals(point: Point) -> None:
     assert {name: (i.low, i.high) for name, i in found.items()} == {name: (v, v) for name, v in expected.items()}
 
 
-@settings(max_examples=150, deadline=None)
 @given(mm_points(), st.data())
 def test_intervals_contain_every_point_of_their_box(point: Point, data: st.DataObject) -> None:
     problem, _ = point

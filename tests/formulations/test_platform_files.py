@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ithaca.formulations.platform_files import MAX_BYTES, load_platform, platform_names
@@ -213,7 +213,6 @@ def test_yaml_bomb_is_refused_at_once(tmp_path: Path) -> None:
     assert time.perf_counter() - start < 5
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     start=st.integers(0, len(OWN)),
     length=st.integers(0, 40),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ithaca.formulations.data_types import data_type
@@ -227,7 +227,6 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 TEXT = csv_text(ROW, ROW)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     start=st.integers(0, len(TEXT)),
     length=st.integers(0, 30),

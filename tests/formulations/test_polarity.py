@@ -33,7 +33,7 @@ EXPRESSIONS = (
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.sampled_from(EXPRESSIONS), st.sampled_from(NAMES), st.integers(0, 2**32))
 def test_a_trend_is_the_direction_in_which_values_move(text: str, name: str, seed: int) -> None:
     expression = parse_expression(text, where="test", allowed=NAMES)

@@ -28,7 +28,7 @@ def evaluator_of(problem: Problem, budget: Budget | None = None) -> Evaluator:
 
 
 @given(point=mm_points())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_configurations_survive_their_coordinates(point: tuple[Problem, Tiling]) -> None:
     problem, tiling = point
     coordinates = Coordinates(problem)
@@ -42,7 +42,7 @@ def test_configurations_survive_their_coordinates(point: tuple[Problem, Tiling])
 
 
 @given(point=mm_points(), seed=st.integers(0, 9))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_scores_are_those_of_the_reference(point: tuple[Problem, Tiling], seed: int) -> None:
     problem, _ = point
     evaluator = evaluator_of(problem)

@@ -6,7 +6,7 @@ import copy
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ithaca.solver.result_files import load_result
@@ -31,7 +31,7 @@ ANYTHING = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200)
 @given(steps=st.sampled_from(places(DOCUMENT)), value=ANYTHING, remove=st.booleans())
 def test_mutated_documents_load_or_are_refused(tmp_path: Path, steps: tuple[str | int, ...], value: Any, remove: bool) -> None:
     document = copy.deepcopy(DOCUMENT)
@@ -39,7 +39,6 @@ def test_mutated_documents_load_or_are_refused(tmp_path: Path, steps: tuple[str 
     check_loads_or_is_refused(write(tmp_path / "fuzz.json", document))
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(start=st.integers(0, len(TEXT)), length=st.integers(0, 60), inserted=st.text(max_size=10) | st.integers().map(str))
 def test_mutated_texts_load_or_are_refused(tmp_path: Path, start: int, length: int, inserted: str) -> None:
     path = tmp_path / "fuzz.json"

@@ -55,7 +55,7 @@ def check_plan(plan: Plan, fronts: Fronts, layers: int, budget: float, minimise:
     assert (max(values) if minimise is Minimise.SLOWEST else sum(values)) == plan.value
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(
     given_stages=stages(),
     arrays=st.integers(1, 5),

@@ -6,7 +6,6 @@ import json
 import random
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -14,14 +13,10 @@ from typing import Any
 import pytest
 import xarray as xr
 
+from tests.command_line import begin, ithaca
+
 MM = ("mm", "-s", "i=32,j=24,k=16")
 TWO = ("--dataflow", "i,k")
-
-
-def ithaca(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
-    """Run the command as installed, in a process of its own."""
-    command = [sys.executable, "-m", "ithaca.cli", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)  # type: ignore[call-overload, no-any-return]
 
 
 def test_whatif_prints_a_table_and_writes_dataset_and_plot(tmp_path: Path) -> None:
@@ -89,9 +84,7 @@ def test_ctrl_c_ends_a_study_with_what_it_has_and_the_next_run_goes_on(tmp_path:
     kept = tmp_path / "kept"
     arguments = ["whatif", "mm", "-s", "j=24,k=16", *TWO, "--vary", "i=" + ",".join(map(str, range(16, 46)))]
     arguments += ["--json", "--results", str(kept)]
-    with subprocess.Popen(
-        [sys.executable, "-m", "ithaca.cli", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with begin(*arguments) as process:
         deadline = time.monotonic() + 60
         while len(list(kept.glob("*.json"))) < 3 and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -119,9 +112,7 @@ def test_a_front_killed_at_random_moments_resumes_to_the_same_front(tmp_path: Pa
     proofs: dict[str, int] = {}
     for _ in range(3):
         wanted = len(proofs) + chance.randint(1, 3)
-        with subprocess.Popen(
-            [sys.executable, "-m", "ithaca.cli", *arguments, "--results", str(kept)], stdout=subprocess.DEVNULL
-        ) as process:
+        with begin(*arguments, "--results", kept, stdout=subprocess.DEVNULL) as process:
             deadline = time.monotonic() + 60
             while len(list(kept.glob("*.json"))) < wanted and process.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.001)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -32,13 +30,8 @@ from ithaca.studies.explanation.padding import LoopPadding
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.library import LIBRARY, workload
 from ithaca.workloads.nest import LoopNest
+from tests.command_line import ithaca
 from tests.problems import MM_DATAFLOWS, mm_points, mm_problem, mm_tiling
-
-
-def ithaca(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the command as installed, in a process of its own."""
-    command = [sys.executable, "-m", "ithaca.cli", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +123,6 @@ def check(problem: Problem, tiling: Tiling) -> None:
 
 
 @given(mm_points())
-@settings(max_examples=150, deadline=None)
 def test_shares_and_roofs_of_random_configurations(point: tuple[Problem, Tiling]) -> None:
     check(*point)
 
@@ -142,7 +134,7 @@ def test_shares_and_roofs_of_random_configurations(point: tuple[Problem, Tiling]
     st.sampled_from(["exact", "odyssey"]),
     st.sampled_from(["20", "155", "8601.6"]),
 )
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_shares_and_roofs_of_optima(
     sizes: tuple[int, int, int], dataflow: tuple[str, ...], permutation: str, edition: str, dsp: str
 ) -> None:
@@ -171,7 +163,6 @@ access_terms = st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 5)), mi
 
 
 @given(st.lists(access_terms, min_size=1, max_size=2), st.tuples(*[st.integers(1, 6)] * 3))
-@settings(deadline=None)
 def test_a_footprint_counts_elements(subscripts: list[list[tuple[str, int]]], extents: tuple[int, int, int]) -> None:
     sizes = dict(zip("abc", extents, strict=True))
     read = Access("X", tuple(Affine(tuple(terms), 1) for terms in subscripts))

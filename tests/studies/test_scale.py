@@ -56,7 +56,7 @@ def problems_and_tilings(draw: st.DrawFn, objective: str) -> tuple[Problem, list
     return problem, tilings
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.sampled_from(OBJECTIVES).flatmap(problems_and_tilings), st.booleans(), st.booleans())
 def test_limits_are_met_by_exactly_what_a_bound_admits(
     drawn: tuple[Problem, list[Tiling]], strict: bool, halfway: bool
@@ -104,7 +104,7 @@ def test_what_has_no_scale_is_refused() -> None:
         ("-1/(latency + dsp)", None),
     ],
 )
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.data())
 def test_constants_over_something_are_ordered_as_their_stand_in(text: str, other: str | None, data: st.DataObject) -> None:
     problem, tilings = data.draw(problems_and_tilings(text))

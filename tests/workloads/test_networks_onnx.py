@@ -187,7 +187,7 @@ def test_resnet50_of_the_onnx_zoo_is_ours() -> None:
 sizes = st.integers(1, 3)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     st.integers(7, 10),
     sizes,

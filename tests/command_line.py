@@ -1,0 +1,129 @@
+"""The command line, called within the test's process, or as a process of its own where that is the point.
+
+A process of its own takes half a second to start; most tests ask what a command answers, not how it starts.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import chdir, contextmanager
+from pathlib import Path
+from subprocess import CompletedProcess, Popen
+from typing import Any, TextIO
+from unittest.mock import patch
+
+from ithaca import cli
+
+#: The program, as ``python -c`` takes it. It says on stderr when it begins: what happens before is Python's, not the program's.
+#: A shell starts a background process with SIGINT ignored, and so would be all that it starts.
+TOLD = (
+    "import signal, sys; signal.signal(signal.SIGINT, signal.{}); from ithaca import cli; "
+    "print('begun', file=sys.stderr, flush=True); cli.main()"
+)
+
+
+def ithaca(*arguments: object, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> CompletedProcess[str]:
+    """Run a command to its end, as `ithaca.cli.main` does in a process of its own.
+
+    Parameters
+    ----------
+    *arguments
+        What is typed after ``ithaca``.
+    cwd : Path, optional
+        The folder to run it in.
+    env : Mapping, optional
+        Environment variables to set beside those there are.
+
+    Returns
+    -------
+    CompletedProcess
+        Exit status, and all that is written to the descriptors 1 and 2, by libraries in C and by child processes, too.
+    """
+    words = ["ithaca", *map(str, arguments)]
+    # rich asks the terminal for its width, which a test's must not depend on
+    with (
+        tempfile.TemporaryFile() as output,
+        tempfile.TemporaryFile() as errors,
+        patch.object(sys, "argv", words),
+        patch.dict(os.environ, {"COLUMNS": "80", **(env or {})}),
+        chdir(cwd or Path.cwd()),
+        _same_handlers(),
+        _redirected(1, output.fileno()) as sys_stdout,
+        _redirected(2, errors.fileno()) as sys_stderr,
+        patch.object(sys, "stdout", sys_stdout),
+        patch.object(sys, "stderr", sys_stderr),
+        _printed_warnings(),
+    ):
+        try:
+            cli.main()
+            status: object = 0
+        except SystemExit as end:
+            status = end.code
+        sys_stdout.flush()
+        sys_stderr.flush()
+        texts = []
+        for file in (output, errors):
+            file.seek(0)
+            texts.append(file.read().decode())
+    return CompletedProcess(words, status if isinstance(status, int) else int(status is not None), *texts)
+
+
+def start(*arguments: object, sigint: str = "default_int_handler", **options: Any) -> Popen[str]:
+    """Start a command in a process of its own, with options of `Popen`; SIGINT reaches it however the tests were started."""
+    command = [sys.executable, "-c", TOLD.format(sigint), *map(str, arguments)]
+    return Popen(command, text=True, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
+
+
+def begin(*arguments: object, **options: Any) -> Popen[str]:
+    """Start a command as `start` does, and wait until the program itself begins."""
+    process = start(*arguments, **options)
+    assert process.stderr is not None
+    assert process.stderr.readline() == "begun\n"
+    return process
+
+
+@contextmanager
+def _redirected(descriptor: int, target: int) -> Iterator[TextIO]:
+    """Have a descriptor lead elsewhere for a while; a stream that writes to it."""
+    kept = os.dup(descriptor)
+    try:
+        os.dup2(target, descriptor)
+        with open(descriptor, "w", buffering=1 if descriptor == 2 else -1, encoding="utf-8", closefd=False) as stream:
+            yield stream
+    finally:
+        os.dup2(kept, descriptor)
+        os.close(kept)
+
+
+@contextmanager
+def _same_handlers() -> Iterator[None]:
+    """Put back what the program sets for signals."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    # whoever runs the tests may ignore SIGINT, as a shell does in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _printed_warnings() -> Iterator[None]:
+    """Have warnings printed as a program of its own prints them; pytest keeps them to itself."""
+
+    def show(message: Warning | str, category: type[Warning], name: str, line: int, *rest: object) -> None:
+        print(warnings.formatwarning(message, category, name, line), file=sys.stderr, end="")
+
+    with warnings.catch_warnings():
+        warnings.resetwarnings()
+        for ignored in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):
+            warnings.simplefilter("ignore", ignored)
+        warnings.showwarning = show  # type: ignore[assignment]
+        yield
