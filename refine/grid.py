@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import reduce
-from math import inf, nextafter, prod
+from math import inf, prod
 from operator import and_
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ import numpy as np
 
 from ithaca import __version__
 from ithaca.formulations.algebra.number_systems import XARRAY
+from ithaca.formulations.algebra.rounding import largest_double
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs, evaluate
 from ithaca.formulations.systolic.design_space import tiling_of
@@ -107,7 +107,7 @@ def exact_grid(window: Window, provenance: Mapping[str, str] | None = None) -> x
         legal = reduce(and_, tables.legal)
         feasible = legal & meets_bounds & np.isfinite(objective)
         for limit in problem.limits:
-            feasible = feasible & (limit.expression.evaluate(metrics, XARRAY) <= _largest_double(limit.bound))
+            feasible = feasible & (limit.expression.evaluate(metrics, XARRAY) <= largest_double(limit.bound))
     dims = tuple(window.free)
     flags = {
         "meets_bounds": (meets_bounds, "whether PEs that accumulate in place hide the accumulator's latency"),
@@ -165,12 +165,6 @@ def _chunks(window: Window) -> dict[str, int] | None:
         longest = max(chunks, key=chunks.__getitem__)
         chunks[longest] = -(-chunks[longest] // 2)
     return chunks
-
-
-def _largest_double(bound: Fraction) -> float:
-    """The largest double that is not above a bound, so that doubles compare with it as exactly as Fractions."""
-    nearest = float(bound)
-    return nearest if Fraction(nearest) <= bound else nextafter(nearest, -inf)
 
 
 def _numbers(

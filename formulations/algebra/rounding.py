@@ -1,8 +1,19 @@
-"""How far a bound computed in floats may be from the exact one."""
+"""Every directed rounding that a proof rests on, each with the argument why it is safe.
+
+A float operation errs by at most 2**-53 of its result. What is computed here takes at most a few thousand of them
+(a bound some dozen, a sum over layers one for each), hence errs by less than 2**-41 relative to its largest
+intermediate result. Margins are at least twice that, and each goes in the direction that keeps a region open, a
+configuration in, a bound too weak.
+"""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from math import ceil, copysign, exp, inf, isfinite, nextafter
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.expression import (
     Constant,
@@ -12,19 +23,95 @@ from ithaca.formulations.algebra.expression import (
     Product,
     Sum,
     add,
+    ceiling_division,
     maximum,
+    minimum,
     multiply,
     power,
     walk,
 )
 
+Floats = NDArray[np.float64]
+Logarithms = TypeVar("Logarithms", float, Floats)
+
 #: Relative rounding of a bound: a few dozen operations of 2**-53 each, with a wide margin.
 ROUNDING = 2.0**-40
 
+# -- values and bounds ---------------------------------------------------------------------
+
+
+def below(value: float | Fraction) -> float:
+    """A float that is not above an exact value, or above the exact value of what was computed in floats.
+
+    Nothing in the computation was larger than its result, or what was has been subtracted (`without_cancellation`);
+    so its error is less than `ROUNDING` of the result. Infinities stay.
+    """
+    return float(value) * (1 - copysign(ROUNDING, value))
+
+
+def all_below(bounds: Floats) -> Floats:
+    """`below`, entry by entry."""
+    found: Floats = bounds * (1 - np.copysign(ROUNDING, bounds))
+    return found
+
+
+def sum_below(terms: Floats) -> Floats:
+    """A float that the exact sum of each column is not below, if its terms are lower bounds, infinite where there is nothing.
+
+    Terms have been lowered by `ROUNDING` already, each by more than it needs. Adding n of equal sign errs by n·2**-53 of
+    the sum; 2**-45 covers 256 distinct layers. Infinity means that a term has no configuration: then neither has the sum,
+    also where another term is bounded by nothing (inf − inf is no number).
+    """
+    with np.errstate(invalid="ignore"):
+        sums = terms.sum(axis=0)
+    found: Floats = np.where(np.isnan(sums), inf, sums * (1 - np.copysign(2.0**-45, sums)))
+    return found
+
+
+def cutoff(target: Fraction) -> float:
+    """A float such that what is bounded by more is worse than the target.
+
+    A bound in floats exceeds the exact one by less than `ROUNDING`, and so does the target's float the target: a bound
+    above the target by twice that is above it in truth.
+    """
+    nearest = float(target)
+    return nearest + 2 * ROUNDING * abs(nearest)
+
+
+def may_be_tied(bounds: Floats, target: Fraction) -> NDArray[np.bool_]:
+    """Which bounds floats cannot tell from the target: the others are below it in truth, or above `cutoff`."""
+    nearest = float(target)
+    found: NDArray[np.bool_] = bounds >= nearest - 2 * ROUNDING * abs(nearest)
+    return found
+
+
+def finer_than_floats(step: Fraction, target: Fraction) -> bool:
+    """Whether bounds on either side of a grid's step may be the same to floats: the reach of `cutoff` and `may_be_tied`."""
+    return step <= 4 * Fraction(ROUNDING) * abs(target)
+
 
 def loosened(bound: Fraction) -> float:
-    """An upper limit in floats that excludes nothing which meets the exact one."""
+    """An upper limit in floats that excludes nothing which meets the exact one: values err by less than `ROUNDING`."""
     return float(bound) + ROUNDING * max(1.0, float(abs(bound)))
+
+
+def largest_double(bound: Fraction) -> float:
+    """The largest double that is not above a bound, so that doubles compare with it as exactly as Fractions."""
+    nearest = float(bound)
+    return nearest if Fraction(nearest) <= bound else nextafter(nearest, -inf)
+
+
+def near_extreme(values: Floats, *, high: bool) -> tuple[float, NDArray[np.bool_]]:
+    """A number beyond the smallest (or largest) exact value, and which entries may hold that value.
+
+    Entries err by less than `ROUNDING`: one that is further than twice that from the extreme in floats is not extreme.
+    """
+    extreme = float(values.max() if high else values.min())
+    margin = 2 * ROUNDING * abs(extreme)
+    return (extreme + margin, values >= extreme - margin) if high else (extreme - margin, values <= extreme + margin)
+
+
+# -- expressions ---------------------------------------------------------------------------
 
 
 def subtracts(node: Expression) -> bool:
@@ -49,3 +136,122 @@ def magnitude(node: Expression) -> Expression:
         factors = (power(magnitude(b) if e > 0 else b, e) for b, e in node.factors)
         return multiply(abs(node.coefficient), *factors)
     return node
+
+
+def without_cancellation(bound: Expression) -> Expression:
+    """A lower bound lowered by the rounding of what it subtracts, so that its error is relative to itself."""
+    return bound - Fraction(ROUNDING) * magnitude(bound) if subtracts(bound) else bound
+
+
+def ceiling_of_bound(bound: Expression, *, upper: bool, nonnegative: bool) -> Expression:
+    """The ceiling of a bound, evaluated in floats.
+
+    A float just above a whole number must not be taken for the next one (below it, for an upper bound): the bound is moved
+    by 2**-40 first, away from zero for an upper bound that is not negative and towards it for such a lower one. For
+    negative numbers the directions change places; where the sign is not known, the further of both is taken.
+    """
+    towards_zero = 1 - Fraction(1, 2**40)
+    inwards, outwards = bound * towards_zero, bound * (1 / towards_zero)
+    if not nonnegative:
+        return ceiling_division((maximum if upper else minimum)(inwards, outwards), 1)
+    return ceiling_division(outwards if upper else inwards, 1)
+
+
+# -- logarithms: geometric programs ----------------------------------------------------------
+
+#: Outward rounding of every derived bound of a logarithm, beside 1. Logarithms of quantities are below 700, which floats
+#: hold to 2**-44; sums of exponentials have at most a few hundred terms: together less than 1e-12.
+LOG_MARGIN = 1e-11
+
+#: How far a value may be from a whole number and still count as that number (relative). Ranges are off by a few
+#: `LOG_MARGIN`, hundred times less; the largest quantity is 131,072, whose neighbours are 7.6e-6 of it away.
+WHOLE = 1e-9
+
+
+def log_above(logarithm: Logarithms) -> Logarithms:
+    """An upper bound of a logarithm that was derived in floats."""
+    return logarithm + LOG_MARGIN
+
+
+def log_below(logarithm: Logarithms) -> Logarithms:
+    """A lower bound of a logarithm that was derived in floats."""
+    return logarithm - LOG_MARGIN
+
+
+def log_room(room: Floats, least: Floats) -> Floats:
+    """How far terms of a sum may grow from ``least`` (logarithms) if the others leave them ``room``."""
+    found: Floats = np.log(np.maximum(room, 0) + LOG_MARGIN) - least + LOG_MARGIN * (1 + np.abs(least))
+    return found
+
+
+def hull_below(offset: float) -> float:
+    """The offset of a line below a curve's points, or of a constraint that repeats a range: logarithms of one operation."""
+    return offset - 1e-12
+
+
+def exceeds(low: Floats | float, high: Floats | float) -> NDArray[np.bool_]:
+    """Whether a lower bound is above an upper one by more than rounding: then nothing lies between."""
+    return np.asarray(low > np.add(high, WHOLE))
+
+
+def never_binds(largest: Floats) -> NDArray[np.bool_]:
+    """Which constraints no point of a box comes near (logarithms ≤ 0 are allowed): to leave one out only loosens."""
+    return largest <= -WHOLE
+
+
+def whole_up(values: Floats | float) -> Floats:
+    """The least whole numbers in ranges that begin at positive values; one just below a value counts as in its range."""
+    found: Floats = np.ceil(np.asarray(values) * (1 - WHOLE))
+    return found
+
+
+def whole_down(values: Floats | float) -> Floats:
+    """The greatest whole numbers in ranges that end at positive values; one just above a value counts as in its range."""
+    found: Floats = np.floor(np.asarray(values) * (1 + WHOLE))
+    return found
+
+
+def exponent_up(exponents: Floats | float) -> Floats:
+    """The least whole exponents in ranges that begin so; one just below counts as in its range."""
+    found: Floats = np.ceil(np.asarray(exponents) - WHOLE)
+    return found
+
+
+def exponent_down(exponents: Floats | float) -> Floats:
+    """The greatest whole exponents in ranges that end so; one just above counts as in its range."""
+    found: Floats = np.floor(np.asarray(exponents) + WHOLE)
+    return found
+
+
+def value_above(value: float | Fraction) -> float:
+    """An upper end for values that are kept as logarithms and come back with their rounding (`WHOLE`)."""
+    return float(value) * (1 + WHOLE)
+
+
+def duality_below(bound: float, magnitude: float) -> float:
+    """A bound from weak duality less its rounding.
+
+    It is a sum of a few hundred products: each operation errs by 2**-53, logarithms by a few times that, relative to the
+    sum of magnitudes.
+    """
+    return bound - 2.0**-42 * magnitude
+
+
+def exponential_below(logarithm: float) -> Fraction:
+    """A number that the exponential of a certified logarithm is not below: `exp` errs by a few units in the last place."""
+    return Fraction(exp(logarithm)) * (1 - Fraction(1, 2**40))
+
+
+# -- whole numbers in floats: CP-SAT --------------------------------------------------------
+
+
+def integer_bound(bound: float) -> int | None:
+    """The lower bound of an integer objective that a solver reports in floats; None if it says nothing.
+
+    Below 2**52 a float holds an integer exactly, and what the solver adds in its own floats is far below 1e-3: a bound
+    less than that above an integer is not taken for the next one. Beyond, neighbouring floats differ by more than 1.
+    """
+    exact = 2.0**52
+    if abs(bound) < exact:
+        return ceil(bound - 1e-3)
+    return int(bound) - ceil(abs(bound) / exact) if isfinite(bound) else None

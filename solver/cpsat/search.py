@@ -12,10 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYetError
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, isfinite
 
 from ortools.sat.python import cp_model
 
+from ithaca.formulations.algebra.rounding import integer_bound
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.membership import feasible_value
 from ithaca.formulations.systolic.tiling import Tiling
@@ -26,12 +26,6 @@ from ithaca.solver.progress import Progress
 
 #: Seconds between looks at a running solver.
 POLL = 0.05
-
-#: Floats below this hold integers exactly.
-EXACT_FLOATS = 2.0**52
-
-#: What may be added to an integer bound in floats, before it is taken for the next integer.
-BOUND_SLACK = 1e-3
 
 
 @dataclass
@@ -227,10 +221,8 @@ class _Watcher(cp_model.CpSolverSolutionCallback):
         self.branches = self.num_branches
 
     def on_bound(self, bound: float) -> None:
-        if abs(bound) < EXACT_FLOATS:
-            self.bound = ceil(bound - BOUND_SLACK)
-        elif isfinite(bound):
-            self.bound = int(bound) - ceil(abs(bound) / EXACT_FLOATS)
+        if (proven := integer_bound(bound)) is not None:
+            self.bound = proven
 
 
 def _check_order(lower_bound: Fraction | None, value: Fraction | None) -> None:

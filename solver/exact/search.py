@@ -19,7 +19,7 @@ from math import ceil, inf
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.algebra.rounding import ROUNDING
+from ithaca.formulations.algebra.rounding import below, cutoff, finer_than_floats, may_be_tied
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.membership import feasible_value
 from ithaca.formulations.systolic.tiling import Tiling
@@ -182,7 +182,7 @@ class Search:
         lowest = self._heap[0][0]
         if lowest == -inf:
             return self._floor
-        safe = Fraction(lowest - ROUNDING * abs(lowest))
+        safe = Fraction(below(lowest))
         step = self.model.step
         bound = ceil(safe / step) * step if step else safe
         if self._floor is not None:
@@ -194,9 +194,8 @@ class Search:
         value = self.state.value
         if value is None:
             return inf
-        target = float(value - self.model.step)
         # where the grid is unknown (step 0) or finer than floats this keeps ties open: `_without_ties` closes them
-        return target + 2 * ROUNDING * abs(target)
+        return cutoff(value - self.model.step)
 
     # -- boxes -------------------------------------------------------------------------
 
@@ -210,12 +209,10 @@ class Search:
         On a plateau every box is one: without this all its configurations would be tried.
         """
         value, step, exact = self.state.value, self.model.step, self.model.exact_bound
-        if value is None:
+        if value is None or not finer_than_floats(step, value - step):
             return nodes, bounds
-        target = float(value - step)
-        margin = 2 * ROUNDING * abs(target)
-        near = np.flatnonzero(bounds >= target - margin)
-        if step > 2 * margin or not near.size:
+        near = np.flatnonzero(may_be_tied(bounds, value - step))
+        if not near.size:
             return nodes, bounds
         # boxes that differ in axes without influence share a bound
         deciding, which = np.unique(nodes[exact.axes][:, near], axis=1, return_inverse=True)

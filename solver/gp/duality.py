@@ -10,12 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ithaca.formulations.algebra.rounding import duality_below
 from ithaca.solver.gp.blocks import Vector
 from ithaca.solver.gp.program import GeometricProgram
-
-#: Rounding of a float computation of a few hundred additions, relative to the sum of magnitudes:
-#: each operation errs by 2**-53, logarithms and exponentials by a few times that.
-ROUNDING = 2.0**-42
 
 
 def certified_bound(program: GeometricProgram, point: Vector, multipliers: Vector) -> float:
@@ -49,7 +46,7 @@ def certified_bound(program: GeometricProgram, point: Vector, multipliers: Vecto
     bound = float(scaled @ (offset - entropy) + corner.sum())
     reach = np.maximum(np.abs(program.low), np.abs(program.high))
     magnitude = float(scaled @ (np.abs(rows) @ reach + np.abs(offset) + np.abs(entropy) + 1)) + float(reach[program.cost]) + 1
-    return bound - ROUNDING * magnitude
+    return duality_below(bound, magnitude)
 
 
 def proves_infeasible(program: GeometricProgram, point: Vector, multipliers: Vector) -> bool:

@@ -11,15 +11,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ithaca.formulations.algebra.rounding import (
+    exceeds,
+    exponent_down,
+    exponent_up,
+    log_above,
+    log_below,
+    log_room,
+    value_above,
+    whole_down,
+    whole_up,
+)
 from ithaca.formulations.systolic.design_space import largest_t1
 from ithaca.solver.gp.blocks import Blocks, Indices, Matrix, Vector
 from ithaca.solver.gp.model import CurveColumn, GeometricModel
-
-#: Outward rounding of every derived bound (of a logarithm, beside 1).
-MARGIN = 1e-11
-
-#: How far a value may be from a whole number and still count as that number (relative).
-INTEGRAL = 1e-9
 
 #: Bounds of logarithms of which nothing is known; sums of a few of them stay finite.
 UNKNOWN = 700.0
@@ -113,7 +118,7 @@ class Propagator:
             if max((low - old_low).max(), (old_high - high).max()) < PROGRESS:
                 break
         self._forward(low, high)
-        return Ranges(low, high) if bool(np.all(low <= high + INTEGRAL)) else None
+        return None if exceeds(low, high).any() else Ranges(low, high)
 
     # -- the rules ---------------------------------------------------------------------
 
@@ -122,33 +127,29 @@ class Propagator:
         least = self._offset + self._positive @ low + self._negative @ high
         terms = np.exp(np.minimum(least, UNKNOWN))
         totals = np.add.reduceat(terms, self._starts)
-        if (totals > 1 + INTEGRAL).any():
+        if exceeds(totals, 1.0).any():
             return False
-        room = np.maximum(1 - (totals[self._block] - terms), 0) + MARGIN
-        slack = np.log(room) - least
-        slack += MARGIN * (1 + np.abs(least))
+        slack = log_room(1 - (totals[self._block] - terms), least)
         upper = self._uppers
-        np.minimum.at(high, upper.columns, low[upper.columns] + slack[upper.terms] / upper.exponents + MARGIN)
+        np.minimum.at(high, upper.columns, log_above(low[upper.columns] + slack[upper.terms] / upper.exponents))
         lower = self._lowers
-        np.maximum.at(low, lower.columns, high[lower.columns] - slack[lower.terms] / lower.exponents - MARGIN)
-        return bool(np.all(low <= high + INTEGRAL))
+        np.maximum.at(low, lower.columns, log_below(high[lower.columns] - slack[lower.terms] / lower.exponents))
+        return not exceeds(low, high).any()
 
     def _round(self, low: Vector, high: Vector) -> bool:
         """Whole numbers and powers of two."""
-        for columns, base in ((self._integers, None), (self._packs, np.log(2.0))):
-            if base is None:
-                low[columns] = np.log(np.maximum(np.ceil(np.exp(low[columns]) * (1 - INTEGRAL)), 1))
-                high[columns] = np.log(np.maximum(np.floor(np.exp(high[columns]) * (1 + INTEGRAL)), 0.5))
-            else:
-                low[columns] = np.ceil(low[columns] / base - INTEGRAL) * base
-                high[columns] = np.floor(high[columns] / base + INTEGRAL) * base
-        return bool(np.all(low[self._integers] <= high[self._integers] + INTEGRAL))
+        whole, packs, base = self._integers, self._packs, np.log(2.0)
+        low[whole] = np.log(np.maximum(whole_up(np.exp(low[whole])), 1))
+        high[whole] = np.log(np.maximum(whole_down(np.exp(high[whole])), 0.5))
+        low[packs] = exponent_up(low[packs] / base) * base
+        high[packs] = exponent_down(high[packs] / base) * base
+        return not exceeds(low[whole], high[whole]).any()
 
     def _specials(self, low: Vector, high: Vector) -> bool:
         """What no posynomial says: ceilings of extents, legal packs and SIMD factors, curves."""
         model = self.model
         options = np.log(model.simd_options.astype(np.float64))
-        inside = options[(options >= low[model.simd] - INTEGRAL) & (options <= high[model.simd] + INTEGRAL)]
+        inside = options[~exceeds(low[model.simd], options) & ~exceeds(options, high[model.simd])]
         if not inside.size:
             return False
         low[model.simd], high[model.simd] = inside[0], inside[-1]
@@ -169,7 +170,7 @@ class Propagator:
             if pack.inferred and pack.last is not None:
                 least = float(np.maximum(pack.last, 0) @ low + np.minimum(pack.last, 0) @ high)
                 low[pack.column] = max(low[pack.column], min(least, np.log(pack.cap)))
-            if low[pack.column] > high[pack.column] + INTEGRAL:
+            if exceeds(low[pack.column], high[pack.column]):
                 return False
         return all(_curve_range(curve, low, high) for curve in model.curves)
 
@@ -178,8 +179,8 @@ class Propagator:
         for column, pieces in self.model.epigraphs:
             largest, least = evaluate_extremes(pieces, low, high)
             if largest.size:
-                high[column] = min(high[column], largest.max() + MARGIN)
-                low[column] = max(low[column], least.max() - MARGIN)
+                high[column] = min(high[column], log_above(largest.max()))
+                low[column] = max(low[column], log_below(least.max()))
 
 
 def evaluate_extremes(blocks: Blocks, low: Vector, high: Vector) -> tuple[Vector, Vector]:
@@ -208,7 +209,7 @@ class _Entries:
 
 def _whole(logarithm: float, *, up: bool) -> int:
     value = float(np.exp(logarithm))
-    return int(np.ceil(value * (1 - INTEGRAL))) if up else int(np.floor(value * (1 + INTEGRAL)))
+    return int(whole_up(value) if up else whole_down(value))
 
 
 def _curve_range(curve: CurveColumn, low: Vector, high: Vector) -> bool:
@@ -216,7 +217,7 @@ def _curve_range(curve: CurveColumn, low: Vector, high: Vector) -> bool:
     if curve.is_pack:
         options = pack_values(low[curve.argument], high[curve.argument])
         values = [(p, float(curve.at(p))) for p in options]
-        limit = np.exp(min(high[curve.column], UNKNOWN)) * (1 + INTEGRAL)
+        limit = value_above(np.exp(min(high[curve.column], UNKNOWN)))
         values = [(p, v) for p, v in values if v <= limit]
         if not values:
             return False
@@ -226,12 +227,12 @@ def _curve_range(curve: CurveColumn, low: Vector, high: Vector) -> bool:
     else:
         least = float(curve.at(_whole(low[curve.argument], up=True)))
         most = float(curve.at(_whole(high[curve.argument], up=False)))
-    low[curve.column] = max(low[curve.column], np.log(least) - MARGIN if least > 0 else -UNKNOWN)
-    high[curve.column] = min(high[curve.column], np.log(most) + MARGIN if most > 0 else -UNKNOWN)
-    return bool(low[curve.column] <= high[curve.column] + INTEGRAL)
+    low[curve.column] = max(low[curve.column], log_below(np.log(least)) if least > 0 else -UNKNOWN)
+    high[curve.column] = min(high[curve.column], log_above(np.log(most)) if most > 0 else -UNKNOWN)
+    return not exceeds(low[curve.column], high[curve.column])
 
 
 def pack_values(low: float, high: float) -> list[int]:
     """The powers of two whose logarithm is in a range."""
-    first, last = int(np.ceil(low / np.log(2.0) - INTEGRAL)), int(np.floor(high / np.log(2.0) + INTEGRAL))
+    first, last = int(exponent_up(low / np.log(2.0))), int(exponent_down(high / np.log(2.0)))
     return [2**e for e in range(first, last + 1)]

@@ -7,19 +7,14 @@ from itertools import pairwise
 
 import numpy as np
 
+from ithaca.formulations.algebra.rounding import exceeds, hull_below, never_binds
 from ithaca.solver.gp.blocks import Blocks, Indices, Vector, monomials, stack
 from ithaca.solver.gp.model import CurveColumn, GeometricModel
 from ithaca.solver.gp.program import GeometricProgram
-from ithaca.solver.gp.ranges import INTEGRAL, UNKNOWN, Ranges, pack_values
-
-#: How far hulls and bounds are moved outward (logarithms), beyond what floats can be wrong.
-MARGIN = 1e-12
+from ithaca.solver.gp.ranges import UNKNOWN, Ranges, pack_values
 
 #: Room above the range of the objective (logarithm).
 ROOM = 1.0
-
-#: A constraint that no point of the box comes closer to than this is left out (logarithm).
-IDLE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -79,7 +74,7 @@ def region_program(model: GeometricModel, ranges: Ranges) -> Region:
     largest = offset + np.maximum(matrix, 0) @ high[free] + np.minimum(matrix, 0) @ low[free]
     reduced = Blocks(matrix, offset, blocks.sizes)
     active = np.logical_or.reduceat((matrix != 0).any(axis=1), blocks.starts)
-    active &= np.logaddexp.reduceat(largest, blocks.starts) > -IDLE
+    active &= ~never_binds(np.logaddexp.reduceat(largest, blocks.starts))
     reduced = reduced.select_constraints(active)
     used = (reduced.matrix != 0).any(axis=0)
     columns = np.flatnonzero(free)
@@ -112,8 +107,8 @@ def hull(curve: CurveColumn, ranges: Ranges) -> list[tuple[float, float]]:
     lines = []
     for (x0, y0), (x1, y1) in pairwise(corners):
         slope = (y1 - y0) / (x1 - x0)
-        if slope > INTEGRAL:
-            lines.append((slope, y0 - slope * x0 - MARGIN))
+        if exceeds(slope, 0.0):
+            lines.append((slope, hull_below(y0 - slope * x0)))
     return lines
 
 
@@ -143,10 +138,10 @@ def _derived_rows(model: GeometricModel, ranges: Ranges, low: Vector, high: Vect
     least, most = model.derivation @ low, model.derivation @ high
     for index, row in enumerate(model.derivation):
         column = model.base + index
-        if ranges.high[column] < most[index] - INTEGRAL:
+        if exceeds(most[index], ranges.high[column]):
             rows.append(row)
-            offsets.append(-float(ranges.high[column]) - MARGIN)
-        if ranges.low[column] > least[index] + INTEGRAL:
+            offsets.append(hull_below(-float(ranges.high[column])))
+        if exceeds(ranges.low[column], least[index]):
             rows.append(-row)
-            offsets.append(float(ranges.low[column]) - MARGIN)
+            offsets.append(hull_below(float(ranges.low[column])))
     return rows, offsets

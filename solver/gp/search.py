@@ -16,6 +16,7 @@ from math import ceil, exp
 
 import numpy as np
 
+from ithaca.formulations.algebra.rounding import exponential_below, value_above
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design_space import tiling_of
 from ithaca.formulations.systolic.membership import feasible_value
@@ -28,9 +29,6 @@ from ithaca.solver.gp.model import GeometricModel, build_geometric_model
 from ithaca.solver.gp.ranges import Propagator, Ranges
 from ithaca.solver.gp.regions import region_program
 from ithaca.solver.tables.granularity import granularity
-
-#: Rounding of the exponential of a certified logarithm (relative), with a wide margin.
-ROUNDING = Fraction(1, 2**40)
 
 #: Iterations that Ipopt has; a feasible program takes about 15.
 PATIENCE = 30
@@ -201,7 +199,7 @@ class GpSearch:
         target = self._target()
         if target is None or target <= 0:
             return ranges
-        return ranges.restricted(self.model.objective, high=float(target) * (1 + 1e-9))
+        return ranges.restricted(self.model.objective, high=value_above(target))
 
     def _holds_no_improvement(self, bound: float) -> bool:
         target = self._target()
@@ -211,7 +209,7 @@ class GpSearch:
         return safe > target or (not self.step and safe >= target)
 
     def _safe(self, bound: float) -> Fraction:
-        return Fraction(0) if bound <= NOTHING / 2 else Fraction(exp(bound)) * (1 - ROUNDING)
+        return Fraction(0) if bound <= NOTHING / 2 else exponential_below(bound)
 
     def _on_grid(self, bound: float) -> Fraction:
         safe = self._safe(bound)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import islice
 
+from ithaca.formulations.algebra.rounding import value_above
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.design_space import simd_options
@@ -31,9 +32,6 @@ SAME = 1e-5
 
 #: Ipopt wants a time limit that is not 0 (seconds).
 LEAST_SECONDS = 1e-3
-
-#: Ranges are known to so many digits (relative).
-ROUNDING = 1 + 1e-9
 
 
 class NlpSearch:
@@ -82,7 +80,9 @@ class NlpSearch:
         self._most = starts if not self.convex else min(starts, CONVEX_STARTS)
         self._simd = quantities.t2(problem.array.simd_loop).name
         least, most = (1.0, 0.0) if ranges is None else ranges[self._simd]
-        self._simd_factors = [float(s) for s in simd_options(problem.data) if least <= s * ROUNDING and s <= most * ROUNDING]
+        self._simd_factors = [
+            float(s) for s in simd_options(problem.data) if least <= value_above(float(s)) and s <= value_above(most)
+        ]
         self._model: BoundModel | None = None
         self._rounded: list[LocalOptimum] = []
 

@@ -15,7 +15,7 @@ from math import gcd, lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.algebra.rounding import ROUNDING
+from ithaca.formulations.algebra.rounding import all_below
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.design_space import Axis, axes
@@ -146,7 +146,7 @@ class Groups:
         for value, limit in zip(used, self.layer.lowered.limits, strict=True):
             feasible &= ~(value > limit)
         bound = np.broadcast_to(np.where(np.isnan(objective), -np.inf, objective), (count,))
-        return bound * (1 - np.copysign(ROUNDING, bound)), feasible
+        return all_below(bound), feasible
 
 
 def group_rows(layer: Layer, names: Sequence[Sequence[str]], keys: Sequence[Keys]) -> Groups:

@@ -15,6 +15,7 @@ from math import ceil
 
 import numpy as np
 
+from ithaca.formulations.algebra.rounding import below, cutoff, largest_double, sum_below
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.solver.options import SolveOptions, StoppedError, deadline
@@ -210,7 +211,7 @@ class PipelineSearch:
 
     def _best_plan(self, arrays: int) -> Plan | None:
         """The plan with up to so many arrays that promises most, if any promises an improvement."""
-        budget = float(self.limits["dsp"])
+        budget = largest_double(self.limits["dsp"])
         return best_plan(self._fronts, len(self.sequence), arrays, budget, self.minimise, self._below_value())
 
     # -- bounds ------------------------------------------------------------------------
@@ -219,12 +220,11 @@ class PipelineSearch:
         """Plans must promise less than this to be worth a look: an improvement by one step, up to rounding."""
         if self.value is None:
             return float("inf")
-        target = float(self.value - self._step)
-        return target + 2.0**-38 * abs(target)
+        return cutoff(self.value - self._step)
 
     def _on_grid(self, plan: Plan) -> Fraction:
         """The bound that a plan is, as an objective that can be."""
-        bound = Fraction(plan.value) - Fraction(2.0**-40) * abs(Fraction(plan.value))
+        bound = Fraction(below(plan.value))
         if self._step:
             bound = ceil(bound / self._step) * self._step
         return bound if self.value is None else min(bound, self.value)
@@ -232,15 +232,14 @@ class PipelineSearch:
     def _times(self, first: int, end: int) -> Floats:
         """Lower bound of a stage on every hardware."""
         layers, counts = np.unique(self.sequence[first:end], return_counts=True)
-        sums = (counts[:, None] * self._bounds[layers]).sum(axis=0)
-        return np.where(np.isfinite(sums), sums * (1 - np.copysign(2.0**-45, sums)), np.inf)
+        return sum_below(counts[:, None] * self._bounds[layers])
 
     def _front(self, first: int, end: int) -> Front:
         times = self._times(first, end)
         for (a, b, choice), refined in self._refined.items():
             if (a, b) == (first, end):
                 value = self._given_up.get((a, b, choice), refined.value)
-                times[choice] = np.inf if value is None else _below(value)
+                times[choice] = np.inf if value is None else below(value)
         return front_of_sorted(self._dsp, times)
 
     def _refine(self, plan: Plan) -> bool:
@@ -254,7 +253,7 @@ class PipelineSearch:
                 bank = self._banks[self._design[choice]]
                 node = tuple(int(n) for n in bank.nodes[:, self._column[choice]])
                 optimum = bank.optimum(layer, node, self.options, ports=False)
-                self._bounds[layer, choice] = np.inf if optimum is None else _below(optimum[0])
+                self._bounds[layer, choice] = np.inf if optimum is None else below(optimum[0])
                 self._solved.add((layer, choice))
             choices = [choice for _, choice in unsolved]
             for (first, end), front in self._fronts.items():
@@ -314,7 +313,7 @@ class PipelineSearch:
                 shares = [Fraction(mix) * n * budget / sum(need) + (1 - Fraction(mix)) * even for n in need]
                 if shared := self._fit_all(plan, shares):
                     self._offer(shared)
-        return self.value is not None and self.value <= Fraction(plan.value) * (1 + Fraction(1, 2**39))
+        return self.value is not None and below(self.value) <= cutoff(Fraction(plan.value))
 
     def _fit_all(self, plan: Plan, shares: Sequence[Fraction | None]) -> list[Stage]:
         """Configurations of all stages, each within its share of the block RAM; none unless all have one."""
@@ -386,8 +385,3 @@ class PipelineSearch:
     def _should_stop(self, bound: Fraction | None) -> bool:
         stopped = self.options.stop is not None and self.options.stop()
         return stopped or self.options.gap_is_met(self.value, bound)
-
-
-def _below(value: Fraction) -> float:
-    """A float that does not exceed an exact value."""
-    return float(value) - 2.0**-40 * abs(float(value))

@@ -18,6 +18,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.rounding import below, cutoff, sum_below
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.options import SolveOptions, StoppedError, deadline
@@ -167,9 +168,9 @@ class SharedSearch:
                 return
             found.append(optimum)
             values[number] = float(optimum[0]) * layer.count
-            if self._hopeless(_below(sum(values))):
+            if self._hopeless(below(sum(values))):
                 return
-        self._push_one(item.design, FIT, item.node, _below(float(total([v for v, _ in found], bank.layers))), tuple(found))
+        self._push_one(item.design, FIT, item.node, below(total([v for v, _ in found], bank.layers)), tuple(found))
 
     def _fit(self, item: _Open) -> None:
         """Fit the layers together."""
@@ -189,7 +190,7 @@ class SharedSearch:
         return None if self.best is None else self.best.value
 
     def _push(self, design: int, level: int, nodes: NDArray[np.int64], bounds: NDArray[np.float64]) -> None:
-        for index in np.flatnonzero(np.isfinite(bounds)):
+        for index in np.flatnonzero(bounds < np.inf):
             if not self._hopeless(float(bounds[index])):
                 self._push_one(design, level, tuple(int(n) for n in nodes[:, index]), float(bounds[index]))
 
@@ -202,9 +203,8 @@ class SharedSearch:
     def _hopeless(self, bound: float) -> bool:
         if self.best is None:
             return False
-        target = float(self.best.value - self._step)
         # where the grid is unknown (step 0) ties stay open
-        return bound > target + 2.0**-39 * abs(target)
+        return bound > cutoff(self.best.value - self._step)
 
     def _bound(self) -> Fraction | None:
         """The least total that any hardware may have."""
@@ -212,6 +212,8 @@ class SharedSearch:
         lowest = min([*open_, *self._left], default=None)
         if lowest is None:
             return self._value
+        if lowest == -np.inf:
+            return None
         bound = ceil(Fraction(lowest) / self._step) * self._step if self._step else Fraction(lowest)
         return bound if self._value is None else min(bound, self._value)
 
@@ -220,13 +222,7 @@ class SharedSearch:
         return stopped or self.options.gap_is_met(self._value, self._bound())
 
 
-def _below(value: float) -> float:
-    """A float that sums rounded to nearest do not exceed."""
-    return value - 2.0**-40 * abs(value)
-
-
 def _totals(bank: HardwareBank, bounds: NDArray[np.float64]) -> NDArray[np.float64]:
     """Lower bounds of the sum over layers."""
     counts = np.array([layer.count for layer in bank.layers], np.float64)
-    sums = (counts[:, None] * bounds).sum(axis=0)
-    return np.where(np.isfinite(sums), sums * (1 - np.copysign(2.0**-45, sums)), np.inf)
+    return sum_below(counts[:, None] * bounds)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.algebra.rounding import ROUNDING
+from ithaca.formulations.algebra.rounding import near_extreme
 from ithaca.solver.tables.relaxation import statistic
 from ithaca.solver.tables.table import Column
 from ithaca.solver.tables.tree import Tree
@@ -78,15 +78,14 @@ class ExactBound:
         high = name == statistic(column.index, True).name
         table, rows = self._trees[axis].table, self._trees[axis].rows_under(node)
         values = table.values[position, rows]
-        extreme = float(values.max() if high else values.min())
-        if not np.isfinite(extreme):
+        beyond, holds = near_extreme(values, high=high)
+        if not np.isfinite(beyond):
             return None
-        margin = 2 * ROUNDING * abs(extreme)
-        near = rows[values >= extreme - margin] if high else rows[values <= extreme + margin]
+        near = rows[holds]
         symbols = sorted(column.expression.symbols)
         different = np.unique(np.stack([table.rows[symbol][near] for symbol in symbols]), axis=1)
         if different.shape[1] > MOST_NEAR:
-            return Fraction(extreme) + Fraction(margin if high else -margin)
+            return Fraction(beyond)
         exact = (
             Fraction(column.expression.evaluate(dict(zip(symbols, map(Fraction, row), strict=True)), FRACTION))
             for row in different.T.tolist()

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.expression import Expression, Maximum, Product, Sum, maximum, multiply, power
-from ithaca.formulations.algebra.rounding import ROUNDING, loosened, magnitude, subtracts
+from ithaca.formulations.algebra.rounding import loosened, without_cancellation
 from ithaca.formulations.problem import Problem, SymbolicProblem
 from ithaca.formulations.systolic.design_space import Axis, axes, candidate_rows
 from ithaca.solver.options import never
@@ -160,9 +160,8 @@ def lower_problem(problem: Problem, relaxation: Relaxation) -> LoweredProblem:
     for expression in (symbolic.objective, *(e for e, _ in symbolic.constraints)):
         relaxation.check_divisors(expression)
     bounds = [_with_cuts(symbolic, relaxation), *(relaxation.lower(e) for e, _ in symbolic.constraints)]
-    # a bound that subtracts is lowered by the rounding of what it subtracts
     return LoweredProblem(
-        Program([b - Fraction(ROUNDING) * magnitude(b) if subtracts(b) else b for b in bounds]),
+        Program([without_cancellation(bound) for bound in bounds]),
         Program([symbolic.objective, *(expression for expression, _ in symbolic.constraints)]),
         np.array([loosened(bound) for _, bound in symbolic.constraints]),
         granularity(symbolic.objective, problem.data),

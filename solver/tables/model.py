@@ -81,7 +81,7 @@ class BoundModel:
         Returns
         -------
         bound : array, shape (boxes,)
-            No configuration in the box has a smaller objective (up to `ROUNDING`). For a box of
+            No configuration in the box has a smaller objective (up to rounding: `rounding.below`). For a box of
             single rows it is the configuration's objective.
         feasible : array, shape (boxes,)
             False where no configuration in the box meets all constraints.

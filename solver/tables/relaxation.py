@@ -12,7 +12,6 @@ All quantities are positive.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 
 from ithaca.formulations.algebra.expression import (
     CeilingDivision,
@@ -24,7 +23,6 @@ from ithaca.formulations.algebra.expression import (
     Sum,
     Symbol,
     add,
-    ceiling_division,
     maximum,
     minimum,
     multiply,
@@ -32,11 +30,8 @@ from ithaca.formulations.algebra.expression import (
     split_coefficient,
     walk,
 )
+from ithaca.formulations.algebra.rounding import ceiling_of_bound
 from ithaca.workloads.errors import InputError
-
-#: Relative rounding allowed before a ceiling, so that a float just above a whole number
-#: is never taken for the next one.
-CEILING_SLACK = 1 - Fraction(1, 2**40)
 
 
 class Relaxation:
@@ -130,11 +125,7 @@ class Relaxation:
             return minimum(*(self._either(a, upper) for a in node.arguments))
         if isinstance(node, CeilingDivision):
             ratio = multiply(node.numerator, power(node.denominator, -1))
-            bound = self._either(ratio, upper)
-            inwards, outwards = bound * CEILING_SLACK, bound * (1 / CEILING_SLACK)
-            if not self.nonnegative(ratio):  # away from zero is down for negative numbers
-                return ceiling_division((maximum if upper else minimum)(inwards, outwards), 1)
-            return ceiling_division(outwards if upper else inwards, 1)
+            return ceiling_of_bound(self._either(ratio, upper), upper=upper, nonnegative=self.nonnegative(ratio))
         if isinstance(node, Product):
             return self._product(node, upper)
         raise TypeError(f"cannot bound {node}")

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from ithaca.formulations.algebra.rounding import largest_double
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.design_space import axes, candidate_rows, tiling_of
 from ithaca.formulations.systolic.membership import feasible_value, in_design_space
@@ -154,8 +155,8 @@ def center_value(window: Window, name: str) -> int:
 
 def test_limits_decide_as_exactly_as_fractions() -> None:
     # 0.1 as a double lies above 1/10: a metric of exactly that double is not within the limit
-    assert Fraction(grids._largest_double(Fraction(1, 10))) <= Fraction(1, 10)
-    assert grids._largest_double(Fraction(80)) == 80
+    assert Fraction(largest_double(Fraction(1, 10))) <= Fraction(1, 10)
+    assert largest_double(Fraction(80)) == 80
     problem, center = random_point(1)
     dsp = problem.costs(center).dsp
     for bound, met in ((dsp, True), (dsp - Fraction(1, 10**12), False)):

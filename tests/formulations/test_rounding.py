@@ -1,0 +1,81 @@
+"""Directed roundings go their way, and all of them stand in one module."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from math import inf
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ithaca.formulations.algebra import rounding
+
+ROOT = Path(rounding.__file__).parents[2]
+
+exact_values = st.fractions(min_value=-(10**30), max_value=10**30)
+floats = st.floats(-1e30, 1e30)
+
+
+def test_no_other_module_rounds_in_a_direction() -> None:
+    margin = re.compile(r"\*\* ?-\d\d|nextafter|\b1e-(9|1\d)\b|2 ?\*\* ?4\d\b")
+    elsewhere = [
+        f"{path.relative_to(ROOT)}: {line.strip()}"
+        for folder in ("formulations", "solver", "studies", "refine")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if path != Path(rounding.__file__)
+        for line in path.read_text().splitlines()
+        if margin.search(line)
+    ]
+    assert elsewhere == []
+
+
+@given(exact_values)
+def test_an_exact_value_is_above_what_is_below_it(value: Fraction) -> None:
+    low = Fraction(rounding.below(value))
+    assert low < value or low == value == 0
+    assert value - low <= abs(value) / 2**39
+    assert Fraction(rounding.all_below(np.array([float(value)]))[0]) == low
+    assert low <= Fraction(rounding.largest_double(value)) <= value < Fraction(rounding.loosened(value))
+
+
+@given(exact_values, st.integers(-(2**20), 2**20))
+def test_cutoff_keeps_what_a_bound_in_floats_may_stand_for(target: Fraction, ulps: int) -> None:
+    """A bound of the target that is off by so many units in the last place is neither above the cutoff nor told from it."""
+    off = float(target) * (1 + ulps * 2.0**-61)
+    assert off <= rounding.cutoff(target)
+    assert rounding.may_be_tied(np.array([off]), target)[0]
+
+
+@given(st.lists(floats, min_size=1, max_size=256))
+def test_sums_are_below_exact_sums_of_the_terms(terms: list[float]) -> None:
+    lowered = rounding.all_below(np.array(terms))
+    assert Fraction(rounding.sum_below(np.abs(lowered)[:, None])[0]) <= sum(map(Fraction, np.abs(lowered).tolist()))
+
+
+def test_sums_know_impossible_terms_from_unbounded_ones() -> None:
+    """A term of −∞ says nothing; it must not pass for one without a configuration."""
+    terms = np.array([[1.0, -inf, inf, -inf], [2.0, 1.0, 1.0, inf]])
+    assert rounding.sum_below(terms).tolist() == [pytest.approx(3.0), -inf, inf, inf]
+
+
+@given(st.integers(1, 131_072), st.floats(-1e-10, 1e-10))
+def test_whole_numbers_survive_the_way_through_logarithms(value: int, off: float) -> None:
+    logarithm = np.log(value) + off
+    assert rounding.whole_up(np.exp(logarithm)) == rounding.whole_down(np.exp(logarithm)) == value
+    assert rounding.log_below(float(np.log(value))) < np.log(value) < rounding.log_above(float(np.log(value)))
+
+
+@pytest.mark.parametrize(("reported", "bound"), [(7.0, 7), (7.0005, 7), (6.9995, 7), (7.002, 8), (-inf, None)])
+def test_integer_bounds_do_not_take_noise_for_the_next_integer(reported: float, bound: int | None) -> None:
+    assert rounding.integer_bound(reported) == bound
+
+
+@given(st.integers(-(2**60), 2**60))
+def test_integer_bounds_of_large_integers_are_below_them(value: int) -> None:
+    bound = rounding.integer_bound(float(value))
+    assert bound is not None
+    assert bound <= value
