@@ -17,7 +17,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.systolic.cost_model import Costs
 
 
@@ -48,11 +47,7 @@ class Activity:
 
 def activity(costs: Costs) -> Activity:
     """Count the activity of a design at the point its costs were evaluated at."""
-    point = costs.point
-
-    def value(expression: Expression) -> Any:
-        return expression.evaluate(point.values, point.numbers)
-
+    point, value = costs.point, costs.point.value
     pe = point.array.pe
     macs = value(pe.count * pe.simd * pe.trips * pe.tiles)
     arrays = {group.array for group in point.array.groups}

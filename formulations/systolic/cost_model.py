@@ -64,6 +64,8 @@ class Point:
         The system the values belong to.
     technology : Technology
         Clock and energies.
+    buffers : mapping of str to int
+        Words that the buffers of an I/O group (or those of a PE, `ACCUMULATORS`) hold at least.
     """
 
     array: SystolicArray
@@ -71,6 +73,20 @@ class Point:
     data: DataType
     numbers: NumberSystem
     technology: Technology
+    buffers: Mapping[str, int]
+
+    def value(self, expression: Expression) -> Any:
+        """Value of an expression over quantities."""
+        return expression.evaluate(self.values, self.numbers)
+
+    def constant(self, number: int | Fraction) -> Any:
+        """A constant."""
+        return self.numbers.number(Fraction(number))
+
+    def held(self, name: str, tile: Expression) -> Any:
+        """Words that a buffer holds: a tile, or more if that is given."""
+        words = self.value(tile)
+        return self.numbers.maximum(words, self.constant(self.buffers[name])) if name in self.buffers else words
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +167,8 @@ def evaluate(
     buffers : mapping of str to int, optional
         Words that the buffers of an I/O group (or those of a PE, `ACCUMULATORS`) hold at least.
     """
-    given = buffers or {}
-
-    def value(expression: Expression) -> Any:
-        return expression.evaluate(values, numbers)
-
-    def constant(number: int | Fraction) -> Any:
-        return numbers.number(Fraction(number))
-
+    point = Point(array, values, data, numbers, technology, buffers or {})
+    value, constant, held = point.value, point.constant, point.held
     one = constant(1)
 
     def dram_cycles(group: IOGroup, module: Module) -> Any:
@@ -200,10 +210,6 @@ def evaluate(
         if module.epilogue is not Epilogue.NONE
     ]
 
-    def held(name: str, words: Expression) -> Any:
-        """Words that a buffer holds: a tile, or what is given."""
-        return numbers.maximum(value(words), constant(given[name])) if name in given else value(words)
-
     bram18k = constant(0)
     for group in array.packed_groups:
         copies = len(group.buffers) * (2 if group.double_buffered else 1)
@@ -232,7 +238,7 @@ def evaluate(
         bram18k=bram18k,
         words=words,
         accumulation=hidden - data.accumulator_factor * value(array.pe.simd / array.pe.outputs),
-        point=Point(array, values, data, numbers, technology),
+        point=point,
     )
 
 

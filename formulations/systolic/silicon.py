@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.systolic.cost_model import Costs
+from ithaca.formulations.systolic.physical_array import ACCUMULATORS
 
 MAESTRO_28NM = "maestro-28nm"
 
@@ -52,19 +52,15 @@ def silicon(costs: Costs) -> Silicon:
     """Size up the array of a design: private memory is what lies at level 1 or in the PE, the rest is shared."""
     point, numbers = costs.point, costs.point.numbers
     array, word = point.array, point.data.bytes
-
-    def value(expression: Expression) -> Any:
-        return expression.evaluate(point.values, numbers)
-
-    def constant(number: int) -> Any:
-        return numbers.number(Fraction(number))
-
-    private: Any = constant(0) if array.pe.accumulators is None else value(array.pe.accumulators) * word
+    value, constant = point.value, point.constant
+    private: Any = constant(0)
+    if array.pe.accumulators is not None:
+        private = point.held(ACCUMULATORS, array.pe.accumulators) * word
     shared: Any = constant(0)
     bandwidth: Any = constant(0)
     for group, module in array.modules:
         if module.buffer:
-            held = value(group.size) * (word * (2 if group.double_buffered else 1))
+            held = point.held(group.name, group.size) * (word * (2 if group.double_buffered else 1))
             if module.level == 1:
                 private = private + held
             else:

@@ -12,6 +12,7 @@ from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.activity import activity
 from ithaca.formulations.systolic.metrics import METRICS, metric_values
 from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.physical_array import ACCUMULATORS, PhysicalArray
 from ithaca.formulations.systolic.silicon import silicon
 from ithaca.formulations.technology import Technology
 from ithaca.solver.certificate import Status
@@ -73,6 +74,20 @@ def test_area_and_power_by_the_regressions() -> None:
     metrics = metric_values(costs)
     assert float(metrics["area"]) == pytest.approx(area, rel=1e-12)
     assert float(metrics["power"]) == pytest.approx(power, rel=1e-12)
+
+
+def test_area_and_power_see_the_buffers_that_are_given() -> None:
+    """Block RAM always did; the regressions took the tile's size instead."""
+    asic = replace(PROBLEM, technology=load_platform("asic-28nm").technology)
+    given = replace(asic, physical=PhysicalArray(buffers=((ACCUMULATORS, 1000), ("A", 5000), ("B", 1), ("C_drain", 64))))
+    costs = given.costs(TILING)
+    sized = silicon(costs)
+    # per PE 1000 accumulators and 64 drained words of 4 bytes, in blocks of 64; shared: 4·5000·2 words for A, B's tile
+    # is larger than what is given; in blocks of 32 KiB
+    assert (sized.l1, sized.l2) == (-(-4 * 1064 // 64), -(-4 * (4 * 5000 * 2 + 2 * 32 * 2) // 32768))
+    less, more = metric_values(asic.costs(TILING)), metric_values(costs)
+    assert more["area"] - less["area"] == 8 * Fraction("4505.19") * (67 - 4) + Fraction("4161.536") * (5 - 1)
+    assert more["power"] - less["power"] == 8 * Fraction("0.2208") * (67 - 4) + 4 * (5 - 1)
 
 
 def test_area_is_unknown_on_an_fpga() -> None:
