@@ -1,15 +1,81 @@
-"""What an experiment is, and what it hands back."""
+"""What an experiment is, and what it hands back: a table, a chart, and claims of the paper set beside what is measured."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
+from operator import eq, ge, gt, le, lt
 
-from ithaca.experiments.claim import Claim
 from ithaca.solver.options import SolveOptions
-from ithaca.studies.charts.chart import Chart
+from ithaca.studies.charts.chart import LineChart, Series
+
+#: How a measured quantity is compared with a bound.
+RELATIONS: Mapping[str, Callable[[float | Fraction, float | Fraction], bool]] = {
+    "<": lt,
+    "≤": le,
+    "=": eq,
+    "≥": ge,
+    ">": gt,
+}
+
+#: What the paper says where its text could not be read.
+NOT_AT_HAND = "not known (the paper's text was not at hand)"
+
+#: What is claimed where the paper claims nothing.
+OWN = "none (Ithaca's own)"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement about measured quantities that may turn out false.
+
+    Attributes
+    ----------
+    statement : str
+        What is claimed.
+    published : str
+        The paper's figure, or why there is none.
+    quantity : str
+        What is measured, with its unit.
+    measured : Fraction or float
+        Its value.
+    relation : str
+        One of `RELATIONS`.
+    bound : Fraction or float
+        What the statement says of it: ``measured relation bound``. Exact numbers are compared exactly.
+    why : str
+        Where it differs from the paper, and why; or how to read it.
+    """
+
+    statement: str
+    published: str
+    quantity: str
+    measured: Fraction | float
+    relation: str
+    bound: Fraction | float
+    why: str = ""
+
+    def __post_init__(self) -> None:
+        if self.relation not in RELATIONS:
+            raise ValueError(f"relation is {self.relation!r}; allowed: {', '.join(RELATIONS)}")
+
+    @property
+    def holds(self) -> bool:
+        """Whether the measurement agrees with the statement."""
+        return bool(RELATIONS[self.relation](self.measured, self.bound))
+
+    @property
+    def verdict(self) -> str:
+        """``holds`` or ``differs``."""
+        return "holds" if self.holds else "differs"
+
+
+def loss(best: Fraction, value: Fraction) -> Fraction:
+    """Share of the best performance that a design of some latency loses: 1 − best / latency."""
+    return 1 - best / value
+
 
 #: What a cell of a table holds; None is left empty.
 Cell = str | int | float | Fraction | bool | None
@@ -111,6 +177,64 @@ class Table:
             if len(row) != len(self.columns):
                 raise ValueError(f"a row has {len(row)} cells for {len(self.columns)} columns")
 
+    @classmethod
+    def of(cls, records: Iterable[Mapping[str, Cell]]) -> Table:
+        """A table of rows by name of the column; all have those of the first."""
+        listed = list(records)
+        columns = tuple(listed[0])
+        return cls(columns, tuple(tuple(record[name] for name in columns) for record in listed))
+
+    def records(self, **equal: Cell) -> list[dict[str, Cell]]:
+        """The rows by name of the column, those alone that have some values."""
+        found = [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+        return [record for record in found if all(record[name] == value for name, value in equal.items())]
+
+    def series(
+        self,
+        by: Sequence[str],
+        x: Sequence[str],
+        y: str,
+        *,
+        low: str = "",
+        notes: str = "",
+        times: int = 1,
+        **equal: Cell,
+    ) -> tuple[Series, ...]:
+        """Columns as series of a chart.
+
+        Parameters
+        ----------
+        by, x : sequence of str
+            What tells series apart, and the points of one: columns, one under the other where there are several.
+        y, low, notes : str
+            Columns of values, their lower bounds (none where they are equal) and remarks.
+        times : int
+            What values are multiplied by: 100 for per cent.
+        **equal
+            Only rows with these values.
+        """
+        groups: dict[str, list[dict[str, Cell]]] = {}
+        for record in self.records(**equal):
+            groups.setdefault(" ".join(str(record[name]) for name in by), []).append(record)
+
+        def value(record: dict[str, Cell], name: str) -> float:
+            return times * float(record[name])  # type: ignore[arg-type]
+
+        def place(record: dict[str, Cell]) -> str | float:
+            cells = [record[name] for name in x]
+            return float(cells[0]) if isinstance(cells[0], int) else "\n".join(map(str, cells))
+
+        return tuple(
+            Series(
+                name,
+                tuple(map(place, mine)),
+                tuple(value(record, y) for record in mine),
+                tuple(None if record[low] == record[y] else value(record, low) for record in mine) if low else (),
+                tuple(str(record[notes]) for record in mine) if notes else (),
+            )
+            for name, mine in groups.items()
+        )
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -122,7 +246,7 @@ class Outcome:
         What was measured.
     claims : tuple of Claim
         What it says about the paper's claims.
-    chart : Chart
+    chart : LineChart
         The plot.
     settings : mapping of str to value
         All that decides the figures, apart from mode and seed: sizes, budgets, limits.
@@ -130,7 +254,7 @@ class Outcome:
 
     table: Table
     claims: tuple[Claim, ...]
-    chart: Chart
+    chart: LineChart
     settings: Mapping[str, object] = field(default_factory=dict)
 
     @property

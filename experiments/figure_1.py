@@ -14,37 +14,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ithaca.experiments.claim import NOT_AT_HAND, OWN, Claim, loss
-from ithaca.experiments.experiment import Cell, Experiment, Outcome, Run, Table
+from ithaca.experiments.experiment import NOT_AT_HAND, OWN, Cell, Claim, Experiment, Outcome, Run, Table, loss
 from ithaca.experiments.matrix_product import (
+    DESIGN,
     SIZE,
+    Optimum,
     budget_settings,
     design_text,
-    found_tiling,
     matrix_problem,
     prove,
-    proven_value,
+    resources,
 )
 from ithaca.formulations.problem import Limit, SpaceOptions
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.solver.solution import Solution
 from ithaca.studies.charts.chart import LineChart, Series
 
 #: Words a cycle of the roofline's memory: one port of 64 bytes.
 PORT_WORDS = 16
-
-COLUMNS = (
-    "edition",
-    "search",
-    "pick",
-    "latency (cycles)",
-    "loss (%)",
-    "main (cycles)",
-    "off-chip (words)",
-    "DSP",
-    "BRAM18K",
-    "design (t1 | t2, SIMD)",
-)
 
 DIVISORS, MAXIMUM, ROOFLINE, COMMUNICATION, BEST = "divisors", "max-based", "roofline", "communication-pruned", "best"
 
@@ -53,26 +39,23 @@ DIVISORS, MAXIMUM, ROOFLINE, COMMUNICATION, BEST = "divisors", "max-based", "roo
 class Simplified:
     """The designs that a simplified search cannot tell apart: the fastest and the slowest of them, proven."""
 
-    fastest: Solution
-    slowest: Solution
+    fastest: Optimum
+    slowest: Optimum
 
 
 def run(how: Run) -> Outcome:
     """Prove the best design of every simplified search; in full mode in both editions."""
-    rows: list[tuple[Cell, ...]] = []
-    found: dict[Edition, dict[str, Simplified]] = {}
-    best: dict[Edition, Fraction] = {}
-    for edition in (Edition.ODYSSEY, Edition.EXACT) if how.full else (Edition.ODYSSEY,):
-        found[edition] = _searches(edition, how)
-        best[edition] = found[edition][BEST].fastest.metrics["latency"]
-        for name, simplified in found[edition].items():
-            rows += [_row(edition, name, pick, solution, best[edition]) for pick, solution in _picks(name, simplified)]
-    losses = {
-        name: loss(best[Edition.ODYSSEY], s.fastest.metrics["latency"]) * 100 for name, s in found[Edition.ODYSSEY].items()
-    }
-    claims = _claims(losses, found[Edition.ODYSSEY], best[Edition.ODYSSEY])
+    editions = (Edition.ODYSSEY, Edition.EXACT) if how.full else (Edition.ODYSSEY,)
+    found = {edition: _searches(edition, how) for edition in editions}
+    rows = [
+        _row(edition, name, pick, optimum, searches[BEST].fastest.latency)
+        for edition, searches in found.items()
+        for name, simplified in searches.items()
+        for pick, optimum in _picks(name, simplified)
+    ]
+    claims = _claims(found[Edition.ODYSSEY])
     settings = budget_settings(SIZE) | {"dataflow": "i,j", "permutation": "C", "roofline words per cycle": PORT_WORDS}
-    return Outcome(Table(COLUMNS, tuple(rows)), claims, _chart(found, best), settings)
+    return Outcome(Table.of(rows), claims, _chart(found), settings)
 
 
 def _searches(edition: Edition, how: Run) -> dict[str, Simplified]:
@@ -80,12 +63,12 @@ def _searches(edition: Edition, how: Run) -> dict[str, Simplified]:
     divisors = prove(matrix_problem(edition=edition, space=SpaceOptions(divisors_only=True)), how)
     best = prove(matrix_problem(edition=edition), how)
     how.step(f"{edition.value} edition: max-based")
-    least_main = proven_value(prove(matrix_problem("main", edition=edition), how))
+    least_main = prove(matrix_problem("main", edition=edition), how).value
     how.step(f"{edition.value} edition: roofline")
-    most_macs = -proven_value(prove(matrix_problem("-comp", edition=edition), how))
+    most_macs = -prove(matrix_problem("-comp", edition=edition), how).value
     words = PORT_WORDS * SIZE**3 / most_macs
     how.step(f"{edition.value} edition: communication")
-    least_words = proven_value(prove(matrix_problem("comm", edition=edition), how))
+    least_words = prove(matrix_problem("comm", edition=edition), how).value
     return {
         DIVISORS: Simplified(divisors, divisors),
         MAXIMUM: _range(edition, how, Limit("main", least_main)),
@@ -102,29 +85,31 @@ def _range(edition: Edition, how: Run, *limits: Limit) -> Simplified:
     return Simplified(fastest, slowest)
 
 
-def _picks(name: str, simplified: Simplified) -> list[tuple[str, Solution]]:
+def _picks(name: str, simplified: Simplified) -> list[tuple[str, Optimum]]:
     if name in (DIVISORS, BEST):
         return [("fastest", simplified.fastest)]
     return [("fastest", simplified.fastest), ("slowest", simplified.slowest)]
 
 
-def _row(edition: Edition, name: str, pick: str, solution: Solution, best: Fraction) -> tuple[Cell, ...]:
-    metrics = solution.metrics
-    return (
-        edition.value,
-        name,
-        pick,
-        metrics["latency"],
-        float(loss(best, metrics["latency"]) * 100),
-        *(metrics[m] for m in ("main", "off_chip_words", "dsp", "bram18k")),
-        design_text(found_tiling(solution)),
-    )
+def _row(edition: Edition, name: str, pick: str, optimum: Optimum, best: Fraction) -> dict[str, Cell]:
+    return {
+        "edition": edition.value,
+        "search": name,
+        "pick": pick,
+        "latency (cycles)": optimum.latency,
+        "loss (%)": float(loss(best, optimum.latency) * 100),
+        "main (cycles)": optimum.metrics["main"],
+        "off-chip (words)": optimum.metrics["off_chip_words"],
+        **resources(optimum.metrics),
+        DESIGN: design_text(optimum.tiling),
+    }
 
 
-def _claims(losses: dict[str, Fraction], found: dict[str, Simplified], best: Fraction) -> tuple[Claim, ...]:
+def _claims(found: dict[str, Simplified]) -> tuple[Claim, ...]:
     lost = "share of the proven best performance that the fastest design found loses (%)"
-    worst = loss(best, found[MAXIMUM].slowest.metrics["latency"]) * 100
-    roof = loss(best, found[ROOFLINE].slowest.metrics["latency"]) * 100
+    best = found[BEST].fastest.latency
+    losses = {name: loss(best, simplified.fastest.latency) * 100 for name, simplified in found.items()}
+    worst, roof = (loss(best, found[name].slowest.latency) * 100 for name in (MAXIMUM, ROOFLINE))
     return (
         Claim("considering only divisors loses performance", "39 % lost", lost, losses[DIVISORS], ">", 0),
         Claim(
@@ -165,15 +150,22 @@ def _claims(losses: dict[str, Fraction], found: dict[str, Simplified], best: Fra
     )
 
 
-def _chart(found: dict[Edition, dict[str, Simplified]], best: dict[Edition, Fraction]) -> LineChart:
+def _chart(found: dict[Edition, dict[str, Simplified]]) -> LineChart:
     """Relative performance; the line down is to the slowest design that a search cannot tell from its best."""
-    names = tuple(next(iter(found.values())))
-    series = []
-    for edition, searches in found.items():
-        top = tuple(float(best[edition] / s.fastest.metrics["latency"]) * 100 for s in searches.values())
-        low = tuple(float(best[edition] / s.slowest.metrics["latency"]) * 100 for s in searches.values())
-        notes = tuple(design_text(found_tiling(s.fastest)) for s in searches.values())
-        series.append(Series(f"{edition.value} edition", names, top, low, notes))
+
+    def performance(edition: Edition, optimum: Optimum) -> float:
+        return float(found[edition][BEST].fastest.latency / optimum.latency) * 100
+
+    series = [
+        Series(
+            f"{edition.value} edition",
+            tuple(searches),
+            tuple(performance(edition, s.fastest) for s in searches.values()),
+            tuple(performance(edition, s.slowest) for s in searches.values()),
+            tuple(design_text(s.fastest.tiling) for s in searches.values()),
+        )
+        for edition, searches in found.items()
+    ]
     title = "What simplified searches find of 1024³ (bars: their other optima)"
     return LineChart(title, "search", "performance (% of the proven best)", tuple(series))
 

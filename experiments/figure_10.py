@@ -9,43 +9,29 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from ithaca.experiments.claim import NOT_AT_HAND, OWN, Claim
-from ithaca.experiments.experiment import Cell, Experiment, Outcome, Run, Table
+from ithaca.experiments.experiment import NOT_AT_HAND, OWN, Cell, Claim, Experiment, Outcome, Run, Table
 from ithaca.experiments.matrix_product import (
     DATAFLOWS,
+    DESIGN,
     PERMUTATIONS,
     SIZE,
+    Optimum,
     budget_settings,
     design_text,
-    found_tiling,
     matrix_problem,
     prove,
-    proven_value,
+    resources,
 )
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.solver.solution import Solution
-from ithaca.studies.charts.chart import LineChart, Series
+from ithaca.studies.charts.chart import LineChart
 
 #: Extent of quick mode, one of the released workloads too (mm64).
 QUICK_SIZE = 64
 
-COLUMNS = (
-    "dataflow",
-    "permutation",
-    "buildable",
-    "edition",
-    "objective",
-    "latency (cycles)",
-    "latency / best",
-    "the same design, exact edition (cycles)",
-    "DSP",
-    "BRAM18K",
-    "off-chip (words)",
-    "energy (pJ)",
-    "design (t1 | t2, SIMD)",
-)
+#: Columns that are plotted.
+X, Y, AGAIN = ("dataflow", "permutation"), "latency (cycles)", "the same design, exact edition (cycles)"
 
 #: The objectives of the released scripts, by name of the metric; those after the first are full mode's.
 OBJECTIVES = ("latency", "energy")
@@ -59,13 +45,13 @@ class Best:
 
     Attributes
     ----------
-    solution : Solution
+    optimum : Optimum
         The optimum.
     exact_latency : Fraction
         Cycles of its configuration by the exact edition.
     """
 
-    solution: Solution
+    optimum: Optimum
     exact_latency: Fraction
 
 
@@ -76,13 +62,25 @@ def run(how: Run) -> Outcome:
     for objective in OBJECTIVES if how.full else OBJECTIVES[:1]:
         for edition in Edition:
             found[objective, edition] = _designs(objective, edition, size, how)
-    rows: list[tuple[Cell, ...]] = []
-    for (objective, edition), designs in found.items():
-        least = min(best.solution.metrics["latency"] for best in designs.values())
-        rows += [_row(name, edition, objective, best, least) for name, best in designs.items()]
+    table = Table.of(
+        _row(name, edition, objective, best, min(other.optimum.latency for other in designs.values()))
+        for (objective, edition), designs in found.items()
+        for name, best in designs.items()
+    )
+    series = (
+        *table.series(["edition"], X, Y, notes=DESIGN, objective="latency"),
+        *table.series(["objective"], X, AGAIN, objective="latency", edition="odyssey"),
+    )
+    names = (*(f"{edition.value} edition" for edition in Edition), "odyssey's optimum, exact edition")
+    chart = LineChart(
+        f"The 18 designs of {size}³, each at its proven optimum",
+        "dataflow and permutation",
+        Y,
+        tuple(replace(one, name=name) for one, name in zip(series, names, strict=True)),
+        log_y=True,
+    )
     settings = budget_settings(size) | {"objectives": list(OBJECTIVES if how.full else OBJECTIVES[:1])}
-    latency = {edition: found["latency", edition] for edition in Edition}
-    return Outcome(Table(COLUMNS, tuple(rows)), _claims(latency, how.full), _chart(latency, size), settings)
+    return Outcome(table, _claims({edition: found["latency", edition] for edition in Edition}, how.full), chart, settings)
 
 
 def _designs(objective: str, edition: Edition, size: int, how: Run) -> dict[Name, Best]:
@@ -91,9 +89,9 @@ def _designs(objective: str, edition: Edition, size: int, how: Run) -> dict[Name
         for permutation in PERMUTATIONS:
             how.step(f"least {objective} of [{','.join(dataflow)}] {permutation}, {edition.value} edition")
             problem = matrix_problem(objective, size=size, dataflow=dataflow, permutation=permutation, edition=edition)
-            solution = prove(problem, how)
+            optimum = prove(problem, how)
             exact = matrix_problem(size=size, dataflow=dataflow, permutation=permutation, edition=Edition.EXACT)
-            found[dataflow, permutation] = Best(solution, _exact_latency(found_tiling(solution), exact))
+            found[dataflow, permutation] = Best(optimum, _exact_latency(optimum.tiling, exact))
     return found
 
 
@@ -106,35 +104,37 @@ def _exact_latency(tiling: Tiling, exact: Problem) -> Fraction:
     return exact.value(exact.costs(replace(tiling, pack=packs)))
 
 
-def _row(name: Name, edition: Edition, objective: str, best: Best, least: Fraction) -> tuple[Cell, ...]:
-    solution, (dataflow, permutation) = best.solution, name
-    metrics = solution.metrics
-    return (
-        ",".join(dataflow),
-        permutation,
-        solution.problem.array.buildable,
-        edition.value,
-        objective,
-        metrics["latency"],
-        float(metrics["latency"] / least),
-        best.exact_latency,
-        *(metrics[m] for m in ("dsp", "bram18k", "off_chip_words", "energy")),
-        design_text(found_tiling(solution)),
-    )
+def _row(name: Name, edition: Edition, objective: str, best: Best, least: Fraction) -> dict[str, Cell]:
+    optimum, (dataflow, permutation) = best.optimum, name
+    metrics = optimum.metrics
+    return {
+        "dataflow": ",".join(dataflow),
+        "permutation": permutation,
+        "buildable": optimum.problem.array.buildable,
+        "edition": edition.value,
+        "objective": objective,
+        Y: optimum.latency,
+        "latency / best": float(optimum.latency / least),
+        AGAIN: best.exact_latency,
+        **resources(metrics),
+        "off-chip (words)": metrics["off_chip_words"],
+        "energy (pJ)": metrics["energy"],
+        DESIGN: design_text(optimum.tiling),
+    }
 
 
 def _claims(found: dict[Edition, dict[Name, Best]], full: bool) -> tuple[Claim, ...]:
     published, exact = found[Edition.ODYSSEY], found[Edition.EXACT]
 
     def latency(designs: dict[Name, Best], name: Name) -> Fraction:
-        return proven_value(designs[name].solution)
+        return designs[name].optimum.value
 
     def least(designs: dict[Name, Best], dimensions: int) -> Fraction:
         return min(latency(designs, name) for name in designs if len(name[0]) == dimensions)
 
     others = [(latency(published, (d, p)), latency(published, (d, "C"))) for d in DATAFLOWS for p in PERMUTATIONS if p != "C"]
     carried = [best for (_, p), best in published.items() if p != "C"]
-    stays = [best.exact_latency / proven_value(best.solution) for (_, p), best in published.items() if p == "C"]
+    stays = [best.exact_latency / best.optimum.value for (_, p), best in published.items() if p == "C"]
     claims = [
         Claim(
             "the fastest of all designs has two space loops",
@@ -157,7 +157,7 @@ def _claims(found: dict[Edition, dict[Name, Best]], full: bool) -> tuple[Claim, 
             "the published model understates designs that carry partial sums",
             OWN,
             "largest ratio of exact to published cycles of the designs that the published model prefers, permutations A and B",
-            max(b.exact_latency / proven_value(b.solution) for b in carried),
+            max(b.exact_latency / b.optimum.value for b in carried),
             ">",
             Fraction(11, 10),
             "it loses the reduction loop of their flow modules",
@@ -185,23 +185,6 @@ def _claims(found: dict[Edition, dict[Name, Best]], full: bool) -> tuple[Claim, 
             )
         )
     return tuple(claims)
-
-
-def _chart(found: dict[Edition, dict[Name, Best]], size: int) -> LineChart:
-    names = tuple(f"{''.join(d)}\n{p}" for d, p in found[Edition.EXACT])
-    series = [
-        Series(
-            f"{edition.value} edition",
-            names,
-            tuple(float(proven_value(best.solution)) for best in designs.values()),
-            notes=tuple(design_text(found_tiling(best.solution)) for best in designs.values()),
-        )
-        for edition, designs in found.items()
-    ]
-    again = tuple(float(best.exact_latency) for best in found[Edition.ODYSSEY].values())
-    series.append(Series("odyssey's optimum, exact edition", names, again))
-    title = f"The 18 designs of {size}³, each at its proven optimum"
-    return LineChart(title, "dataflow and permutation", "latency (cycles)", tuple(series), log_y=True)
 
 
 EXPERIMENT = Experiment(

@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 from ithaca.experiments.architectures import FREE, ONE, Architecture, architecture_settings, architectures
-from ithaca.experiments.claim import NOT_AT_HAND, Claim
-from ithaca.experiments.experiment import Cell, Experiment, Mode, Outcome, Run, Table
+from ithaca.experiments.experiment import NOT_AT_HAND, Cell, Claim, Experiment, Mode, Outcome, Run, Table
 from ithaca.experiments.table_6 import INFERENCE
-from ithaca.studies.charts.chart import LineChart, Series
+from ithaca.studies.charts.chart import LineChart
 from ithaca.studies.network.result import LayerResult
-from ithaca.workloads.networks.network import Layer
 
-COLUMNS = (
-    "network",
-    "architecture",
-    "layer",
-    "runs",
-    "array",
-    "latency of a run (cycles)",
-    "DSP efficiency (%)",
-    "operations per off-chip word",
-    "DSP",
-)
+EFFICIENCY = "DSP efficiency (%)"
 
 
 def run(how: Run) -> Outcome:
     """Solve the networks on every architecture."""
     found = list(architectures(how))
-    rows = tuple(row for of in found for row in _rows(of))
-    return Outcome(Table(COLUMNS, rows), _claims(found), _chart(found), architecture_settings(how))
+    table = Table.of(row for of in found for row in _rows(of))
+    networks = {of.network for of in found}
+    title = "DSP efficiency by layer and architecture" + (f" ({found[0].network})" if len(networks) == 1 else "")
+    by, x = (["architecture"], ["layer"]) if len(networks) == 1 else (["network", "architecture"], ["network", "layer"])
+    chart = LineChart(title, "layer", EFFICIENCY, table.series(by, x, EFFICIENCY))
+    return Outcome(table, _claims(found), chart, architecture_settings(how))
 
 
 def _efficiency(of: LayerResult) -> float:
@@ -36,19 +28,19 @@ def _efficiency(of: LayerResult) -> float:
     return float(100 * of.efficiency)
 
 
-def _rows(of: Architecture) -> list[tuple[Cell, ...]]:
+def _rows(of: Architecture) -> list[dict[str, Cell]]:
     return [
-        (
-            of.network,
-            of.name,
-            layer.name,
-            layer.count,
-            result.array,
-            solution.metrics["latency"],
-            _efficiency(result),
-            float(2 * layer.nest.operations / solution.metrics["off_chip_words"]),
-            solution.metrics["dsp"],
-        )
+        {
+            "network": of.network,
+            "architecture": of.name,
+            "layer": layer.name,
+            "runs": layer.count,
+            "array": result.array,
+            "latency of a run (cycles)": solution.metrics["latency"],
+            EFFICIENCY: _efficiency(result),
+            "operations per off-chip word": float(2 * layer.nest.operations / solution.metrics["off_chip_words"]),
+            "DSP": solution.metrics["dsp"],
+        }
         for result, (layer, solution) in zip(of.result.layers, of.layers, strict=True)
     ]
 
@@ -73,23 +65,6 @@ def _claims(found: list[Architecture]) -> tuple[Claim, ...]:
             )
         )
     return tuple(claims)
-
-
-def _chart(found: list[Architecture]) -> LineChart:
-    first = found[0].network
-    networks = len({of.network for of in found})
-    series = []
-    for of in found:
-        x = tuple(_label(of, result.layer, networks) for result in of.result.layers)
-        y = tuple(map(_efficiency, of.result.layers))
-        name = of.name if networks == 1 else f"{of.network}: {of.name}"
-        series.append(Series(name, x, y))
-    title = "DSP efficiency by layer and architecture" + (f" ({first})" if networks == 1 else "")
-    return LineChart(title, "layer", "DSP efficiency (%)", tuple(series))
-
-
-def _label(of: Architecture, layer: Layer, networks: int) -> str:
-    return layer.name if networks == 1 else f"{of.network[0]}:{layer.name}"
 
 
 EXPERIMENT = Experiment(

@@ -10,13 +10,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from fractions import Fraction
 
-from ithaca.experiments.claim import NOT_AT_HAND, OWN, Claim
-from ithaca.experiments.experiment import Cell, Experiment, Outcome, Run, Table
-from ithaca.experiments.matrix_product import SIZE, budget_settings, design_text, matrix_problem, prove, proven_value
+from ithaca.experiments.experiment import NOT_AT_HAND, OWN, Claim, Experiment, Outcome, Run, Table
+from ithaca.experiments.matrix_product import PERFORMANCE, SIZE, budget_settings, design_text, matrix_problem, prove
 from ithaca.experiments.objectives_compared import LATENCY, NORMALISED, expressions, rounded_program
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.evolution.search import POPULATION, Evolution
-from ithaca.studies.charts.chart import LineChart, Series
+from ithaca.studies.charts.chart import LineChart
 
 #: Name of the run without seed.
 NONE = "none"
@@ -34,8 +33,6 @@ EARLY_SAMPLES = 600
 QUICK_SAMPLES, QUICK_REPEATS = 3000, 5
 FULL_SAMPLES, FULL_REPEATS = 20_000, 20
 
-COLUMNS = ("seeds from", "samples", "mean share of the optimum", "least share", "largest share", "repetitions", "seed design")
-
 #: Samples used and the value then, after each generation.
 Convergence = list[tuple[int, Fraction]]
 
@@ -44,7 +41,7 @@ def run(how: Run) -> Outcome:
     """Evolve from each objective's design and from none; in full mode longer and more often."""
     samples, repeats = (FULL_SAMPLES, FULL_REPEATS) if how.full else (QUICK_SAMPLES, QUICK_REPEATS)
     how.step("proven optimum")
-    optimum = proven_value(prove(matrix_problem(), how))
+    optimum = prove(matrix_problem(), how).value
     starts: dict[str, tuple[Tiling, Fraction] | None] = {}
     for name, expression in expressions(how).items():
         how.step(f"nonlinear program of {name}")
@@ -57,17 +54,28 @@ def run(how: Run) -> Outcome:
         seed = None if start is None else start[0]
         runs = [_evolve(seed, how.seed + number, samples, how) for number in range(repeats)]
         shares[name] = [[_share(optimum, found, place) for found in runs] for place in places]
-    rows: list[tuple[Cell, ...]] = []
-    for name, start in starts.items():
-        for place, at in zip(places, shares[name], strict=True):
-            rows.append((name, place, _mean(at), min(at), max(at), repeats, None if start is None else design_text(start[0])))
+    table = Table.of(
+        {
+            "seeds from": name,
+            "samples": place,
+            "mean share of the optimum": _mean(at),
+            "least share": min(at),
+            "largest share": max(at),
+            "repetitions": repeats,
+            "seed design": None if start is None else design_text(start[0]),
+        }
+        for name, start in starts.items()
+        for place, at in zip(places, shares[name], strict=True)
+    )
+    title = "Evolution from the designs of solver objectives (1024³)"
+    series = table.series(["seeds from"], ["samples"], "mean share of the optimum", times=100)
     early, stated = (
         {name: _mean(of[list(places).index(count)]) for name, of in shares.items()} for count in (EARLY_SAMPLES, STATED_SAMPLES)
     )
     return Outcome(
-        Table(COLUMNS, tuple(rows)),
+        table,
         _claims(early, stated, {name: optimum / start[1] for name, start in starts.items() if start is not None}),
-        _chart(shares, list(places)),
+        LineChart(title, "samples", PERFORMANCE, series, steps=True),
         budget_settings(SIZE)
         | {"dataflow": "i,j", "permutation": "C", "edition": "odyssey", "samples": samples, "repetitions": repeats},
     )
@@ -137,18 +145,6 @@ def _claims(early: dict[str, float], stated: dict[str, float], seeds: dict[str, 
             stated[COMBINED],
             "the paper's programs have no model of the latency",
         ),
-    )
-
-
-def _chart(shares: dict[str, list[list[float]]], places: list[int]) -> LineChart:
-    x = tuple(float(place) for place in places)
-    series = tuple(Series(name, x, tuple(100 * _mean(at) for at in of)) for name, of in shares.items())
-    return LineChart(
-        "Evolution from the designs of solver objectives (1024³)",
-        "samples",
-        "performance (% of the proven optimum)",
-        series,
-        steps=True,
     )
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from ithaca.experiments.claim import NOT_AT_HAND, OWN, Claim
-from ithaca.experiments.experiment import Experiment, Mode, Outcome, Run, Table
-from ithaca.experiments.matrix_product import SIZE, budget_settings
+from ithaca.experiments.experiment import NOT_AT_HAND, OWN, Claim, Experiment, Mode, Outcome, Run, Table
+from ithaca.experiments.matrix_product import PERFORMANCE, SIZE, budget_settings
 from ithaca.experiments.methods_compared import (
     BEST_DESIGN,
     DESIGNS,
     EXACT,
     MOST_SAMPLES,
     SEEDED,
-    STANDS_FOR,
     Compared,
     budget_text,
     compare,
@@ -20,7 +18,7 @@ from ithaca.experiments.methods_compared import (
     methods,
 )
 from ithaca.peers.budget import Budget
-from ithaca.studies.charts.chart import LineChart, Series
+from ithaca.studies.charts.chart import LineChart
 
 #: Seconds of a run in the released script.
 FULL_SECONDS = 300.0
@@ -29,20 +27,6 @@ FULL_SECONDS = 300.0
 QUICK_SIZE = 64
 QUICK_DESIGNS = ((("i",), "C"), (("i", "j"), "A"), BEST_DESIGN)
 QUICK_SAMPLES = 400
-
-COLUMNS = (
-    "dataflow",
-    "permutation",
-    "method",
-    "stands for",
-    "budget",
-    "latency (cycles)",
-    "proven optimum (cycles)",
-    "share of the optimum",
-    "samples",
-    "seconds",
-    "ended",
-)
 
 
 def run(how: Run) -> Outcome:
@@ -59,29 +43,28 @@ def run(how: Run) -> Outcome:
     budgets = {m: b.within(how.run_seconds) for m, b in budgets.items()}
     found = compare(names, designs, (how.seed,), budgets, size, how)
     means = {m: geometric_mean([_share(c) for c in found if c.job.method == m]) for m in names}
-    rows = tuple(
-        (
-            ",".join(c.job.design[0]),
-            c.job.design[1],
-            c.job.method,
-            STANDS_FOR[c.job.method],
-            budget_text(c.job.budget),
-            c.trace.value,
-            c.optimum,
-            _share(c),
-            c.trace.samples,
-            round(c.trace.seconds, 3),
-            c.trace.ended.value,
-        )
+    table = Table.of(
+        c.row
+        | {
+            "budget": budget_text(c.job.budget),
+            "latency (cycles)": c.trace.value,
+            "proven optimum (cycles)": c.optimum,
+            "share of the optimum": _share(c),
+            "samples": c.trace.samples,
+            "seconds": round(c.trace.seconds, 3),
+            "ended": c.trace.ended.value,
+        }
         for c in found
     )
+    series = table.series(["method"], ["dataflow", "permutation"], "share of the optimum", notes="budget", times=100)
+    chart = LineChart(f"Search methods on the designs of {size}³", "dataflow and permutation", PERFORMANCE, series)
     settings = budget_settings(size) | {
         "edition": "odyssey",
         "designs": [design_name(d) for d in designs],
         "budgets": {m: budget_text(b) for m, b in budgets.items()},
         "geometric mean share": means,
     }
-    return Outcome(Table(COLUMNS, rows), _claims(means), _chart(found, names, size), settings)
+    return Outcome(table, _claims(means), chart, settings)
 
 
 def _share(compared: Compared) -> float:
@@ -111,17 +94,6 @@ def _claims(means: dict[str, float]) -> tuple[Claim, ...]:
         ),
         Claim("exact search finds every optimum within its budget", OWN, f"{quantity}, {EXACT}", means[EXACT], "=", 1),
     )
-
-
-def _chart(found: tuple[Compared, ...], names_of_methods: tuple[str, ...], size: int) -> LineChart:
-    names = tuple(dict.fromkeys(f"{''.join(c.job.design[0])}\n{c.job.design[1]}" for c in found))
-    series = []
-    for method in names_of_methods:
-        mine = [c for c in found if c.job.method == method]
-        y = tuple(100 * _share(c) for c in mine)
-        series.append(Series(method, names, y, notes=tuple(budget_text(c.job.budget) for c in mine)))
-    title = f"Search methods on the designs of {size}³"
-    return LineChart(title, "dataflow and permutation", "performance (% of the proven optimum)", tuple(series))
 
 
 EXPERIMENT = Experiment(

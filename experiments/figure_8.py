@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from ithaca.experiments.claim import NOT_AT_HAND, Claim
-from ithaca.experiments.experiment import Cell, Experiment, Outcome, Run, Table
-from ithaca.experiments.matrix_product import SIZE, budget_settings
+from ithaca.experiments.experiment import NOT_AT_HAND, Cell, Claim, Experiment, Outcome, Run, Table
+from ithaca.experiments.matrix_product import PERFORMANCE, SIZE, budget_settings
 from ithaca.experiments.methods_compared import (
     BEST_DESIGN,
     EXACT,
     SEEDED,
     STANDS_FOR,
     UNSEEDED,
-    Compared,
     budget_text,
     compare,
     design_name,
     methods,
 )
 from ithaca.peers.budget import Budget
-from ithaca.studies.charts.chart import LineChart, Series
+from ithaca.studies.charts.chart import LineChart
 
 #: The number of samples that the paper states a quality at, and that quality.
 STATED_SAMPLES, STATED_SHARE = 3000, 0.93
@@ -33,8 +31,6 @@ FULL_SAMPLES, FULL_REPEATS = 50_000, 5
 #: Bayesian methods think the longer the more samples they have; they get those of the released script.
 BAYESIAN, BAYESIAN_SAMPLES = ("optuna-gp", "optuna-tpe"), 300
 
-COLUMNS = ("method", "stands for", "samples", "mean share of the optimum", "least share", "largest share", "repetitions")
-
 
 def run(how: Run) -> Outcome:
     """Run every method that samples on the design of the paper's best configuration, several times."""
@@ -44,33 +40,38 @@ def run(how: Run) -> Outcome:
     seeds = tuple(how.seed + number for number in range(repeats))
     budgets = {m: b.within(how.run_seconds) for m, b in budgets.items()}
     found = compare(names, (BEST_DESIGN,), seeds, budgets, SIZE, how)
-    rows: list[tuple[Cell, ...]] = []
-    curves: dict[str, list[tuple[int, float]]] = {}
+    rows: list[dict[str, Cell]] = []
     for method in names:
         mine = [c for c in found if c.job.method == method]
-        curves[method] = []
-        for place in PLACES:
-            if place <= (budgets[method].samples or 0):
-                shares = [_share(c, place) for c in mine]
-                mean = sum(shares) / len(shares)
-                curves[method].append((place, mean))
-                rows.append((method, STANDS_FOR[method], place, mean, min(shares), max(shares), repeats))
+        for place in (place for place in PLACES if place <= (budgets[method].samples or 0)):
+            shares = [c.share(c.trace.value_at(place)) for c in mine]
+            rows.append(
+                {
+                    "method": method,
+                    "stands for": STANDS_FOR[method],
+                    "samples": place,
+                    "mean share of the optimum": sum(shares) / len(shares),
+                    "least share": min(shares),
+                    "largest share": max(shares),
+                    "repetitions": repeats,
+                }
+            )
+    table = Table.of(rows)
+    title = f"Sample efficiency on {design_name(BEST_DESIGN)} of 1024³"
+    series = table.series(["method"], ["samples"], "mean share of the optimum", times=100)
+    chart = LineChart(title, "samples", PERFORMANCE, series, steps=True, log_x=True)
     settings = budget_settings(SIZE) | {
         "edition": "odyssey",
         "design": design_name(BEST_DESIGN),
         "budgets": {m: budget_text(b) for m, b in budgets.items()},
         "repetitions": repeats,
     }
-    return Outcome(Table(COLUMNS, tuple(rows)), _claims(curves), _chart(curves), settings)
+    return Outcome(table, _claims(table), chart, settings)
 
 
-def _share(compared: Compared, samples: int) -> float:
-    return compared.share(compared.trace.value_at(samples))
-
-
-def _claims(curves: dict[str, list[tuple[int, float]]]) -> tuple[Claim, ...]:
-    at = {method: dict(curve).get(STATED_SAMPLES) for method, curve in curves.items()}
-    reached = {method: share for method, share in at.items() if share is not None}
+def _claims(table: Table) -> tuple[Claim, ...]:
+    stated = table.records(samples=STATED_SAMPLES)
+    reached = {str(row["method"]): float(row["mean share of the optimum"]) for row in stated}  # type: ignore[arg-type]
     others = {method: share for method, share in reached.items() if method != SEEDED}
     second = max(others, key=lambda method: others[method])
     share = f"mean share of the proven optimum after {STATED_SAMPLES:,} samples"
@@ -101,25 +102,6 @@ def _claims(curves: dict[str, list[tuple[int, float]]]) -> tuple[Claim, ...]:
             ">",
             reached["random"],
         ),
-    )
-
-
-def _chart(curves: dict[str, list[tuple[int, float]]]) -> LineChart:
-    series = tuple(
-        Series(
-            method,
-            tuple(float(place) for place, _ in curve),
-            tuple(100 * share for _, share in curve),
-        )
-        for method, curve in curves.items()
-    )
-    return LineChart(
-        f"Sample efficiency on {design_name(BEST_DESIGN)} of 1024³",
-        "samples",
-        "performance (% of the proven optimum)",
-        series,
-        steps=True,
-        log_x=True,
     )
 
 

@@ -2,42 +2,26 @@
 
 from __future__ import annotations
 
-from ithaca.experiments.claim import NOT_AT_HAND, OWN, Claim
-from ithaca.experiments.experiment import Experiment, Mode, Outcome, Run, Table
-from ithaca.experiments.matrix_product import SIZE, budget_settings
+from ithaca.experiments.experiment import NOT_AT_HAND, OWN, Claim, Experiment, Mode, Outcome, Run, Table
+from ithaca.experiments.matrix_product import PERFORMANCE, SIZE, budget_settings
 from ithaca.experiments.methods_compared import (
     BEST_DESIGN,
     DESIGNS,
     EXACT,
     SEEDED,
-    STANDS_FOR,
-    Compared,
     compare,
     design_name,
     geometric_mean,
     methods,
 )
 from ithaca.peers.budget import Budget
-from ithaca.studies.charts.chart import LineChart, Series
+from ithaca.studies.charts.chart import LineChart
 
 #: The published share, and seconds.
 STATED_SHARE, SECONDS = 0.90, 5.0
 
 #: The methods of quick mode, which gives them all the time, but one design.
 QUICK = ("random", SEEDED, EXACT)
-
-COLUMNS = (
-    "dataflow",
-    "permutation",
-    "method",
-    "stands for",
-    "seconds allowed",
-    "latency (cycles)",
-    "proven optimum (cycles)",
-    "share of the optimum",
-    "samples",
-    "seconds to the last improvement",
-)
 
 
 def run(how: Run) -> Outcome:
@@ -46,21 +30,20 @@ def run(how: Run) -> Outcome:
     seconds, designs = SECONDS, DESIGNS if how.full else (BEST_DESIGN,)
     found = compare(names, designs, (how.seed,), dict.fromkeys(names, Budget(seconds=seconds)), SIZE, how)
     shares = {(c.job.method, c.job.design): c.share(c.trace.value_after(seconds)) for c in found}
-    rows = tuple(
-        (
-            ",".join(c.job.design[0]),
-            c.job.design[1],
-            c.job.method,
-            STANDS_FOR[c.job.method],
-            seconds,
-            c.trace.value_after(seconds),
-            c.optimum,
-            shares[c.job.method, c.job.design],
-            c.trace.samples,
-            round(c.trace.improvements[-1].seconds, 3) if c.trace.improvements else None,
-        )
+    table = Table.of(
+        c.row
+        | {
+            "seconds allowed": seconds,
+            "latency (cycles)": c.trace.value_after(seconds),
+            "proven optimum (cycles)": c.optimum,
+            "share of the optimum": shares[c.job.method, c.job.design],
+            "samples": c.trace.samples,
+            "seconds to the last improvement": round(c.trace.improvements[-1].seconds, 3) if c.trace.improvements else None,
+        }
         for c in found
     )
+    series = table.series(["dataflow", "permutation"], ["method"], "share of the optimum", times=100)
+    chart = LineChart(f"Search methods on 1024³ after {seconds:g} s", "method", PERFORMANCE, series)
     means = {m: geometric_mean([shares[m, d] for d in designs]) for m in names}
     settings = budget_settings(SIZE) | {
         "edition": "odyssey",
@@ -70,7 +53,7 @@ def run(how: Run) -> Outcome:
         "geometric mean share": means,
     }
     best = {m: shares[m, BEST_DESIGN] for m in names}
-    return Outcome(Table(COLUMNS, rows), _claims(best, means, seconds), _chart(found, shares, names, seconds), settings)
+    return Outcome(table, _claims(best, means, seconds), chart, settings)
 
 
 def _claims(best: dict[str, float], means: dict[str, float], seconds: float) -> tuple[Claim, ...]:
@@ -95,25 +78,6 @@ def _claims(best: dict[str, float], means: dict[str, float], seconds: float) -> 
             means["random"],
         ),
     )
-
-
-def _chart(
-    found: tuple[Compared, ...],
-    shares: dict[tuple[str, tuple[tuple[str, ...], str]], float],
-    names: tuple[str, ...],
-    seconds: float,
-) -> LineChart:
-    designs = tuple(dict.fromkeys(c.job.design for c in found))
-    series = tuple(
-        Series(
-            design_name(design),
-            names,
-            tuple(100 * shares[method, design] for method in names),
-        )
-        for design in designs
-    )
-    title = f"Search methods on 1024³ after {seconds:g} s"
-    return LineChart(title, "method", "performance (% of the proven optimum)", series)
 
 
 EXPERIMENT = Experiment(

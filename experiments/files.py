@@ -11,8 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ithaca.experiments.claim import Claim
-from ithaca.experiments.experiment import Cell, Experiment, Outcome, Run
+from ithaca.experiments.experiment import Cell, Claim, Experiment, Outcome, Run
 from ithaca.formulations.json_numbers import document_text, json_number
 from ithaca.studies.charts.chart import Chart
 from ithaca.studies.charts.files import save_plot

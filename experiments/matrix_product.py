@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from ithaca.experiments.experiment import Run
@@ -13,7 +15,6 @@ from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.solver.solution import Solution
 from ithaca.workloads.library import workload
 
 #: The paper's extent of all three loops.
@@ -65,7 +66,34 @@ def matrix_problem(
     return Problem(nest, array, data_type("fp32"), limits, parse_objective(objective), space or SpaceOptions())
 
 
-def prove(problem: Problem, run: Run, start: Tiling | None = None) -> Solution:
+@dataclass(frozen=True)
+class Optimum:
+    """A proven optimum.
+
+    Attributes
+    ----------
+    problem : Problem
+        What was minimised.
+    tiling : Tiling
+        The configuration.
+    value : Fraction
+        Its objective.
+    metrics : mapping of str to Fraction
+        All its metrics.
+    """
+
+    problem: Problem
+    tiling: Tiling
+    value: Fraction
+    metrics: Mapping[str, Fraction]
+
+    @property
+    def latency(self) -> Fraction:
+        """Its latency (cycles)."""
+        return self.metrics["latency"]
+
+
+def prove(problem: Problem, run: Run, start: Tiling | None = None) -> Optimum:
     """The proven optimum of a problem.
 
     Raises
@@ -77,21 +105,21 @@ def prove(problem: Problem, run: Run, start: Tiling | None = None) -> Solution:
     """
     solution = solve_exact(problem, run.search, start=start)
     run.check()
-    if solution.certificate.status is not Status.OPTIMAL:
+    if solution.certificate.status is not Status.OPTIMAL or solution.value is None or solution.tiling is None:
         raise RuntimeError(f"{problem.array.name}, {problem.objective.text}: {solution.certificate.status.value}")
-    return solution
+    return Optimum(problem, solution.tiling, solution.value, solution.metrics)
 
 
-def proven_value(solution: Solution) -> Fraction:
-    """The value of a proven optimum."""
-    assert solution.value is not None
-    return solution.value
+#: What is plotted of shares of the optimum.
+PERFORMANCE = "performance (% of the proven optimum)"
+
+#: The column of configurations.
+DESIGN = "design (t1 | t2, SIMD)"
 
 
-def found_tiling(solution: Solution) -> Tiling:
-    """The configuration of a proven optimum."""
-    assert solution.tiling is not None
-    return solution.tiling
+def resources(metrics: Mapping[str, Fraction]) -> dict[str, Fraction]:
+    """DSP blocks and block RAM, as columns of a table."""
+    return {"DSP": metrics["dsp"], "BRAM18K": metrics["bram18k"]}
 
 
 def design_text(tiling: Tiling) -> str:

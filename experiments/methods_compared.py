@@ -17,8 +17,8 @@ from fractions import Fraction
 from importlib.util import find_spec
 from math import exp, log
 
-from ithaca.experiments.experiment import Run
-from ithaca.experiments.matrix_product import DATAFLOWS, PERMUTATIONS, matrix_problem, prove, proven_value
+from ithaca.experiments.experiment import Cell, Run
+from ithaca.experiments.matrix_product import DATAFLOWS, PERMUTATIONS, matrix_problem, prove
 from ithaca.formulations.problem import Problem
 from ithaca.peers.budget import Budget
 from ithaca.peers.methods import PEERS, run_peer
@@ -93,6 +93,13 @@ class Compared:
         """Optimum over a value of the run; 0 where it had found none."""
         return 0.0 if value is None else float(self.optimum / value)
 
+    @property
+    def row(self) -> dict[str, Cell]:
+        """The first columns of a table of runs."""
+        dataflow, permutation = self.job.design
+        method = {"method": self.job.method, "stands for": STANDS_FOR[self.job.method]}
+        return {"dataflow": ",".join(dataflow), "permutation": permutation, **method}
+
 
 def design_name(design: Design) -> str:
     """A design as in the tables, such as ``[i,j] C``."""
@@ -142,7 +149,7 @@ def compare(
     optima = {}
     for design, problem in problems.items():
         how.step(f"proven optimum of {design_name(design)}")
-        optima[design] = proven_value(prove(problem, how))
+        optima[design] = prove(problem, how).value
     jobs = [Job(m, d, s, budget[m], problems[d]) for d in designs for m in names for s in seeds]
     found = []
     with _interruptible(), closing(_traces(jobs, how.threads)) as traces:

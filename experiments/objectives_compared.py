@@ -5,12 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ithaca.experiments.experiment import Run
-from ithaca.experiments.matrix_product import found_tiling, matrix_problem, prove, proven_value
+from ithaca.experiments.matrix_product import Optimum, matrix_problem, prove
 from ithaca.experiments.published_designs import SOLVED
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.nlp.search import NlpSearch
-from ithaca.solver.solution import Solution
 
 #: The published ones.
 PUBLISHED = tuple(row.objective for row in SOLVED)
@@ -27,16 +26,16 @@ NAMES = (*PUBLISHED, NORMALISED, LATENCY)
 
 def expressions(run: Run) -> dict[str, str]:
     """The objectives by name; what the normalised one divides by is proven here."""
-    most = -proven_value(prove(matrix_problem("-comp"), run))
-    least = proven_value(prove(matrix_problem("comm"), run))
+    most = -prove(matrix_problem("-comp"), run).value
+    least = prove(matrix_problem("comm"), run).value
     return {name: name for name in NAMES} | {NORMALISED: f"comm/{least} - comp/{most}"}
 
 
-def fastest_optimum(expression: str, run: Run) -> Solution:
+def fastest_optimum(expression: str, run: Run) -> Optimum:
     """Of the designs that an objective is proven to prefer, the one of least latency."""
     first = prove(matrix_problem(expression), run)
-    limit = Limit(expression, proven_value(first))
-    return prove(matrix_problem(LATENCY, limit), run, start=found_tiling(first))
+    limit = Limit(expression, first.value)
+    return prove(matrix_problem(LATENCY, limit), run, start=first.tiling)
 
 
 def rounded_program(expression: str, run: Run) -> tuple[Tiling, Fraction]:

@@ -4,43 +4,29 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ithaca.experiments.claim import OWN, Claim, loss
-from ithaca.experiments.experiment import Cell, Experiment, Outcome, Run, Table
+from ithaca.experiments.experiment import OWN, Cell, Claim, Experiment, Outcome, Run, Table, loss
 from ithaca.experiments.matrix_product import (
     DATAFLOWS,
+    DESIGN,
     SIZE,
     budget_settings,
     design_text,
-    found_tiling,
     matrix_problem,
     prove,
-    proven_value,
+    resources,
 )
 from ithaca.experiments.published_designs import BEST_LATENCY, DIVISOR_LATENCY, DIVISORS, TABLE
 from ithaca.formulations.problem import SpaceOptions
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.studies.charts.chart import LineChart, Series
+from ithaca.studies.charts.chart import LineChart
 
 #: The paper's design.
 PAPER_DATAFLOW = ("i", "j")
 
-COLUMNS = (
-    "edition",
-    "dataflow",
-    "factors",
-    "source",
-    "latency (cycles)",
-    "loss (%)",
-    "DSP",
-    "BRAM18K",
-    "off-chip (words)",
-    "design (t1 | t2, SIMD)",
-)
-
 
 def run(how: Run) -> Outcome:
     """Prove the best design of divisors and the best of all; in full mode for every buildable dataflow and edition."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     losses: dict[tuple[Edition, tuple[str, ...]], Fraction] = {}
     best: dict[tuple[Edition, tuple[str, ...]], tuple[Fraction, Fraction]] = {}
     for edition in tuple(Edition) if how.full else (Edition.ODYSSEY,):
@@ -50,26 +36,26 @@ def run(how: Run) -> Outcome:
             every = matrix_problem(edition=edition, dataflow=dataflow)
             divisors = matrix_problem(edition=edition, dataflow=dataflow, space=SpaceOptions(divisors_only=True))
             free, divided = prove(every, how), prove(divisors, how)
-            fastest = proven_value(free)
-            best[edition, dataflow] = proven_value(divided), fastest
-            losses[edition, dataflow] = loss(fastest, proven_value(divided))
-            shown = [("divisors", "proven", divided.metrics, found_tiling(divided))]
+            fastest = free.value
+            best[edition, dataflow] = divided.value, fastest
+            losses[edition, dataflow] = loss(fastest, divided.value)
+            shown = [("divisors", "proven", divided.metrics, divided.tiling)]
             if (edition, dataflow) == (Edition.ODYSSEY, PAPER_DATAFLOW):
                 shown.append(("all", "published", TABLE[-1].metrics, TABLE[-1].tiling))
-            shown.append(("all", "proven", free.metrics, found_tiling(free)))
+            shown.append(("all", "proven", free.metrics, free.tiling))
             for factors, source, metrics, tiling in shown:
-                cycles = metrics["latency"]
                 rows.append(
-                    (
-                        edition.value,
-                        name,
-                        factors,
-                        source,
-                        cycles,
-                        float(loss(fastest, cycles) * 100),
-                        *(metrics[m] for m in ("dsp", "bram18k", "off_chip_words")),
-                        design_text(tiling),
-                    )
+                    {
+                        "edition": edition.value,
+                        "dataflow": name,
+                        "factors": factors,
+                        "source": source,
+                        "latency (cycles)": metrics["latency"],
+                        "loss (%)": float(loss(fastest, metrics["latency"]) * 100),
+                        **resources(metrics),
+                        "off-chip (words)": metrics["off_chip_words"],
+                        DESIGN: design_text(tiling),
+                    }
                 )
     divided_value, fastest = best[Edition.ODYSSEY, PAPER_DATAFLOW]
     paper = matrix_problem()
@@ -132,16 +118,11 @@ def run(how: Run) -> Outcome:
                 "dataflow k loses nothing: its best design is one of divisors",
             )
         )
-    return Outcome(Table(COLUMNS, tuple(rows)), tuple(claims), _chart(best), budget_settings(SIZE) | {"permutation": "C"})
-
-
-def _chart(best: dict[tuple[Edition, tuple[str, ...]], tuple[Fraction, Fraction]]) -> LineChart:
-    names = tuple(f"{','.join(dataflow)}\n{edition.value}" for edition, dataflow in best)
-    series = tuple(
-        Series(label, names, tuple(float(pair[index]) for pair in best.values()))
-        for index, label in enumerate(("divisors only", "all factors"))
-    )
-    return LineChart("Proven optima of 1024³, divisors only and all", "dataflow", "latency (cycles)", series)
+    table = Table.of(rows)
+    series = table.series(["factors"], ["dataflow", "edition"], "latency (cycles)", source="proven")
+    title = "Proven optima of 1024³, only divisors and all factors"
+    chart = LineChart(title, "dataflow", "latency (cycles)", series)
+    return Outcome(table, tuple(claims), chart, budget_settings(SIZE) | {"permutation": "C"})
 
 
 EXPERIMENT = Experiment(

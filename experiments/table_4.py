@@ -6,17 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ithaca.experiments.claim import Claim
-from ithaca.experiments.experiment import Cell, Experiment, Outcome, Run, Table
+from ithaca.experiments.experiment import Cell, Claim, Experiment, Outcome, Run, Table
 from ithaca.experiments.matrix_product import (
     BRAM18K,
+    DESIGN,
     SIZE,
     budget_settings,
     design_text,
-    found_tiling,
     matrix_problem,
     prove,
-    proven_value,
+    resources,
 )
 from ithaca.experiments.objectives_compared import LATENCY, expressions, fastest_optimum, rounded_program
 from ithaca.experiments.published_designs import COMPARED, SOLVED, TABLE, Published, least_of_each
@@ -24,27 +23,10 @@ from ithaca.experiments.published_program import continuous_optimum, rounded
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.studies.charts.chart import LineChart, Series
+from ithaca.studies.charts.chart import LineChart
 
 #: The paper prints one decimal, cut or rounded.
 PRINTED = Fraction(1, 10)
-
-COLUMNS = (
-    "objective",
-    "design by",
-    "latency / best",
-    "off-chip / best",
-    "DSP / best",
-    "published latency",
-    "published off-chip",
-    "published DSP",
-    "latency (cycles)",
-    "off-chip (words)",
-    "DSP",
-    "BRAM18K",
-    "fits",
-    "design (t1 | t2, SIMD)",
-)
 
 #: Where a row's design comes from.
 PAPER, PROOF, PROGRAM = "published", "proven optimum", "nonlinear program"
@@ -69,8 +51,8 @@ def run(how: Run) -> Outcome:
     named = expressions(how)
     for name, expression in named.items():
         how.step(f"proven optimum of {name}")
-        solution = fastest_optimum(expression, how)
-        proven.append(Design(name, PROOF, found_tiling(solution), solution.metrics))
+        optimum = fastest_optimum(expression, how)
+        proven.append(Design(name, PROOF, optimum.tiling, optimum.metrics))
     groups = [published, proven]
     if how.full:
         programs = []
@@ -79,27 +61,33 @@ def run(how: Run) -> Outcome:
             tiling, _ = rounded_program(expression, how)
             programs.append(Design(name, PROGRAM, tiling, metric_values(matrix_problem().costs(tiling))))
         groups.append(programs)
-    rows = [row for group in groups for row in _rows(group)]
-    return Outcome(
-        Table(COLUMNS, tuple(rows)),
-        _claims(published, proven, how),
-        _chart(groups),
-        budget_settings(SIZE) | {"dataflow": "i,j", "permutation": "C", "edition": "odyssey", "objectives": named},
+    table = Table.of(row for group in groups for row in _rows(group))
+    chart = LineChart(
+        "Latency of the designs that objectives lead to (1024³)",
+        "objective",
+        "latency / best of the row",
+        table.series(["design by"], ["objective"], "latency / best", notes=DESIGN),
+        tuple(named),
+        log_y=True,
     )
+    settings = {"dataflow": "i,j", "permutation": "C", "edition": "odyssey", "objectives": named}
+    return Outcome(table, _claims(published, proven, how), chart, budget_settings(SIZE) | settings)
 
 
-def _rows(designs: list[Design]) -> list[tuple[Cell, ...]]:
+def _rows(designs: list[Design]) -> list[dict[str, Cell]]:
     least = least_of_each([d.metrics for d in designs])
     return [
-        (
-            d.objective,
-            d.origin,
-            *(float(d.metrics[m] / least[m]) for m in COMPARED),
-            *((d.stated.latency, d.stated.off_chip, d.stated.dsp) if d.stated else (None,) * 3),
-            *(d.metrics[m] for m in (*COMPARED, "bram18k")),
-            d.metrics["bram18k"] <= BRAM18K,
-            design_text(d.tiling),
-        )
+        {
+            "objective": d.objective,
+            "design by": d.origin,
+            **{f"{name} / best": float(d.metrics[metric] / least[metric]) for name, metric in COMPARED.items()},
+            **{f"published {name}": None if d.stated is None else d.stated.ratios[name] for name in COMPARED},
+            "latency (cycles)": d.metrics["latency"],
+            "off-chip (words)": d.metrics["off_chip_words"],
+            **resources(d.metrics),
+            "fits": d.metrics["bram18k"] <= BRAM18K,
+            DESIGN: design_text(d.tiling),
+        }
         for d in designs
     ]
 
@@ -107,17 +95,17 @@ def _rows(designs: list[Design]) -> list[tuple[Cell, ...]]:
 def _claims(published: list[Design], proven: list[Design], how: Run) -> tuple[Claim, ...]:
     least = least_of_each([d.metrics for d in published])
     off = max(
-        abs(d.metrics[metric] / least[metric] - Fraction(str(stated)))
+        abs(d.metrics[metric] / least[metric] - Fraction(str(d.stated.ratios[name])))
         for d in published
         if d.stated is not None
-        for metric, stated in zip(COMPARED, (d.stated.latency, d.stated.off_chip, d.stated.dsp), strict=True)
+        for name, metric in COMPARED.items()
     )
     by_name = {d.objective: d.metrics for d in proven}
     fastest = by_name[LATENCY]["latency"]
     with_traffic = [d.metrics["latency"] for d in proven if d.objective.startswith("comm")]
     how.step("least block RAM of the published traffic")
     traffic = min(d.metrics["off_chip_words"] for d in published)
-    needed = proven_value(prove(matrix_problem("bram18k", Limit("comm", traffic), bram18k=Fraction(10**9)), how))
+    needed = prove(matrix_problem("bram18k", Limit("comm", traffic), bram18k=Fraction(10**9)), how).value
     claims = [
         Claim(
             "the published ratios are those of the published designs",
@@ -188,19 +176,6 @@ def _claims(published: list[Design], proven: list[Design], how: Run) -> tuple[Cl
             )
         )
     return tuple(claims)
-
-
-def _chart(groups: list[list[Design]]) -> LineChart:
-    names = tuple(d.objective for d in groups[1])
-    series = []
-    for group in groups:
-        least = min(d.metrics["latency"] for d in group)
-        x = tuple(d.objective for d in group)
-        y = tuple(float(d.metrics["latency"] / least) for d in group)
-        notes = tuple(design_text(d.tiling) for d in group)
-        series.append(Series(group[0].origin, x, y, notes=notes))
-    title = "Latency of the designs that objectives lead to (1024³)"
-    return LineChart(title, "objective", "latency / best of the row", tuple(series), names, log_y=True)
 
 
 EXPERIMENT = Experiment(

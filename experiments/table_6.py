@@ -3,47 +3,37 @@
 from __future__ import annotations
 
 from ithaca.experiments.architectures import FREE, ONE, Architecture, architecture_settings, architectures
-from ithaca.experiments.claim import NOT_AT_HAND, OWN, Claim
-from ithaca.experiments.experiment import Cell, Experiment, Mode, Outcome, Run, Table
+from ithaca.experiments.experiment import NOT_AT_HAND, OWN, Cell, Claim, Experiment, Mode, Outcome, Run, Table
 from ithaca.experiments.published_networks import MAC_UNITS
-from ithaca.studies.charts.chart import LineChart, Series
-
-COLUMNS = (
-    "network",
-    "architecture",
-    "arrays",
-    "interval (cycles)",
-    "lower bound (cycles)",
-    "latency (cycles)",
-    "share of peak (%)",
-    "DSP",
-    "BRAM18K",
-    "layers by array",
-)
+from ithaca.studies.charts.chart import LineChart
 
 
 def run(how: Run) -> Outcome:
     """Solve the networks on every architecture."""
     found = list(architectures(how))
-    settings = architecture_settings(how)
-    return Outcome(Table(COLUMNS, tuple(map(_row, found))), _claims(found), _chart(found), settings)
-
-
-def _row(of: Architecture) -> tuple[Cell, ...]:
-    peak = of.result.network.operations / (MAC_UNITS * of.interval)
-    arrays = of.result.arrays
-    return (
-        of.network,
-        of.name,
-        len(arrays) or len(of.layers),
-        of.interval,
-        of.bound,
-        of.latency,
-        float(100 * peak),
-        of.resource("dsp"),
-        of.resource("bram18k"),
-        " | ".join(" ".join(array.layers) for array in arrays),
+    table = Table.of(map(_row, found))
+    chart = LineChart(
+        "Cycles between two inputs by architecture (bars: down to the proven bound)",
+        "architecture",
+        "interval (cycles)",
+        table.series(["network"], ["architecture"], "interval (cycles)", low="lower bound (cycles)"),
     )
+    return Outcome(table, _claims(found), chart, architecture_settings(how))
+
+
+def _row(of: Architecture) -> dict[str, Cell]:
+    return {
+        "network": of.network,
+        "architecture": of.name,
+        "arrays": len(of.result.arrays) or len(of.layers),
+        "interval (cycles)": of.interval,
+        "lower bound (cycles)": of.bound,
+        "latency (cycles)": of.latency,
+        "share of peak (%)": float(100 * of.result.network.operations / (MAC_UNITS * of.interval)),
+        "DSP": of.resource("dsp"),
+        "BRAM18K": of.resource("bram18k"),
+        "layers by array": " | ".join(" ".join(array.layers) for array in of.result.arrays),
+    }
 
 
 def _claims(found: list[Architecture]) -> tuple[Claim, ...]:
@@ -89,17 +79,6 @@ def _claims(found: list[Architecture]) -> tuple[Claim, ...]:
             ),
         ]
     return tuple(claims)
-
-
-def _chart(found: list[Architecture]) -> LineChart:
-    series = []
-    for net in dict.fromkeys(of.network for of in found):
-        mine = [of for of in found if of.network == net]
-        low = tuple(None if of.bound == of.interval else float(of.bound) for of in mine)
-        y = tuple(float(of.interval) for of in mine)
-        series.append(Series(net, tuple(of.name for of in mine), y, low))
-    title = "Cycles between two inputs by architecture (bars: down to the proven bound)"
-    return LineChart(title, "architecture", "interval (cycles)", tuple(series))
 
 
 #: What both experiments of the architecture study had to infer.

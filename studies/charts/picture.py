@@ -17,13 +17,14 @@ from ithaca.studies.charts.chart import BarChart, Chart, HeatMap, LineChart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 #: Size (inches; of bar charts the height of a bar), and dots per inch.
 SIZE, BAR_HEIGHT, RESOLUTION = (8.0, 5.0), 0.3, 150
 
-#: Most entries of a legend in one column, and most labels along an axis of a heat map.
-LEGEND_ROWS, LABELS = 20, 16
+#: Most entries of a legend in one column, labels along an axis of a heat map, and characters of names side by side.
+LEGEND_ROWS, LABELS, NAMES = 20, 24, 85
 
 #: Size of the text in a cell of a heat map (points).
 CELL_TEXT = 7.5
@@ -103,7 +104,7 @@ def _drawn(chart: Chart, size: tuple[float, float], title: str = "") -> Iterator
     from matplotlib import rc_context
     from matplotlib.figure import Figure  # not pyplot: no display, no global state
 
-    with rc_context({**_STYLE, "svg.hashsalt": chart.title}):
+    with rc_context({**_STYLE, "svg.hashsalt": f"ithaca {chart.title}"}):
         if isinstance(chart, BarChart):
             size = size[0], BAR_HEIGHT * len(chart.bars) + (0.9 if chart.line else 0.65)
         figure = Figure(figsize=size, layout="constrained")
@@ -154,17 +155,28 @@ def _lines(chart: LineChart, axes: Axes, tips: Tips) -> None:
         axes.plot(place[x_value], 0.02, marker="x", color=ROLES["ink"], transform=bottom, clip_on=False)
     for reason in _reasons(chart):
         axes.plot([], [], "x", color=ROLES["ink"], label=reason)
-    axes.yaxis.set_major_formatter(short)
+    _short_numbers(axes.yaxis, chart.log_y)
     if not chart.numeric:
-        axes.set_xticks(range(len(chart.x_values)), [str(x) for x in chart.x_values])
+        names = [str(x) for x in chart.x_values]
+        long = sum(max(map(len, name.split("\n"))) for name in names) > NAMES
+        axes.set_xticks(range(len(names)), names, rotation=30 if long else 0, ha="right" if long else "center")
     elif not chart.steps and not chart.colours and len(chart.x_values) <= 12:
         axes.set_xticks([float(x) for x in chart.x_values], [f"{float(x):,g}" for x in chart.x_values])
         axes.minorticks_off()
     else:
-        axes.xaxis.set_major_formatter(short)
+        _short_numbers(axes.xaxis, chart.log_x)
     axes.grid(True)
     if axes.get_legend_handles_labels()[1]:
         axes.legend(fontsize="small", ncols=-(-len(chart.series) // LEGEND_ROWS))
+
+
+def _short_numbers(axis: Axis, logarithmic: bool) -> None:
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    if logarithmic:
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_minor_formatter(NullFormatter())
+    axis.set_major_formatter(short)
 
 
 def _reasons(chart: LineChart) -> list[str]:

@@ -19,8 +19,7 @@ import pytest
 
 from ithaca.commands import experiment as command
 from ithaca.experiments import files, methods_compared
-from ithaca.experiments.claim import Claim
-from ithaca.experiments.experiment import Experiment, Mode, Outcome, Run, Table
+from ithaca.experiments.experiment import Claim, Experiment, Mode, Outcome, Run, Table
 from ithaca.experiments.files import ENDINGS, check_folder, write_experiment
 from ithaca.experiments.registry import NAMES, find_experiment
 from ithaca.peers.budget import Budget
