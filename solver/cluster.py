@@ -99,7 +99,9 @@ class Cluster(Executor):
         try:
             while wanted or under_way:
                 options = share(len(wanted) + len(under_way))
-                if options.stop is not None and options.stop():
+                if options is None:
+                    wanted.clear()
+                elif options.stop is not None and options.stop():
                     return
                 if client.status in ("closing", "closed"):
                     left = [*(index for index, _ in under_way.values()), *wanted]
@@ -107,8 +109,10 @@ class Cluster(Executor):
                     return
                 self._count_threads()
                 while wanted and len(under_way) < AHEAD * self.width and client.status == "running":
+                    if (options := share(len(wanted) + len(under_way))) is None:
+                        break
                     index = wanted.popleft()
-                    plain = replace(share(len(wanted) + len(under_way) + 1), stop=None)
+                    plain = replace(options, stop=None)
                     future = client.submit(work, jobs[index], plain, name, key=f"{name}-{index}", pure=False)
                     under_way[str(future.key)] = index, future
                     future.add_done_callback(finished.put)

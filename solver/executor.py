@@ -28,8 +28,8 @@ T = TypeVar("T")
 #: It is called with the options of the search and with whom to tell of its progress.
 Job = Callable[[SolveOptions, Callable[[Progress], None]], T]
 
-#: The options of the next job, given how many are not finished.
-Share = Callable[[int], SolveOptions]
+#: The options of the next job, given how many are not finished; None if no more are to be begun, as time is up.
+Share = Callable[[int], SolveOptions | None]
 
 #: Receives the number of a job and the progress of its search.
 Tell = Callable[[int, Progress], None]
@@ -71,16 +71,15 @@ class Executor(ABC):
         jobs : sequence of Job
             What to run, in this order.
         share : callable
-            Gives the options of each job when it is handed over. When their ``stop`` says so, no more are begun, and
-            those under way are told to end with what they have.
+            Gives the options of each job when it is handed over, or says that no more are to be begun. When the ``stop``
+            of the options says so, none are either, and those under way are told to end with what they have.
         tell : callable, optional
             Told of progress, where that is known.
 
         Yields
         ------
         tuple of int and (outcome or Exception)
-            The number of a job and what came of it, as they finish. Each at most once; those not begun before a
-            stop are missing.
+            The number of a job and what came of it, as they finish. Each at most once; those not begun are missing.
         """
         heard = tell or _ignore
         suspects: list[int] = []
@@ -149,7 +148,7 @@ class InProcess(Executor):
     ) -> Iterator[tuple[int, T | Exception]]:
         for position, index in enumerate(chosen):
             options = share(len(chosen) - position)
-            if _stopped(options):
+            if options is None or _stopped(options):
                 return
             yield index, attempt(jobs[index], options, partial(tell, index))
 
@@ -197,15 +196,18 @@ class Processes(Executor):
         under_way: dict[Future[T], int] = {}
         try:
             while wanted or under_way:
-                if _stopped(share(len(wanted) + len(under_way))):
-                    self._unwanted.value = 1
+                options = share(len(wanted) + len(under_way))
+                if options is None or _stopped(options):
+                    self._unwanted.value = options is not None
                     wanted.clear()
                     under_way = {future: index for future, index in under_way.items() if not future.cancel()}
                 pool, broken = self._open(), False
                 while wanted and len(under_way) < AHEAD * self._count and not broken:
-                    options = replace(share(len(wanted) + len(under_way)), stop=None)
+                    if (options := share(len(wanted) + len(under_way))) is None:
+                        break
                     try:
-                        future = pool.submit(_work, (self._runs, wanted[0]), jobs[wanted[0]], options)
+                        plain = replace(options, stop=None)
+                        future = pool.submit(_work, (self._runs, wanted[0]), jobs[wanted[0]], plain)
                         under_way[future] = wanted.popleft()
                     except BrokenProcessPool:
                         broken = True

@@ -97,7 +97,7 @@ class PipelineSearch:
     sequence : sequence of int
         The layers of the network in order, as numbers of distinct layers.
     arrays : int
-        Most arrays.
+        Most arrays. More than layers make no difference, as each array has at least one.
     minimise : Minimise
         What counts.
     options : SolveOptions
@@ -121,7 +121,7 @@ class PipelineSearch:
         report: Callable[[Progress], None] | None = None,
     ) -> None:
         self._began = time.perf_counter()
-        self.sequence, self.arrays, self.minimise = tuple(sequence), arrays, minimise
+        self.sequence, self.arrays, self.minimise = tuple(sequence), min(arrays, len(sequence)), minimise
         # whatever is solved on the way ends with the whole search
         self.options = replace(options, time_limit=None, stop=deadline(options.time_limit, options.stop))
         self.report = report

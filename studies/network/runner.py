@@ -75,8 +75,8 @@ class RunOptions:
     method : Method
         The engine. The exact one is deterministic; what others find may depend on the clock.
     search : SolveOptions
-        How far. The time limit is for the whole run: every problem gets an equal share of what is left, at
-        least the share it had at the beginning. ``stop`` ends the run with what it has.
+        How far. The time limit is for the whole run: every problem gets an equal share of what is left, at least the share
+        it had at the beginning, and none is begun when it is over. ``stop`` ends the run with what it has.
     threads : int
         How many problems to solve at a time; beyond 1 in processes of their own.
     scheduler : str or None
@@ -158,7 +158,9 @@ class Runner:
                 outcomes[index] = kept
             self._tell(len(outcomes), len(jobs), 0, job.place)
 
-        def share(unfinished: int) -> SolveOptions:
+        def share(unfinished: int) -> SolveOptions | None:
+            if self._budget.over and not self.stopped:
+                return None
             options = self._budget.share(max(-(-unfinished // width), 1))
             if options.time_limit is None or least is None:
                 return options

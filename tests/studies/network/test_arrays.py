@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -86,6 +87,19 @@ def test_more_arrays_are_no_slower_than_one(products: Network, shared: NetworkRe
         assert sum(array.resources[limit.metric] for array in result.arrays) <= limit.bound
     times = [array.total.value or Fraction(0) for array in result.arrays]
     assert result.total.value == (max(times) if minimise is Minimise.SLOWEST else sum(times))
+
+
+def test_more_arrays_than_runs_of_layers_are_as_many(products: Network) -> None:
+    began = time.monotonic()
+    many, most = (
+        mode("multi-array")(products, tiny_request(arrays=n, minimise=Minimise.SLOWEST), RunOptions(search=SolveOptions(60)))
+        for n in (10_000_000, 4)
+    )
+    assert time.monotonic() - began < 120
+    assert many.total is not None
+    assert most.total is not None
+    assert many.total.certificate.status is most.total.certificate.status is Status.OPTIMAL
+    assert many.total.value == most.total.value
 
 
 def test_layers_of_several_kernels_are_refused(tmp_path: Path) -> None:

@@ -117,6 +117,21 @@ def test_what_was_not_proven_is_solved_again_only_with_more_time(
     assert len(asked) == 4  # with no limit it would end where it did
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_none_is_begun_when_time_is_up(jobs: list[Job], monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+    monkeypatch.setattr(runner, "solve_design", late)
+    found = run_problems(jobs * 20, RunOptions(search=SolveOptions(time_limit=0.5), threads=threads))
+    reached = [o for o in found if isinstance(o, Failure)]
+    assert len(reached) < len(found) / 2
+    assert {o.certificate.status for o in found if isinstance(o, Solution)} == {Status.UNKNOWN}
+
+
+def late(*rest: Any, **more: Any) -> Solution:
+    """A search that cannot be as short as it was asked to."""
+    time.sleep(0.1)
+    raise ZeroDivisionError
+
+
 def test_a_damaged_file_is_told_of_and_solved_again(jobs: list[Job], answers: list[Any], tmp_path: Path) -> None:
     store = kept(tmp_path)
     run_problems(jobs[:1], RunOptions(store=store))
