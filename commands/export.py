@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.live_line import LiveLine
-from ithaca.exports import autosa, scalesim, timeloop
-from ithaca.exports.autosa.requirements import MIN_LANES
+from ithaca.exports.autosa.folder import AUTOSA
+from ithaca.exports.autosa.requirements import MIN_LANES, design_obstacles
+from ithaca.exports.configuration import Configuration, Tool
+from ithaca.exports.scalesim.folder import SCALESIM
+from ithaca.exports.timeloop.folder import TIMELOOP
 from ithaca.formulations.problem import SpaceOptions
 from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.derivation import derive
@@ -21,36 +24,10 @@ from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import best_solution, solve_designs
 from ithaca.solver.result_files import load_result
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.writing import write_folder
 
-#: A design, a configuration of it, and how it was chosen.
-_Choice = tuple[SystolicArray, Tiling, str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """A tool to export to.
-
-    Attributes
-    ----------
-    cannot : str
-        Start of a sentence that refuses something.
-    of_nest : callable
-        Why it can take no configuration of a nest.
-    obstacles : callable
-        Why it cannot take a configuration.
-    files : callable
-        The exported folder of a configuration.
-    nearest : callable
-        The best configuration that it can take instead of a result's best.
-    """
-
-    cannot: str
-    of_nest: Callable[[LoopNest], tuple[str, ...]]
-    obstacles: Callable[[LoadedResult, SystolicArray, Tiling], tuple[str, ...]]
-    files: Callable[[LoadedResult, SystolicArray, Tiling], Mapping[str, str]]
-    nearest: Callable[[_Target, LoadedResult], _Choice]
+#: A configuration, and how it was chosen.
+_Choice = tuple[Configuration, str]
 
 
 def export_result(file: Path, target: str, folder: Path, *, nearest: bool) -> str:
@@ -75,35 +52,40 @@ def export_result(file: Path, target: str, folder: Path, *, nearest: bool) -> st
     if target not in TARGETS:
         raise InputError(f"--to is '{target}'; allowed: {', '.join(TARGETS)}")
     tool, result = TARGETS[target], load_result(file)
-    if reasons := tool.of_nest(result.nest):  # another configuration could not help
+    if reasons := tool.nest_obstacles(result.nest):  # another configuration could not help
         raise InputError(f"{tool.cannot} this workload: {'; '.join(reasons)}")
-    array, tiling, note = _chosen(tool, result, file, nearest)
-    write_folder(folder, tool.files(result, array, tiling))
-    return f"wrote {folder}: design {array.name}, {note}"
+    chosen, note = _chosen(tool, result, file, nearest)
+    write_folder(folder, tool.export(chosen))
+    return f"wrote {folder}: design {chosen.array.name}, {note}"
 
 
-def _chosen(tool: _Target, result: LoadedResult, file: Path, nearest: bool) -> _Choice:
+def _configuration(result: LoadedResult, array: SystolicArray, tiling: Tiling) -> Configuration:
+    return Configuration(result.nest, array, result.data, tiling, result.technology)
+
+
+def _chosen(tool: Tool, result: LoadedResult, file: Path, nearest: bool) -> _Choice:
     best = result.best
     if best is not None and best.tiling is not None:
-        reasons = tool.obstacles(result, best.array, best.tiling)
+        chosen = _configuration(result, best.array, best.tiling)
+        reasons = tool.obstacles(chosen)
         if not reasons:
-            return best.array, best.tiling, "the result's best configuration"
+            return chosen, "the result's best configuration"
         if not nearest:
             raise InputError(f"{tool.cannot} the best configuration of {file}: {'; '.join(reasons)} (see --nearest)")
     elif not nearest:
         raise InputError(f"{file} holds no configuration to export (see --nearest)")
-    return tool.nearest(tool, result)
+    return _buildable(result) if tool is AUTOSA else _expressible(tool, result)
 
 
-def _buildable(tool: _Target, result: LoadedResult) -> _Choice:
+def _buildable(result: LoadedResult) -> _Choice:
     """The proven-best configuration that AutoSA builds, over the dataflows of the result."""
     permutation = result.nest.output.array
     asked = [s.array.dataflow for s in result.designs]
     arrays = [derive(result.nest, d, permutation, result.edition) for d in dataflows(result.nest) if d in asked]
-    never = {array.name: found for array in arrays if (found := autosa.design_obstacles(result.nest, array))}
+    never = {array.name: found for array in arrays if (found := design_obstacles(result.nest, array))}
     arrays = [array for array in arrays if array.name not in never]
     if never and not arrays:
-        raise _none_of(tool, never)
+        raise _none_of(AUTOSA, never)
     space = SpaceOptions(max(MIN_LANES, result.space.min_lanes), result.space.divisors_only, dividing_packs=True)
     problems = [replace(result.problem(array), space=space) for array in arrays]
     with Interrupt() as interrupt, LiveLine("deriving tables", [a.name for a in arrays]) as line:
@@ -113,54 +95,32 @@ def _buildable(tool: _Target, result: LoadedResult) -> _Choice:
         raise InputError("no configuration within the result's limits can be built by AutoSA")
     if any(s.certificate.status not in (Status.OPTIMAL, Status.INFEASIBLE) for s in solutions):
         raise InputError("interrupted before the best buildable configuration was proven; nothing written")
-    if reasons := tool.obstacles(result, best.problem.array, best.tiling):
-        raise InputError(f"{tool.cannot} the configuration found: {'; '.join(reasons)}")
-    return best.problem.array, best.tiling, f"the proven-best buildable configuration ({float(best.value or 0):,.10g})"
+    chosen = _configuration(result, best.problem.array, best.tiling)
+    if reasons := AUTOSA.obstacles(chosen):
+        raise InputError(f"{AUTOSA.cannot} the configuration found: {'; '.join(reasons)}")
+    return chosen, f"the proven-best buildable configuration ({float(best.value or 0):,.10g})"
 
 
-def _expressible(tool: _Target, result: LoadedResult) -> _Choice:
+def _expressible(tool: Tool, result: LoadedResult) -> _Choice:
     """The best of the result's configurations that a tool can express."""
     never, found = {}, []
     for solution in result.solutions:
         if solution.tiling is None or solution.value is None:
             continue
-        if reasons := tool.obstacles(result, solution.array, solution.tiling):
+        chosen = _configuration(result, solution.array, solution.tiling)
+        if reasons := tool.obstacles(chosen):
             never[solution.array.name] = reasons
         else:
-            found.append((solution.value, solution.array, solution.tiling))
+            found.append((solution.value, chosen))
     if not found:
         raise _none_of(tool, never)
-    value, array, tiling = min(found, key=lambda choice: choice[0])
-    return array, tiling, f"the best of the result's that can be expressed ({float(value):,.10g})"
+    value, chosen = min(found, key=lambda choice: choice[0])
+    return chosen, f"the best of the result's that can be expressed ({float(value):,.10g})"
 
 
-def _none_of(tool: _Target, never: Mapping[str, tuple[str, ...]]) -> InputError:
+def _none_of(tool: Tool, never: Mapping[str, tuple[str, ...]]) -> InputError:
     each = "; ".join(f"{name}: {'; '.join(reasons)}" for name, reasons in never.items())
     return InputError(f"{tool.cannot} any design of this result: {each or 'it holds no configuration'}")
 
 
-TARGETS: Mapping[str, _Target] = {
-    "autosa": _Target(
-        cannot="AutoSA cannot build",
-        of_nest=autosa.nest_obstacles,
-        obstacles=lambda result, array, tiling: autosa.obstacles(result.nest, array, result.data, tiling),
-        files=lambda result, array, tiling: autosa.export_autosa(result.nest, array, result.data, tiling),
-        nearest=_buildable,
-    ),
-    "timeloop": _Target(
-        cannot="Timeloop cannot express",
-        of_nest=timeloop.obstacles,
-        obstacles=lambda result, array, tiling: timeloop.obstacles(result.nest),
-        files=lambda result, array, tiling: timeloop.export_timeloop(
-            result.nest, array, result.data, tiling, result.technology
-        ),
-        nearest=_expressible,
-    ),
-    "scalesim": _Target(
-        cannot="SCALE-Sim cannot express",
-        of_nest=scalesim.nest_obstacles,
-        obstacles=lambda result, array, tiling: scalesim.obstacles(result.nest, array),
-        files=lambda result, array, tiling: scalesim.export_scalesim(result.nest, array, result.data, tiling),
-        nearest=_expressible,
-    ),
-}
+TARGETS: Mapping[str, Tool] = {"autosa": AUTOSA, "timeloop": TIMELOOP, "scalesim": SCALESIM}

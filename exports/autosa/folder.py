@@ -1,22 +1,49 @@
-"""The exported folder: what it holds and what is said about it."""
+"""The exported folder: the program, AutoSA's options for a configuration, and what is said about them.
+
+What the options mean was established by running the compiler (public sources:
+github.com/UCLA-VAST/AutoSA, README and docs).
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from fractions import Fraction
 
-from ithaca.exports.autosa.command import command_script, simd_info
 from ithaca.exports.autosa.program import c_program
-from ithaca.exports.autosa.requirements import obstacles
-from ithaca.exports.padding import padded_extents
+from ithaca.exports.autosa.requirements import nest_obstacles, obstacles
+from ithaca.exports.autosa.scop import listed_loops, numbered_dataflows, reuse_choices, simd_factors, touches_space, visible
+from ithaca.exports.configuration import Configuration, Tool
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.data_types import DataType
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.metrics import METRICS, metric_values
-from ithaca.formulations.systolic.systolic_array import SystolicArray
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.nest import LoopNest
+
+#: I/O levels for which AutoSA takes a data pack, whether a design has them or not.
+IO_LEVELS = 3
+
+_SCRIPT = """\
+#!/bin/sh
+# Compiles kernel.c with AutoSA. Run it in AutoSA's own folder, where the compiler looks for its parts.
+#   AUTOSA         the compiler (default: autosa)
+#   AUTOSA_CONFIG  its configuration (default: autosa_config/autosa_config.json)
+#   AUTOSA_OUTPUT  where to put the design (default: output, beside this script)
+#   AUTOSA_HOST    hls: a host program for C simulation (default); opencl: one for Vitis
+# Further options of the compiler may follow.
+set -eu
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+output="${{AUTOSA_OUTPUT:-$here/output}}"
+mkdir -p "$output/src" "$output/latency_est" "$output/resource_est"
+if [ "${{AUTOSA_HOST:-hls}}" = hls ]; then
+  set -- --hls "$@"
+fi
+exec "${{AUTOSA:-autosa}}" "$here/kernel.c" \\
+  --config="${{AUTOSA_CONFIG:-autosa_config/autosa_config.json}}" \\
+  --target=autosa_hls_c \\
+  --output-dir="$output" \\
+  --simd-info="$here/simd_info.json" \\
+  {options} \\
+  "$@"
+"""
 
 _README = """\
 # {statement}, design {design}
@@ -46,59 +73,83 @@ Boards are slightly slower: a design modelled at 680,353 cycles took 697,071 whe
 """
 
 
-def export_autosa(nest: LoopNest, array: SystolicArray, data: DataType, tiling: Tiling) -> Mapping[str, str]:
-    """Everything AutoSA needs to build a configuration.
-
-    Parameters
-    ----------
-    nest : LoopNest
-        The loop nest, with extents.
-    array : SystolicArray
-        The design, derived from the nest.
-    data : DataType
-        The type of all arrays.
-    tiling : Tiling
-        The configuration.
-
-    Returns
-    -------
-    mapping of str to str
-        Content by file name; `ithaca.workloads.writing.write_folder` writes it.
-
-    Raises
-    ------
-    InputError
-        If AutoSA cannot build the configuration; it names all the reasons.
-    """
-    reasons = obstacles(nest, array, data, tiling)
-    if reasons:
-        raise InputError(f"AutoSA cannot build this configuration: {'; '.join(reasons)}")
+def _written(configuration: Configuration) -> Mapping[str, str]:
     return {
-        "kernel.c": c_program(nest, array, data, tiling),
-        "simd_info.json": simd_info(nest, array, tiling),
-        "autosa_command.sh": command_script(nest, array, data, tiling),
-        "README.md": _readme(nest, array, data, tiling),
+        "kernel.c": c_program(configuration),
+        "simd_info.json": simd_info(configuration),
+        "autosa_command.sh": _SCRIPT.format(options=" \\\n  ".join(options(configuration))),
+        "README.md": _readme(configuration),
     }
 
 
-def _readme(nest: LoopNest, array: SystolicArray, data: DataType, tiling: Tiling) -> str:
-    metrics = metric_values(evaluate(array, tiling.quantities(array, nest.sizes), data, FRACTION))
-    padded = padded_extents(nest, tiling)
+AUTOSA = Tool("AutoSA cannot build", nest_obstacles, obstacles, _written)
+
+
+def sa_sizes(configuration: Configuration) -> str:
+    """Value of ``--sa-sizes``: dataflow, array partitioning, latency hiding and SIMD factors."""
+    array, seen = configuration.array, visible(configuration.nest, configuration.padded)
+    loops = listed_loops(seen, array)
+    values: dict[str, list[int]] = {
+        "space_time": [numbered_dataflows(seen).index(array.dataflow)],
+        "array_part": [configuration.tiling.array_part[loop] for loop in loops],
+        "latency": [configuration.t2(loop) for loop in loops if loop in seen.parallel_loops],
+        "simd": simd_factors(seen, configuration),
+    }
+    return _kernel_options(values)
+
+
+def data_pack_sizes(configuration: Configuration) -> str:
+    """Value of ``--data-pack-sizes``: the pack of every tensor (bytes), the same at every level.
+
+    It is never left out. By default AutoSA widens the DRAM port to 64 bytes, and loses the end
+    of a tensor that is not a multiple of that, without a word.
+    """
+    names = [access.array for access in configuration.nest.accesses]
+    packs = {name: configuration.tiling.pack[configuration.moved_group(name).name] for name in names}
+    return _kernel_options({name: [pack * configuration.data.bytes] * IO_LEVELS for name, pack in packs.items()})
+
+
+def simd_info(configuration: Configuration) -> str:
+    """Content of ``simd_info.json``: confirms that the design's reduction loops are reductions."""
+    seen = visible(configuration.nest, configuration.padded)
+    number = numbered_dataflows(seen).index(configuration.array.dataflow)
+    return json.dumps({f"kernel{number}": {"reduction": ["y" for _ in seen.reduction_loops]}}) + "\n"
+
+
+def options(configuration: Configuration) -> tuple[str, ...]:
+    """The options that state the configuration, quoted for a shell."""
+    nest, array = configuration.nest, configuration.array
+    chosen = [
+        f'--sa-sizes="{sa_sizes(configuration)}"',
+        f'--data-pack-sizes="{data_pack_sizes(configuration)}"',
+    ]
+    if any(module.serialized for _, module in array.modules):
+        chosen.append("--host-serialize")
+    if touches_space(nest, array):
+        chosen += ["--simd-touch-space", "--local-reduce", '--reduce-op="+"']
+    reuse = {name: [number] for name, number in reuse_choices(visible(nest, configuration.padded), array).items()}
+    if reuse:
+        chosen.append(f'--select-rar-dep="{_kernel_options(reuse)}"')
+    return tuple(chosen)
+
+
+def _kernel_options(values: dict[str, list[int]]) -> str:
+    return "{" + ";".join(f"kernel[]->{name}[{','.join(map(str, v))}]" for name, v in values.items()) + "}"
+
+
+def _readme(configuration: Configuration) -> str:
+    nest, array, tiling, padded = configuration.nest, configuration.array, configuration.tiling, configuration.padded
+    metrics = metric_values(evaluate(array, configuration.quantities, configuration.data, FRACTION))
+    factors = {loop: f"{t1} | {configuration.t2(loop)}" for loop, t1 in tiling.array_part.items()}
     return _README.format(
         statement=nest,
         design=array.name,
-        loops="\n".join(
-            f"| {loop} | {extent} | {padded[loop]} | {_factors(array, tiling, loop)} |" for loop, extent in nest.extents
-        ),
+        loops="\n".join(f"| {x} | {extent} | {padded[x]} | {factors.get(x, 'untiled | ')} |" for x, extent in nest.extents),
         simd=tiling.simd,
-        data=data.name,
+        data=configuration.data.name,
         edition=array.edition.value,
         metrics="\n".join(f"| {name} ({METRICS[name].unit}) | {_number(value)} |" for name, value in metrics.items()),
     )
-
-
-def _factors(array: SystolicArray, tiling: Tiling, loop: str) -> str:
-    return f"{tiling.array_part[loop]} | {tiling.t2(array, loop)}" if loop in array.band else "untiled | "
 
 
 def _number(value: Fraction) -> str:

@@ -11,10 +11,7 @@ from collections.abc import Callable, Iterable
 from math import prod
 
 from ithaca.exports.autosa.scop import visible
-from ithaca.exports.padding import padded_extents
-from ithaca.formulations.data_types import DataType
-from ithaca.formulations.systolic.systolic_array import SystolicArray
-from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.exports.configuration import Configuration
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
 
@@ -74,31 +71,20 @@ def own_identifiers(nest: LoopNest) -> frozenset[str]:
     return frozenset({"data_t", "main", "printf", "seed", "errors", golden_name(nest), *macros, *places})
 
 
-def c_program(nest: LoopNest, array: SystolicArray, data: DataType, tiling: Tiling) -> str:
-    """The self-contained C program of a configuration.
+def c_program(configuration: Configuration) -> str:
+    """The self-contained C program of a configuration that has no `ithaca.exports.autosa.requirements.obstacles`.
 
     It fills the inputs, runs the nest on padded extents, and compares with a plain loop; it
     prints ``Passed`` and returns 0, or the number of wrong outputs and returns 1.
-
-    Parameters
-    ----------
-    nest : LoopNest
-        The loop nest; one that has no `ithaca.exports.autosa.requirements.obstacles`.
-    array : SystolicArray
-        The design, named in a comment.
-    data : DataType
-        The type of all arrays.
-    tiling : Tiling
-        Supplies the array partitioning factors.
     """
-    statement, padded = nest, padded_extents(nest, tiling)
-    nest = visible(nest, tiling)
+    statement, padded = configuration.nest, configuration.padded
+    nest = visible(statement, padded)
     output, golden = str(nest.output), str(nest.output).replace(nest.output.array, golden_name(nest), 1)
     differs = [f"if ({output} != {golden})", "  errors++;"]
     return _TEMPLATE.format(
         statement=statement,
-        design=array.name,
-        c_type=data.c_type,
+        design=configuration.array.name,
+        c_type=configuration.data.c_type,
         macros="\n".join(
             f"#define {_extent(loop)} {extent}\n#define {_padded(loop)} {padded[loop]}" for loop, extent in nest.extents
         ),

@@ -11,14 +11,12 @@ from fractions import Fraction
 
 from ithaca.exports.autosa.program import own_identifiers
 from ithaca.exports.autosa.scop import tiled_loops, visible
-from ithaca.exports.groups import moved_group
-from ithaca.exports.padding import padded_extents
+from ithaca.exports.configuration import Configuration
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.data_types import DRAM_PORT_BYTES, DataType
+from ithaca.formulations.data_types import DRAM_PORT_BYTES
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.systolic_array import SystolicArray
-from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 
@@ -48,35 +46,21 @@ def design_obstacles(nest: LoopNest, array: SystolicArray) -> tuple[str, ...]:
     return (*nest_obstacles(nest), *_of_design(nest, array))
 
 
-def obstacles(nest: LoopNest, array: SystolicArray, data: DataType, tiling: Tiling) -> tuple[str, ...]:
-    """Every reason why AutoSA cannot build a configuration.
-
-    Parameters
-    ----------
-    nest : LoopNest
-        The loop nest, with extents.
-    array : SystolicArray
-        The design, derived from the nest.
-    data : DataType
-        The type of all arrays.
-    tiling : Tiling
-        The configuration.
-
-    Returns
-    -------
-    tuple of str
-        One reason each, in plain words; empty if the configuration can be built.
+def obstacles(configuration: Configuration) -> tuple[str, ...]:
+    """Every reason, in plain words, why AutoSA cannot build a configuration; empty if it can.
 
     Raises
     ------
     InputError
         If design, nest and tiling do not belong together.
     """
-    _check_belonging(nest, array, tiling)
-    return (*design_obstacles(nest, array), *_of_tiles(nest, array, data, tiling), *_of_packs(nest, array, data, tiling))
+    _check_belonging(configuration)
+    nest, array = configuration.nest, configuration.array
+    return (*design_obstacles(nest, array), *_of_tiles(configuration), *_of_packs(configuration))
 
 
-def _check_belonging(nest: LoopNest, array: SystolicArray, tiling: Tiling) -> None:
+def _check_belonging(configuration: Configuration) -> None:
+    nest, array, tiling = configuration.nest, configuration.array, configuration.tiling
     expected = {
         "array_part": (tiling.array_part, array.band),
         "latency_hiding": (tiling.latency_hiding, array.latency_hiding_loops),
@@ -141,11 +125,12 @@ def _of_design(nest: LoopNest, array: SystolicArray) -> Iterator[str]:
         )
 
 
-def _of_tiles(nest: LoopNest, array: SystolicArray, data: DataType, tiling: Tiling) -> Iterator[str]:
-    if padded_extents(nest, tiling)[nest.simd] == 1:
+def _of_tiles(configuration: Configuration) -> Iterator[str]:
+    nest, array, data, tiling = configuration.nest, configuration.array, configuration.data, configuration.tiling
+    if configuration.padded[nest.simd] == 1:
         yield f"SIMD loop {nest.simd} has one iteration (padded): AutoSA drops such loops"
     for loop in array.band:
-        outer, inner = tiling.array_part[loop], tiling.t2(array, loop)
+        outer, inner = tiling.array_part[loop], configuration.t2(loop)
         if loop in array.dataflow and outer == 1:
             yield f"space loop {loop}: with t1 = 1 AutoSA skips the partitioning without a word"
         if loop in array.dataflow and outer < MIN_LANES * inner:
@@ -160,15 +145,16 @@ def _of_tiles(nest: LoopNest, array: SystolicArray, data: DataType, tiling: Tili
         )
 
 
-def _of_packs(nest: LoopNest, array: SystolicArray, data: DataType, tiling: Tiling) -> Iterator[str]:
+def _of_packs(configuration: Configuration) -> Iterator[str]:
+    nest, tiling = configuration.nest, configuration.tiling
     values = {quantities.extent(loop).name: Fraction(n) for loop, n in nest.extents}
-    for loop in array.band:
+    for loop in configuration.array.band:
         values[quantities.t1(loop).name] = Fraction(tiling.array_part[loop])
-        values[quantities.t2(loop).name] = Fraction(tiling.t2(array, loop))
+        values[quantities.t2(loop).name] = Fraction(configuration.t2(loop))
     for access in nest.accesses:
-        group = moved_group(array, access.array)
+        group = configuration.moved_group(access.array)
         pack = tiling.pack[group.name]
-        size = pack * data.bytes
+        size = pack * configuration.data.bytes
         last = group.packing.last.evaluate(values, FRACTION)
         multiple = group.packing.multiple_of.evaluate(values, FRACTION)
         if pack & (pack - 1):

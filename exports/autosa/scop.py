@@ -7,12 +7,12 @@ They give the options of its published examples, and agree with kernels that it 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
 
-from ithaca.exports.padding import padded_extents
+from ithaca.exports.configuration import Configuration
 from ithaca.formulations.systolic.systolic_array import SystolicArray
-from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
 
@@ -21,13 +21,13 @@ from ithaca.workloads.nest import LoopNest
 FIRST_INPUT_REFERENCE = 3
 
 
-def visible(nest: LoopNest, tiling: Tiling | None = None) -> LoopNest:
+def visible(nest: LoopNest, extents: Mapping[str, int] | None = None) -> LoopNest:
     """The nest without loops of one iteration, which the scheduler drops, and for which it reorders the others.
 
-    The SIMD loop stays. Without a tiling only untiled loops are known to have one iteration.
+    The SIMD loop stays. Without extents padded to tiles, only untiled loops are known to have one iteration.
     """
-    extents = nest.sizes if tiling is None else padded_extents(nest, tiling)
-    once = {x for x, n in extents.items() if n == 1 and x != nest.simd and (tiling is not None or x in nest.untiled)}
+    known = {x: n for x, n in nest.sizes.items() if x in nest.untiled} if extents is None else extents
+    once = {x for x, n in known.items() if n == 1 and x != nest.simd}
     if not once:
         return nest
     return replace(
@@ -130,17 +130,18 @@ def _swap(columns: list[list[int]], one: int, two: int) -> None:
 # -- SIMD --------------------------------------------------------------------------------
 
 
-def simd_factors(nest: LoopNest, array: SystolicArray, tiling: Tiling) -> list[int]:
+def simd_factors(nest: LoopNest, configuration: Configuration) -> list[int]:
     """A factor per loop that AutoSA could vectorise, in its order: innermost bands first.
 
     It considers the reduction loops inside the tiled ones, and what latency hiding leaves of those
     in time (with a reduction in space, of all). Only the SIMD loop gets more than 1. AutoSA ignores
     surplus factors at the end, and stops without an error where there are too few.
     """
+    array = configuration.array
     inner = [loop for loop in reversed(nest.loops) if loop not in tiled_loops(nest)]
     tiled = [x for x in listed_loops(nest, array) if touches_space(nest, array) or x not in array.dataflow]
-    candidates = [loop for loop in inner + tiled if _vectorisable(nest, array, tiling, loop)]
-    return [tiling.simd if loop == nest.simd else 1 for loop in candidates]
+    candidates = [loop for loop in inner + tiled if _vectorisable(nest, configuration, loop)]
+    return [configuration.tiling.simd if loop == nest.simd else 1 for loop in candidates]
 
 
 def touches_space(nest: LoopNest, array: SystolicArray) -> bool:
@@ -148,12 +149,12 @@ def touches_space(nest: LoopNest, array: SystolicArray) -> bool:
     return bool(set(array.dataflow) & set(nest.reduction_loops))
 
 
-def _vectorisable(nest: LoopNest, array: SystolicArray, tiling: Tiling, loop: str) -> bool:
+def _vectorisable(nest: LoopNest, configuration: Configuration, loop: str) -> bool:
     """Whether each step of a loop leaves every array where it is, or moves on by one in one dimension."""
-    step, trips = 1, nest.sizes[loop]
-    if loop in tiling.array_part:
-        step = 1 if loop == nest.simd else tiling.t2(array, loop)
-        trips = tiling.array_part[loop] // step
+    step, trips, parts = 1, nest.sizes[loop], configuration.tiling.array_part
+    if loop in parts:
+        step = 1 if loop == nest.simd else configuration.t2(loop)
+        trips = parts[loop] // step
     if trips == 1:  # no step, so nothing moves
         return True
     moves = ([step * subscript.coefficient(loop) for subscript in access] for access in nest.accesses)

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ithaca.exports.configuration import Configuration
 from ithaca.exports.scalesim.layer import Layer, Side
 from ithaca.formulations.systolic.systolic_array import SystolicArray
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.workloads.errors import InputError
 
 #: Stationary operand by the sides in space, with the side of the rows and of the columns.
 _DATAFLOWS = {
@@ -60,21 +59,14 @@ def dataflow_obstacle(nest_layer: Layer, array: SystolicArray) -> str | None:
     return None
 
 
-def grid(nest_layer: Layer, array: SystolicArray, tiling: Tiling) -> Grid:
-    """The array of a configuration.
+def grid(nest_layer: Layer, configuration: Configuration) -> Grid:
+    """The array of a configuration that has no `dataflow_obstacle`.
 
     SIMD has no counterpart: PEs of SCALE-Sim multiply once per cycle. Where the window is in
     space, SIMD lanes are further rows, since both sum up along it. In ``os`` they are left out.
-
-    Raises
-    ------
-    InputError
-        If SCALE-Sim has no such dataflow.
     """
-    reason = dataflow_obstacle(nest_layer, array)
-    if reason is not None:
-        raise InputError(reason)
-    lanes = {nest_layer.side(x): tiling.array_part[x] // tiling.t2(array, x) for x in array.dataflow}
+    array, tiling = configuration.array, configuration.tiling
+    lanes = {nest_layer.side(x): tiling.array_part[x] // configuration.t2(x) for x in array.dataflow}
     name, row, column = _DATAFLOWS[frozenset(lanes)]
     folded = row is Side.WINDOW is nest_layer.side(array.simd_loop)
     return Grid(name, lanes.get(row, 1) * (tiling.simd if folded else 1), lanes.get(column, 1), 1 if folded else tiling.simd)

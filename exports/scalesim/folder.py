@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 
-from ithaca.exports.groups import moved_group
-from ithaca.exports.scalesim.dataflow import Grid, grid
+from ithaca.exports.configuration import Configuration, Tool
+from ithaca.exports.scalesim.dataflow import Grid, dataflow_obstacle, grid
 from ithaca.exports.scalesim.layer import Layer, layer
-from ithaca.exports.scalesim.requirements import obstacles
-from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.data_types import DataType
-from ithaca.formulations.systolic.systolic_array import SystolicArray
-from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.affine import Access
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
@@ -20,7 +14,7 @@ from ithaca.workloads.nest import LoopNest
 #: Name of the layer. One that contains "DP" would be a depthwise convolution to SCALE-Sim.
 LAYER = "layer"
 
-#: SCALE-Sim's own distance between the addresses of two arrays (words).
+#: SCALE-Sim's own distance between the addresses of two tensors (words).
 ADDRESS_STEP = 10_000_000
 
 #: With bandwidths of the user's, version 3 reads those of the inputs from the section on layouts.
@@ -92,41 +86,35 @@ are not in these files; sizes of buffers are.
 """
 
 
-def export_scalesim(nest: LoopNest, array: SystolicArray, data: DataType, tiling: Tiling) -> Mapping[str, str]:
-    """Everything SCALE-Sim needs to simulate a configuration's array.
+def nest_obstacles(nest: LoopNest) -> tuple[str, ...]:
+    """Why SCALE-Sim has no layer like a nest; empty if it has one."""
+    try:
+        layer(nest)
+    except InputError as error:
+        return (str(error),)
+    return ()
 
-    Parameters
-    ----------
-    nest : LoopNest
-        The loop nest, with extents.
-    array : SystolicArray
-        The design, derived from the nest.
-    data : DataType
-        The type of all arrays.
-    tiling : Tiling
-        The configuration.
 
-    Returns
-    -------
-    mapping of str to str
-        Content by file name; `ithaca.workloads.writing.write_folder` writes it.
+def obstacles(configuration: Configuration) -> tuple[str, ...]:
+    """Every reason why SCALE-Sim cannot express a design of a nest; empty if it can."""
+    if reasons := nest_obstacles(configuration.nest):
+        return reasons
+    reason = dataflow_obstacle(layer(configuration.nest), configuration.array)
+    return () if reason is None else (reason,)
 
-    Raises
-    ------
-    InputError
-        If SCALE-Sim has no such layer or dataflow; it names the reason.
-    """
-    reasons = obstacles(nest, array)
-    if reasons:
-        raise InputError(f"SCALE-Sim cannot express {nest}, design {array.name}: {'; '.join(reasons)}")
-    found = layer(nest)
-    shape = grid(found, array, tiling)
+
+def _written(configuration: Configuration) -> Mapping[str, str]:
+    found = layer(configuration.nest)
+    shape = grid(found, configuration)
     return {
-        "topology.csv": _topology(nest, found),
-        "scale.cfg": _configuration(nest, array, data, tiling, found, shape),
+        "topology.csv": _topology(configuration.nest, found),
+        "scale.cfg": _configuration(configuration, found, shape),
         "layout.csv": "Layer name,\n",
-        "README.md": _readme(nest, array, data, found, shape),
+        "README.md": _readme(configuration, found, shape),
     }
+
+
+SCALESIM = Tool("SCALE-Sim cannot express", nest_obstacles, obstacles, _written)
 
 
 def _topology(nest: LoopNest, found: Layer) -> str:
@@ -143,27 +131,26 @@ def _topology(nest: LoopNest, found: Layer) -> str:
     return f"{header}\n{LAYER},{','.join(map(str, row))},\n"
 
 
-def _configuration(nest: LoopNest, array: SystolicArray, data: DataType, tiling: Tiling, found: Layer, shape: Grid) -> str:
-    values = tiling.quantities(array, nest.sizes)
+def _configuration(configuration: Configuration, found: Layer, shape: Grid) -> str:
+    nest = configuration.nest
     filter_offset = _next_step(_words(nest, found.ifmap))
     return _CONFIGURATION.format(
         rows=shape.rows,
         columns=shape.columns,
-        ifmap=_kilobytes(array, found.ifmap, values),
-        filters=_kilobytes(array, found.filters, values),
-        ofmap=_kilobytes(array, nest.output, values),
+        ifmap=_kilobytes(configuration, found.ifmap),
+        filters=_kilobytes(configuration, found.filters),
+        ofmap=_kilobytes(configuration, nest.output),
         filter_offset=filter_offset,
         ofmap_offset=filter_offset + _next_step(_words(nest, found.filters)),
-        bandwidth=data.port_words,
+        bandwidth=configuration.data.port_words,
         dataflow=shape.dataflow,
     )
 
 
-def _kilobytes(array: SystolicArray, access: Access, values: Mapping[str, Fraction]) -> int:
-    """Size of all buffers of an array, the second halves included (1,024 words, rounded up)."""
-    group = moved_group(array, access.array)
-    words: Fraction = (group.size * group.count).evaluate(values, FRACTION) * (2 if group.double_buffered else 1)
-    return int(-(-words // 1024))
+def _kilobytes(configuration: Configuration, access: Access) -> int:
+    """Size of all buffers of a tensor, the second halves included (1,024 words, rounded up)."""
+    group = configuration.moved_group(access.array)
+    return -(-configuration.whole(group.size * group.count) * (2 if group.double_buffered else 1) // 1024)
 
 
 def _words(nest: LoopNest, access: Access) -> int:
@@ -179,7 +166,7 @@ def _next_step(words: int) -> int:
     return -(-words // ADDRESS_STEP) * ADDRESS_STEP
 
 
-def _readme(nest: LoopNest, array: SystolicArray, data: DataType, found: Layer, shape: Grid) -> str:
+def _readme(configuration: Configuration, found: Layer, shape: Grid) -> str:
     simd = (
         "There is no SIMD in this configuration."
         if shape.lanes_left == 1
@@ -191,18 +178,18 @@ def _readme(nest: LoopNest, array: SystolicArray, data: DataType, found: Layer, 
     if shape.dataflow != "os":
         simd = "SIMD lanes are rows: both sum up along the window."
     return _README.format(
-        statement=nest,
-        design=array.name,
+        statement=configuration.nest,
+        design=configuration.array.name,
         kind="a convolution" if found.dimensions else "a matrix multiplication",
         option="conv" if found.dimensions else "gemm",
         dataflow=shape.dataflow,
         rows=shape.rows,
         columns=shape.columns,
-        loops=",".join(array.dataflow),
+        loops=",".join(configuration.array.dataflow),
         ifmap=found.ifmap.array,
         filters=found.filters.array,
-        ofmap=nest.output.array,
-        bandwidth=data.port_words,
-        data=data.name,
+        ofmap=configuration.nest.output.array,
+        bandwidth=configuration.data.port_words,
+        data=configuration.data.name,
         simd=simd,
     )

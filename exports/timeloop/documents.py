@@ -8,11 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ithaca.exports.padding import padded_extents
+from ithaca.exports.configuration import Configuration
 from ithaca.exports.timeloop.levels import Kind, Level
 from ithaca.formulations.data_types import DRAM_PORT_BYTES, DataType
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.formulations.technology import Technology
 from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest
 
@@ -36,8 +34,9 @@ class Node:
 # -- problem -----------------------------------------------------------------------------
 
 
-def problem(nest: LoopNest, tiling: Tiling) -> dict[str, Any]:
+def problem(configuration: Configuration) -> dict[str, Any]:
     """The loop nest on padded extents: the mapping's factors multiply to them exactly."""
+    nest = configuration.nest
     coefficients = _coefficients(nest)
     shape = {
         "name": nest.name,
@@ -45,7 +44,7 @@ def problem(nest: LoopNest, tiling: Tiling) -> dict[str, Any]:
         "coefficients": [{"name": name, "default": value} for value, name in coefficients.items()],
         "data_spaces": [_data_space(nest, access, coefficients) for access in nest.accesses],
     }
-    instance = {**padded_extents(nest, tiling), **{name: value for value, name in coefficients.items()}}
+    instance = {**configuration.padded, **{name: value for value, name in coefficients.items()}}
     return {"problem": {"version": VERSION, "shape": shape, "instance": instance}}
 
 
@@ -56,7 +55,7 @@ def _coefficients(nest: LoopNest) -> dict[int, str]:
 
 
 def _data_space(nest: LoopNest, access: Access, coefficients: dict[int, str]) -> dict[str, Any]:
-    """An array: per dimension a sum of products of a loop and perhaps a coefficient."""
+    """A tensor: per dimension a sum of products of a loop and perhaps a coefficient."""
     projection = [[[x] if c == 1 else [x, coefficients[c]] for x, c in subscript.terms] for subscript in access]
     space: dict[str, Any] = {"name": access.array, "projection": projection}
     return {**space, "read_write": True} if access == nest.output else space
@@ -65,11 +64,11 @@ def _data_space(nest: LoopNest, access: Access, coefficients: dict[int, str]) ->
 # -- architecture ------------------------------------------------------------------------
 
 
-def architecture(hierarchy: tuple[Level, ...], data: DataType, technology: Technology) -> dict[str, Any]:
+def architecture(hierarchy: tuple[Level, ...], configuration: Configuration) -> dict[str, Any]:
     """The hierarchy's components. Lanes are containers: they multiply everything that follows."""
-    seconds = float(1 / (technology.clock_mhz * 10**6))
+    seconds = float(1 / (configuration.technology.clock_mhz * 10**6))
     system = {"name": "system", "attributes": {"technology": NO_TECHNOLOGY, "global_cycle_seconds": seconds}}
-    nodes = [Node("!Container", system), *(_node(level, data) for level in hierarchy)]
+    nodes = [Node("!Container", system), *(_node(level, configuration.data) for level in hierarchy)]
     return {"architecture": {"version": VERSION, "nodes": nodes}}
 
 
@@ -97,16 +96,15 @@ def _storage(level: Level, data: DataType) -> dict[str, Any]:
 
 def mapping(nest: LoopNest, hierarchy: tuple[Level, ...]) -> dict[str, Any]:
     """What every level keeps, and its loops; permutations name the innermost loop first."""
-    arrays = [access.array for access in nest.accesses]
-    return {"mapping": [entry for level in hierarchy for entry in _entries(nest, level, arrays)]}
+    return {"mapping": [entry for level in hierarchy for entry in _entries(nest, level)]}
 
 
-def _entries(nest: LoopNest, level: Level, arrays: list[str]) -> list[dict[str, Any]]:
+def _entries(nest: LoopNest, level: Level) -> list[dict[str, Any]]:
     if level.kind is Kind.COMPUTE:
         return []
     entries: list[dict[str, Any]] = []
     if level.kind is not Kind.LANES:
-        bypass = [name for name in arrays if name not in level.keeps]
+        bypass = [access.array for access in nest.accesses if access.array not in level.keeps]
         kept = {"keep": list(level.keeps)} if level.keeps else {}
         entries.append({"target": level.name, "type": "dataspace", **kept, **({"bypass": bypass} if bypass else {})})
     trips = dict(level.loops)

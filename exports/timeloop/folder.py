@@ -1,19 +1,13 @@
-"""The exported folder: three documents in YAML, and what is said about them."""
+"""The exported folder: three documents in YAML, what is said about them, and what Timeloop's format cannot state."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ithaca.exports.padding import padded_extents
+from ithaca.exports.configuration import Configuration, Tool
 from ithaca.exports.timeloop.documents import Node, architecture, mapping, problem
 from ithaca.exports.timeloop.levels import Kind, Level, levels
-from ithaca.exports.timeloop.requirements import obstacles
-from ithaca.formulations.data_types import DataType
-from ithaca.formulations.systolic.systolic_array import SystolicArray
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 
 _README = """\
@@ -51,49 +45,38 @@ width of a buffer have no counterpart: expect other cycles.
 """
 
 
-def export_timeloop(
-    nest: LoopNest,
-    array: SystolicArray,
-    data: DataType,
-    tiling: Tiling,
-    technology: Technology = DEFAULT_TECHNOLOGY,
-) -> Mapping[str, str]:
-    """Everything Timeloop needs to evaluate a configuration.
+def nest_obstacles(nest: LoopNest) -> tuple[str, ...]:
+    """Every reason, in plain words, why Timeloop cannot express a nest; designs and tilings are no obstacle."""
+    return (*_of_names(nest), *_of_subscripts(nest))
 
-    Parameters
-    ----------
-    nest : LoopNest
-        The loop nest, with extents.
-    array : SystolicArray
-        The design, derived from the nest.
-    data : DataType
-        The type of all arrays.
-    tiling : Tiling
-        The configuration.
-    technology : Technology
-        Gives the clock.
 
-    Returns
-    -------
-    mapping of str to str
-        Content by file name; `ithaca.workloads.writing.write_folder` writes it.
+def _of_names(nest: LoopNest) -> Iterator[str]:
+    for loop in nest.loops:
+        if not (len(loop) == 1 and loop.isascii() and loop.isalpha()):
+            yield f"loop '{loop}': dimensions are single letters, because Timeloop joins them to permutations"
 
-    Raises
-    ------
-    InputError
-        If Timeloop cannot express the nest; it names all the reasons.
-    """
-    reasons = obstacles(nest)
-    if reasons:
-        raise InputError(f"Timeloop cannot express {nest}: {'; '.join(reasons)}")
-    hierarchy = levels(nest, array, tiling, data.port_words)
-    title = f"{nest}, design {array.name}"
+
+def _of_subscripts(nest: LoopNest) -> Iterator[str]:
+    for access in nest.accesses:
+        for subscript in access:
+            if subscript.constant or not subscript.terms:
+                yield f"subscript {subscript} of {access}: projections have no constants"
+            elif any(coefficient < 0 for _, coefficient in subscript.terms):
+                yield f"subscript {subscript} of {access}: projections have no negative coefficients"
+
+
+def _written(configuration: Configuration) -> Mapping[str, str]:
+    hierarchy = levels(configuration)
+    title = f"{configuration.nest}, design {configuration.array.name}"
     return {
-        "problem.yaml": _yaml(problem(nest, tiling), title),
-        "architecture.yaml": _yaml(architecture(hierarchy, data, technology), title),
-        "mapping.yaml": _yaml(mapping(nest, hierarchy), title),
-        "README.md": _readme(nest, array, tiling, hierarchy),
+        "problem.yaml": _yaml(problem(configuration), title),
+        "architecture.yaml": _yaml(architecture(hierarchy, configuration), title),
+        "mapping.yaml": _yaml(mapping(configuration.nest, hierarchy), title),
+        "README.md": _readme(configuration, hierarchy),
     }
+
+
+TIMELOOP = Tool("Timeloop cannot express", nest_obstacles, lambda chosen: nest_obstacles(chosen.nest), _written)
 
 
 def _yaml(document: dict[str, Any], title: str) -> str:
@@ -110,12 +93,12 @@ def _yaml(document: dict[str, Any], title: str) -> str:
     return f"# {title}; written by Ithaca for Timeloop v0.4.\n{text}"
 
 
-def _readme(nest: LoopNest, array: SystolicArray, tiling: Tiling, hierarchy: tuple[Level, ...]) -> str:
-    padded = padded_extents(nest, tiling)
+def _readme(configuration: Configuration, hierarchy: tuple[Level, ...]) -> str:
+    padded = configuration.padded
     return _README.format(
-        statement=nest,
-        design=array.name,
-        loops="\n".join(f"| {loop} | {extent} | {padded[loop]} |" for loop, extent in nest.extents),
+        statement=configuration.nest,
+        design=configuration.array.name,
+        loops="\n".join(f"| {loop} | {extent} | {padded[loop]} |" for loop, extent in configuration.nest.extents),
         levels="\n".join(_row(level) for level in hierarchy),
     )
 

@@ -16,7 +16,7 @@ Level                     Ithaca                              loops it runs
 ``MAC``                   multiply-accumulate                 none
 ========================  ==================================  ======================================
 
-A level stands for all I/O modules of an array's buffer; its name is that module's. Timeloop nests
+A level stands for all I/O modules of a tensor's buffer; its name is that module's. Timeloop nests
 storage in one way only, so the buffers of an exterior group are one level above all lanes, as
 large as all of them together. What copies partial sums in and out shares a level with the drain.
 """
@@ -27,13 +27,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from ithaca.exports.groups import moved_group
+from ithaca.exports.configuration import Configuration
 from ithaca.formulations.algebra.expression import Symbol
-from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.systolic import quantities
-from ithaca.formulations.systolic.systolic_array import IOGroup, SystolicArray
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.workloads.nest import LoopNest
+from ithaca.formulations.systolic.systolic_array import IOGroup
 
 
 class Kind(Enum):
@@ -69,7 +66,7 @@ class Level:
     kind : Kind
         What it is.
     keeps : tuple of str
-        The arrays it stores.
+        The tensors it stores.
     loops : tuple of (str, int)
         Loops it runs, outermost first, with their trips; in space for lanes.
     words : int
@@ -89,57 +86,46 @@ class Level:
     double_buffered: bool = False
 
 
-def levels(nest: LoopNest, array: SystolicArray, tiling: Tiling, port_words: int) -> tuple[Level, ...]:
+def levels(configuration: Configuration) -> tuple[Level, ...]:
     """The hierarchy of a configuration, outermost level first.
-
-    Parameters
-    ----------
-    nest : LoopNest
-        The loop nest, with extents.
-    array : SystolicArray
-        The design, derived from the nest.
-    tiling : Tiling
-        The configuration.
-    port_words : int
-        Words that a DRAM port moves at once.
 
     Raises
     ------
     InputError
         If the tiling is none of the design's.
     """
-    values = tiling.quantities(array, nest.sizes)
-    groups = [moved_group(array, access.array) for access in nest.accesses]
+    nest, array, values = configuration.nest, configuration.array, configuration.quantities
+    tensors = tuple(access.array for access in nest.accesses)
+    groups = [configuration.moved_group(tensor) for tensor in tensors]
     others = [loop for loop in array.band if loop not in array.dataflow]
 
     def buffers(exterior: bool) -> Iterator[Level]:
         for group in groups:
             if group.exterior is exterior:
                 words = group.size * group.count if exterior else group.size
-                yield _buffer(group, tiling, int(words.evaluate(values, FRACTION)))
+                yield _buffer(group, configuration.tiling.pack[group.name], configuration.whole(words))
 
     def accumulators() -> Iterator[Level]:
         if array.pe.accumulators is not None:
-            words, width = (int(e.evaluate(values, FRACTION)) for e in (array.pe.accumulators, array.pe.outputs))
+            words, width = map(configuration.whole, (array.pe.accumulators, array.pe.outputs))
             yield Level("PE_accumulators", Kind.REGISTERS, (nest.output.array,), words=words, width=width)
 
     def trips(quantity: Callable[[str], Symbol], loops: Iterable[str]) -> tuple[tuple[str, int], ...]:
         return tuple((loop, int(values[quantity(loop).name])) for loop in loops)
 
     return (
-        Level("DRAM", Kind.DRAM, tuple(a.array for a in nest.accesses), trips(quantities.tiles, array.order), width=port_words),
+        Level("DRAM", Kind.DRAM, tensors, trips(quantities.tiles, array.order), width=configuration.data.port_words),
         *buffers(exterior=True),
         *(Level(f"lanes_{loop}", Kind.LANES, loops=trips(quantities.lanes, [loop])) for loop in array.dataflow),
         *buffers(exterior=False),
         *accumulators(),
         Level("PE_loops", Kind.LOOPS, loops=trips(quantities.lanes, others) + trips(quantities.extent, array.untiled)),
         Level("latency_hiding", Kind.LOOPS, loops=trips(quantities.t2, array.latency_hiding_loops)),
-        Level("simd_lanes", Kind.LANES, loops=((array.simd_loop, tiling.simd),)),
+        Level("simd_lanes", Kind.LANES, loops=((array.simd_loop, configuration.tiling.simd),)),
         Level("MAC", Kind.COMPUTE),
     )
 
 
-def _buffer(group: IOGroup, tiling: Tiling, words: int) -> Level:
+def _buffer(group: IOGroup, pack: int, words: int) -> Level:
     copies = 2 if group.double_buffered else 1
-    module, pack = group.buffers[-1].name, tiling.pack[group.name]
-    return Level(module, Kind.BUFFER, (group.array,), (), words * copies, pack, group.double_buffered)
+    return Level(group.buffers[-1].name, Kind.BUFFER, (group.array,), (), words * copies, pack, group.double_buffered)

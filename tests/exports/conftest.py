@@ -7,21 +7,11 @@ from typing import NamedTuple
 
 import pytest
 
-from ithaca.formulations.data_types import DataType, data_type
+from ithaca.exports.configuration import Configuration
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.library import workload
-from ithaca.workloads.nest import LoopNest
-
-
-class Configuration(NamedTuple):
-    """The arguments of ``export_autosa`` and ``obstacles``."""
-
-    nest: LoopNest
-    array: SystolicArray
-    data: DataType
-    tiling: Tiling
 
 
 class Row(NamedTuple):

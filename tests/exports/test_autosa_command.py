@@ -8,31 +8,29 @@ import subprocess
 
 import pytest
 
-from ithaca.exports.autosa import export_autosa
-from ithaca.exports.autosa.command import data_pack_sizes, options, sa_sizes
+from ithaca.exports.autosa.folder import AUTOSA, data_pack_sizes, options, sa_sizes
 from ithaca.workloads.writing import write_folder
 
 
 def test_sizes(row, configure):
-    nest, array, data, tiling = configure(row)
-    assert sa_sizes(nest, array, tiling) == row.sa_sizes
-    assert data_pack_sizes(nest, array, data, tiling) == row.data_pack_sizes
+    chosen = configure(row)
+    assert sa_sizes(chosen) == row.sa_sizes
+    assert data_pack_sizes(chosen) == row.data_pack_sizes
 
 
 def test_packs_are_in_bytes(configure, table):
-    nest, array, data, tiling = configure(table[3], "int8")
-    assert data_pack_sizes(nest, array, data, tiling) == "{kernel[]->A[8,8,8];kernel[]->B[2,2,2];kernel[]->C[1,1,1]}"
+    assert data_pack_sizes(configure(table[3], "int8")) == "{kernel[]->A[8,8,8];kernel[]->B[2,2,2];kernel[]->C[1,1,1]}"
 
 
 def test_spatial_reduction_needs_more_options(row, configure):
-    chosen = options(*configure(row))
+    chosen = options(configure(row))
     reduces = "k" in row.dataflow
     assert ("--simd-touch-space" in chosen, "--local-reduce" in chosen, '--reduce-op="+"' in chosen) == (reduces,) * 3
     assert "--host-serialize" in chosen
 
 
 def test_simd_info(row, configure, table):
-    files = export_autosa(*configure(row))
+    files = AUTOSA.export(configure(row))
     assert json.loads(files["simd_info.json"]) == {f"kernel{table.index(row)}": {"reduction": ["y"]}}
 
 
@@ -61,7 +59,7 @@ def test_known_designs(sizes, t1, t2, pack, expected, configure, table):
     def named(names, values):
         return dict(zip(names, values, strict=True))
 
-    nest, array, data, tiling = configure(
+    chosen = configure(
         table[3],
         sizes=named("ijk", sizes),
         t1=named("ijk", t1),
@@ -69,16 +67,16 @@ def test_known_designs(sizes, t1, t2, pack, expected, configure, table):
         simd=8,
         pack=named(("A", "B", "C_drain"), pack),
     )
-    assert sa_sizes(nest, array, tiling) + data_pack_sizes(nest, array, data, tiling) == expected
+    assert sa_sizes(chosen) + data_pack_sizes(chosen) == expected
     if sizes[0] == 1040:
-        assert "| latency (cycles) | 680,353 |" in export_autosa(nest, array, data, tiling)["README.md"]
+        assert "| latency (cycles) | 680,353 |" in AUTOSA.export(chosen)["README.md"]
 
 
 @pytest.mark.parametrize("host", ["hls", "opencl"])
 def test_the_script_runs_the_compiler(host, configure, table, tmp_path):
     row = table[4]
     folder = tmp_path / "a folder"
-    write_folder(folder, export_autosa(*configure(row)))
+    write_folder(folder, AUTOSA.export(configure(row)))
     compiler = tmp_path / "compiler"
     compiler.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
     compiler.chmod(0o755)
@@ -105,7 +103,7 @@ def test_the_script_runs_the_compiler(host, configure, table, tmp_path):
 
 
 def test_the_folder_is_deterministic_and_complete(configure):
-    files = export_autosa(*configure())
-    assert files == export_autosa(*configure())
+    files = AUTOSA.export(configure())
+    assert files == AUTOSA.export(configure())
     assert sorted(files) == ["README.md", "autosa_command.sh", "kernel.c", "simd_info.json"]
     assert all(text.endswith("\n") for text in files.values())

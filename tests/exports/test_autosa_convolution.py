@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from ithaca.exports.autosa import design_obstacles, export_autosa, nest_obstacles
-from ithaca.exports.autosa.command import options, sa_sizes, simd_info
+from ithaca.exports.autosa.folder import AUTOSA, options, sa_sizes, simd_info
+from ithaca.exports.autosa.requirements import design_obstacles, nest_obstacles
 from ithaca.exports.autosa.scop import numbered_dataflows, reuse_loops
+from ithaca.exports.configuration import Configuration
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
-from tests.exports.conftest import Configuration
 
 CC = shutil.which("cc") or shutil.which("gcc")
 needs_cc = pytest.mark.skipif(CC is None, reason="no C compiler")
@@ -70,8 +70,8 @@ def test_options_of_published_convolutions(dataflow, array_part, latency, simd):
     loops = [*dataflow, *(x for x in "orci" if x not in dataflow)]
     part = dict(zip(loops, array_part, strict=True))
     hiding = dict(zip([x for x in loops if x != "i"], latency, strict=True))
-    nest, array, _, tiling = convolution(dataflow, t1=part, t2=hiding, simd=simd[-1], o=512, r=56, c=56, i=512, q=3)
-    text = sa_sizes(nest, array, tiling)
+    chosen = convolution(dataflow, t1=part, t2=hiding, simd=simd[-1], o=512, r=56, c=56, i=512, q=3)
+    text = sa_sizes(chosen)
     assert listed(text, "space_time") == [DATAFLOWS.index(dataflow)]
     assert listed(text, "array_part") == list(array_part)
     assert listed(text, "latency") == list(latency)
@@ -98,20 +98,21 @@ def test_simd_of_matrix_multiplications(dataflow, array_part, latency, simd):
     hiding = dict(zip([x for x in loops if x != "k"], latency, strict=True))
     packs = {group.name: 2 for group in array.packed_groups}
     tiling = Tiling(dict(zip(loops, array_part, strict=True)), hiding, 2, packs)
-    assert listed(sa_sizes(nest, array, tiling), "simd") == simd
+    chosen = Configuration(nest, array, data_type("fp32"), tiling)
+    assert listed(sa_sizes(chosen), "simd") == simd
 
 
 @pytest.mark.parametrize(("window", "stride", "dilation", "expected"), [(3, 2, 1, [1, 1, 2]), (3, 1, 2, [2]), (1, 1, 1, [2])])
 def test_a_window_that_jumps_is_no_candidate_for_simd(window, stride, dilation, expected):
-    nest, array, _, tiling = convolution("oi", p=window, q=window, s=stride, d=dilation)
-    assert listed(sa_sizes(nest, array, tiling), "simd") == expected
+    chosen = convolution("oi", p=window, q=window, s=stride, d=dilation)
+    assert listed(sa_sizes(chosen), "simd") == expected
 
 
 @pytest.mark.parametrize("dataflow", DATAFLOWS)
 def test_weights_are_handed_on_where_the_design_does(dataflow):
     # AutoSA would reuse weights along r; the published commands ask for candidate 1 where only c is in space
-    nest, array, data, tiling = convolution(dataflow)
-    chosen = [option for option in options(nest, array, data, tiling) if "select-rar-dep" in option]
+    configuration = convolution(dataflow)
+    chosen = [option for option in options(configuration) if "select-rar-dep" in option]
     along_columns = "c" in dataflow and "r" not in dataflow
     assert chosen == (['--select-rar-dep="{kernel[]->__pet_ref_4[1]}"'] if along_columns else [])
 
@@ -142,18 +143,18 @@ def test_all_ten_dataflows_are_numbered_and_buildable():
 
 def test_dilation_keeps_autosas_numbers():
     # Ithaca maps r and c to space no more; AutoSA, which knows no reuse along r and p together, counts them
-    nest, array, _, tiling = convolution("oi", d=2)
-    assert dataflows(nest) == (("o",), ("i",), ("o", "i"))
-    assert listed(sa_sizes(nest, array, tiling), "space_time") == [6]
+    chosen = convolution("oi", d=2)
+    assert dataflows(chosen.nest) == (("o",), ("i",), ("o", "i"))
+    assert listed(sa_sizes(chosen), "space_time") == [6]
 
 
 def test_loops_of_one_iteration_are_left_out():
-    nest, array, _, tiling = convolution("oc", t1={"r": 1}, t2={"r": 1}, r=1, p=1, q=3)
-    text = sa_sizes(nest, array, tiling)
+    chosen = convolution("oc", t1={"r": 1}, t2={"r": 1}, r=1, p=1, q=3)
+    text = sa_sizes(chosen)
     assert listed(text, "space_time") == [3]  # [o], [c], [i], [o,c]
     assert listed(text, "array_part") == [4, 4, 4]
     assert listed(text, "latency") == [2, 2]
-    assert simd_info(nest, array, tiling) == '{"kernel3": {"reduction": ["y", "y"]}}\n'
+    assert simd_info(chosen) == '{"kernel3": {"reduction": ["y", "y"]}}\n'
 
 
 @pytest.mark.parametrize(
@@ -169,7 +170,7 @@ def test_other_nests_are_refused_with_the_reason(name, reason):
 
 def test_a_simd_loop_of_one_iteration_is_refused():
     with pytest.raises(InputError, match="SIMD loop i has one iteration"):
-        export_autosa(*convolution("or", t1={"i": 1}, simd=1, i=1))
+        AUTOSA.export(convolution("or", t1={"i": 1}, simd=1, i=1))
 
 
 # -- programs ----------------------------------------------------------------------------
@@ -181,7 +182,7 @@ def test_a_simd_loop_of_one_iteration_is_refused():
     "dtype", ["fp32", pytest.param("int16", marks=pytest.mark.slow), pytest.param("int8", marks=pytest.mark.slow)]
 )
 def test_passes(dataflow, dtype, tmp_path):
-    files = export_autosa(*convolution(dataflow, dtype))
+    files = AUTOSA.export(convolution(dataflow, dtype))
     assert sorted(files) == ["README.md", "autosa_command.sh", "kernel.c", "simd_info.json"]
     result = run(files["kernel.c"], tmp_path)
     assert (result.stdout, result.returncode) == ("Passed\n", 0)
@@ -200,7 +201,7 @@ def test_passes(dataflow, dtype, tmp_path):
     ],
 )
 def test_strides_dilation_and_small_windows_pass(dataflow, dtype, sizes, tmp_path):
-    result = run(export_autosa(*convolution(dataflow, dtype, **sizes))["kernel.c"], tmp_path)
+    result = run(AUTOSA.export(convolution(dataflow, dtype, **sizes))["kernel.c"], tmp_path)
     assert (result.stdout, result.returncode) == ("Passed\n", 0)
 
 
@@ -211,12 +212,12 @@ def test_other_nests_pass(name, tmp_path):
     array = next(a for d in dataflows(nest) if not design_obstacles(nest, a := derive(nest, d, nest.output.array)))
     packs = {group.name: 2 if group.array != nest.output.array else 1 for group in array.packed_groups}
     tiling = Tiling(dict.fromkeys(nest.band, 4), dict.fromkeys(array.latency_hiding_loops, 2), 2, packs)
-    result = run(export_autosa(nest, array, data_type("fp32"), tiling)["kernel.c"], tmp_path)
+    result = run(AUTOSA.export(Configuration(nest, array, data_type("fp32"), tiling))["kernel.c"], tmp_path)
     assert (result.stdout, result.returncode) == ("Passed\n", 0)
 
 
 def test_arrays_hold_what_the_padded_nest_reads():
-    program = export_autosa(*convolution("oi", s=2, d=3))["kernel.c"]
+    program = AUTOSA.export(convolution("oi", s=2, d=3))["kernel.c"]
     assert "#define PADDED_p 3\n" in program
     assert "#define PADDED_r 8\n" in program
     assert "static data_t cin[2 * (PADDED_r - 1) + 3 * (PADDED_p - 1) + 1][" in program
@@ -236,7 +237,7 @@ def test_arrays_hold_what_the_padded_nest_reads():
     ],
 )
 def test_a_broken_nest_fails(right, wrong, tmp_path):
-    program = export_autosa(*convolution("or", s=2))["kernel.c"]
+    program = AUTOSA.export(convolution("or", s=2))["kernel.c"]
     nest = program.partition("#pragma scop")[2].partition("#pragma endscop")[0]
     assert right in nest
     result = run(program.replace(nest, nest.replace(right, wrong)), tmp_path)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ithaca.commands import export
-from ithaca.exports.autosa import design_obstacles, nest_obstacles
+from ithaca.exports.autosa.requirements import design_obstacles, nest_obstacles
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ithaca.exports.autosa import export_autosa
+from ithaca.exports.autosa.folder import AUTOSA
+from ithaca.exports.configuration import Configuration
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.tiling import Tiling
@@ -37,13 +38,13 @@ def scop(program: str) -> str:
 @needs_cc
 @pytest.mark.parametrize("dtype", ["fp32", "int16", "int8"])
 def test_passes(row, dtype, configure, tmp_path):
-    result = run(export_autosa(*configure(row, dtype))["kernel.c"], tmp_path)
+    result = run(AUTOSA.export(configure(row, dtype))["kernel.c"], tmp_path)
     assert (result.stdout, result.returncode) == ("Passed\n", 0)
 
 
 @needs_cc
 def test_passes_where_int8_wraps(configure, tmp_path):
-    result = run(export_autosa(*configure(dtype="int8", sizes={"k": 301}))["kernel.c"], tmp_path)
+    result = run(AUTOSA.export(configure(dtype="int8", sizes={"k": 301}))["kernel.c"], tmp_path)
     assert (result.stdout, result.returncode) == ("Passed\n", 0)
 
 
@@ -64,7 +65,7 @@ def test_passes_where_int8_wraps(configure, tmp_path):
 )
 def test_a_broken_nest_fails(right, wrong, configure, tmp_path):
     # All extents are padded to 24, so that every index is legal for every array: wrong, but defined.
-    program = export_autosa(*configure(sizes={"i": 22, "j": 20, "k": 23}))["kernel.c"]
+    program = AUTOSA.export(configure(sizes={"i": 22, "j": 20, "k": 23}))["kernel.c"]
     nest = scop(program)
     assert right in nest
     result = run(program.replace(nest, nest.replace(right, wrong)), tmp_path)
@@ -73,7 +74,7 @@ def test_a_broken_nest_fails(right, wrong, configure, tmp_path):
 
 
 def test_the_scop_is_what_the_compiler_expects(configure):
-    lines = [line.strip() for line in scop(export_autosa(*configure())["kernel.c"]).strip().splitlines()]
+    lines = [line.strip() for line in scop(AUTOSA.export(configure())["kernel.c"]).strip().splitlines()]
     assert lines == [
         "for (int i = 0; i < PADDED_i; i++) {",
         "for (int j = 0; j < PADDED_j; j++) {",
@@ -90,7 +91,7 @@ def test_extents_are_padded_to_whole_tiles(configure, table):
     sizes = {"i": 1024, "j": 1024, "k": 1024}
     t1, t2 = {"i": 205, "j": 172, "k": 64}, {"i": 41, "j": 4}
     pack = {"A": 16, "B": 16, "C_drain": 4}
-    program = export_autosa(*configure(table[3], sizes=sizes, t1=t1, t2=t2, simd=8, pack=pack))["kernel.c"]
+    program = AUTOSA.export(configure(table[3], sizes=sizes, t1=t1, t2=t2, simd=8, pack=pack))["kernel.c"]
     for loop, extent in (("i", 1025), ("j", 1032), ("k", 1024)):
         assert f"#define EXTENT_{loop} 1024\n#define PADDED_{loop} {extent}\n" in program
     assert "static data_t B[PADDED_j][PADDED_k];" in program
@@ -100,7 +101,7 @@ def test_extents_are_padded_to_whole_tiles(configure, table):
 @pytest.mark.skipif(CXX is None, reason="no C++ compiler")
 def test_is_cpp_too_because_the_generated_host_is(configure, tmp_path):
     source = tmp_path / "kernel.cpp"
-    source.write_text(export_autosa(*configure())["kernel.c"])
+    source.write_text(AUTOSA.export(configure())["kernel.c"])
     subprocess.run([str(CXX), *FLAGS, "-fsyntax-only", str(source)], check=True)
 
 
@@ -125,8 +126,8 @@ def test_knows_no_names(row, configure, tmp_path):
         old.simd,
         {group.replace(group[0], new[group[0]], 1): n for group, n in old.pack.items()},
     )
-    files = export_autosa(nest, derive(nest, tuple(new[x] for x in row.dataflow), "R"), known.data, tiling)
-    expected = export_autosa(*known)
+    files = AUTOSA.export(Configuration(nest, derive(nest, tuple(new[x] for x in row.dataflow), "R"), known.data, tiling))
+    expected = AUTOSA.export(known)
     assert files["kernel.c"] == rename(expected["kernel.c"])
     assert files["autosa_command.sh"].count("kernel[]->P[") == 1
     assert files["simd_info.json"] == expected["simd_info.json"]
@@ -143,6 +144,6 @@ def test_a_nest_of_four_loops_and_three_inputs(tmp_path):
         2,
         {g.name: 1 if g.array == "D" else 2 for g in array.packed_groups},
     )
-    files = export_autosa(nest, array, data_type("fp32"), tiling)
+    files = AUTOSA.export(Configuration(nest, array, data_type("fp32"), tiling))
     assert "array_part[4,4,2,4];kernel[]->latency[2,2,1];kernel[]->simd[1,2]" in files["autosa_command.sh"]
     assert run(files["kernel.c"], tmp_path).stdout == "Passed\n"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from ithaca.exports.autosa import export_autosa, obstacles
+from ithaca.exports.autosa.folder import AUTOSA
+from ithaca.exports.configuration import Configuration
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.systolic_array import Edition
@@ -16,7 +19,7 @@ from ithaca.workloads.statement import parse_statement
 
 
 def test_none_for_buildable_configurations(row, configure):
-    assert obstacles(*configure(row)) == ()
+    assert AUTOSA.obstacles(configure(row)) == ()
 
 
 @pytest.mark.parametrize(
@@ -61,15 +64,15 @@ def test_none_for_buildable_configurations(row, configure):
     ],
 )
 def test_tilings_and_designs(changes, expected, configure):
-    found = obstacles(*configure(**changes))
+    found = AUTOSA.obstacles(configure(**changes))
     assert len(found) == len(expected)
     assert all(part in reason for part, reason in zip(expected, found, strict=True))
 
 
 def test_bytes_are_those_of_the_type(configure):
     changes = {"t1": {"k": 32}, "simd": 32, "pack": {"A": 32, "B": 32}}
-    assert obstacles(*configure(dtype="int16", **changes)) == ()
-    assert obstacles(*configure(dtype="int8", **changes)) == ()
+    assert AUTOSA.obstacles(configure(dtype="int16", **changes)) == ()
+    assert AUTOSA.obstacles(configure(dtype="int8", **changes)) == ()
 
 
 def test_only_the_designs_of_the_default_order_are_buildable():
@@ -78,7 +81,9 @@ def test_only_the_designs_of_the_default_order_are_buildable():
     built = [
         array.name
         for array in designs(nest)
-        if not obstacles(nest, array, data_type("fp32"), Tiling(t1, t2, 4, {g.name: 4 for g in array.packed_groups}))
+        if not AUTOSA.obstacles(
+            Configuration(nest, array, data_type("fp32"), Tiling(t1, t2, 4, {g.name: 4 for g in array.packed_groups}))
+        )
     ]
     assert built == ["[i] C", "[j] C", "[k] C", "[i,j] C", "[i,k] C", "[j,k] C"]
 
@@ -87,7 +92,7 @@ def test_packs_inferred_by_the_published_estimator_may_not_divide():
     nest = workload("mm", {"i": 64, "j": 64, "k": 64})
     array = derive(nest, ("i", "j"), "C", Edition.ODYSSEY)
     tiling = Tiling({"i": 16, "j": 24, "k": 24}, {"i": 4, "j": 6}, 8, {"A": 16, "B": 16, "C_drain": 4})
-    assert obstacles(nest, array, data_type("fp32"), tiling) == (
+    assert AUTOSA.obstacles(Configuration(nest, array, data_type("fp32"), tiling)) == (
         "array A: pack 16 does not divide the last dimension of its buffer, 24 words",
         "array B: pack 16 does not divide the last dimension of its buffer, 24 words",
         "array C: pack 4 does not divide the last dimension of its buffer, 6 words",
@@ -98,7 +103,7 @@ def found_in(nest: LoopNest, permutation: str) -> tuple[str, ...]:
     array = derive(nest, nest.band[:2], permutation)
     inner = dict.fromkeys(array.latency_hiding_loops, 2)
     packs = {group.name: 1 for group in array.packed_groups}
-    return obstacles(nest, array, data_type("fp32"), Tiling(dict.fromkeys(nest.band, 4), inner, 1, packs))
+    return AUTOSA.obstacles(Configuration(nest, array, data_type("fp32"), Tiling(dict.fromkeys(nest.band, 4), inner, 1, packs)))
 
 
 @pytest.mark.parametrize(
@@ -125,29 +130,28 @@ def test_nests(statement, loops, simd, expected):
 
 
 def test_an_unknown_dataflow_is_refused(configure):
-    nest, _, data, tiling = configure()
-    assert "dataflow j,i is none that AutoSA derives" in obstacles(nest, derive(nest, ("j", "i"), "C"), data, tiling)
+    chosen = configure()
+    other = derive(chosen.nest, ("j", "i"), "C")
+    assert "dataflow j,i is none that AutoSA derives" in AUTOSA.obstacles(replace(chosen, array=other))
 
 
 def test_export_names_all_obstacles(configure):
     with pytest.raises(InputError) as error:
-        export_autosa(*configure(t1={"i": 5}, pack={"C_drain": 2}))
+        AUTOSA.export(configure(t1={"i": 5}, pack={"C_drain": 2}))
     message = str(error.value)
-    assert message.startswith("AutoSA cannot build this configuration: ")
+    assert message.startswith("AutoSA cannot build C[i][j] += A[i][k] * B[j][k], design [i,j] C: ")
     assert "loop i: t2 = 2 does not divide t1 = 5; array C: pack 2 does not divide" in message
     assert "\n" not in message
 
 
 @pytest.mark.parametrize("field", ["array_part", "latency_hiding", "pack"])
 def test_a_tiling_of_another_design_is_refused(field, configure):
-    nest, array, data, tiling = configure()
-    parts = {"array_part": tiling.array_part, "latency_hiding": tiling.latency_hiding, "pack": tiling.pack}
-    parts[field] = {"x": 2}
+    chosen = configure()
+    wrong = replace(chosen.tiling, **{field: {"x": 2}})
     with pytest.raises(InputError, match=f"{field} of the configuration names x; "):
-        obstacles(nest, array, data, Tiling(simd=2, **parts))
+        AUTOSA.obstacles(replace(chosen, tiling=wrong))
 
 
 def test_a_design_of_another_nest_is_refused(configure):
-    _, array, data, tiling = configure()
     with pytest.raises(InputError, match="does not belong to the nest"):
-        obstacles(workload("conv2d"), array, data, tiling)
+        AUTOSA.obstacles(replace(configure(), nest=workload("conv2d")))

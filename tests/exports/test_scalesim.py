@@ -11,7 +11,8 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from ithaca.exports.scalesim import export_scalesim, obstacles
+from ithaca.exports.configuration import Configuration
+from ithaca.exports.scalesim.folder import SCALESIM
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.systolic.cost_model import evaluate
@@ -22,7 +23,6 @@ from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
-from tests.exports.conftest import Configuration
 
 # -- the published format (scalesim-project/SCALE-Sim, configs/scale.cfg and topologies/) ----------------
 
@@ -161,7 +161,7 @@ EXPECTED = [
 @pytest.mark.parametrize(("name", "dataflow", "expected", "rows", "columns"), EXPECTED)
 def test_dataflows_and_arrays(name, dataflow, expected, rows, columns):
     chosen = configuration(name, dataflow, MM if name == "mm" else CONV)
-    files = export_scalesim(*chosen)
+    files = SCALESIM.export(chosen)
     assert sorted(files) == ["README.md", "layout.csv", "scale.cfg", "topology.csv"]
     preset = read_configuration(files).architecture_presets
     assert (preset.dataflow, preset.arrayheight, preset.arraywidth) == (expected, rows, columns)
@@ -186,15 +186,15 @@ def test_dataflows_and_arrays(name, dataflow, expected, rows, columns):
 )
 def test_the_others_are_refused_with_the_reason(name, dataflow, reason):
     chosen = configuration(name, dataflow, {})
-    (found,) = obstacles(chosen.nest, chosen.array)
+    (found,) = SCALESIM.obstacles(chosen)
     assert reason in found
     with pytest.raises(InputError, match=r"^SCALE-Sim cannot express .*: ") as error:
-        export_scalesim(*chosen)
+        SCALESIM.export(chosen)
     assert "\n" not in str(error.value)
 
 
 def test_matrix_multiplications():
-    header, numbers = read_topology(export_scalesim(*configuration("mm", "ij", MM)))
+    header, numbers = read_topology(SCALESIM.export(configuration("mm", "ij", MM)))
     assert header == ["Layer", "M", "N", "K", ""]
     assert numbers == [24, 40, 72]
 
@@ -210,13 +210,13 @@ def test_matrix_multiplications():
 def test_other_nests_are_matrix_multiplications_too(name, expected):
     nest = workload(name, {loop: 3 + at for at, loop in enumerate(workload(name).loops)})
     chosen = configuration(name, nest.parallel_loops[0], nest.sizes)
-    assert read_topology(export_scalesim(*chosen)) == (["Layer", "M", "N", "K", ""], expected)
+    assert read_topology(SCALESIM.export(chosen)) == (["Layer", "M", "N", "K", ""], expected)
 
 
 @pytest.mark.parametrize("sizes", [{}, {"s": 2}, {"p": 1, "q": 1, "s": 3}])
 def test_convolutions(sizes):
     chosen = configuration("conv2d", "oi", {**CONV, **sizes})
-    header, numbers = read_topology(export_scalesim(*chosen))
+    header, numbers = read_topology(SCALESIM.export(chosen))
     assert header == CONV_HEADER
     layer = Convolution(**dict(zip(Convolution.model_fields, numbers, strict=True)))
     n, stride = chosen.nest.sizes, sizes.get("s", 1)
@@ -227,7 +227,7 @@ def test_convolutions(sizes):
 
 def test_a_strided_window_of_one_element_is_a_convolution():
     sizes = {"o": 3, "r": 4, "c": 5, "i": 6, "s": 2}
-    assert read_topology(export_scalesim(*configuration("pointwise_conv2d", "or", sizes)))[1] == [7, 9, 1, 1, 6, 3, 2]
+    assert read_topology(SCALESIM.export(configuration("pointwise_conv2d", "or", sizes)))[1] == [7, 9, 1, 1, 6, 3, 2]
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_layers_that_scalesim_lacks(statement, reason):
     output, inputs = parse_statement(statement)
     loops = dict.fromkeys([x for access in (output, *inputs) for s in access for x in s.loops], 4)
     nest = LoopNest("mine", tuple(loops.items()), output, inputs, next(iter(set(loops) - output.loops)))
-    (found,) = obstacles(nest, derive(nest, nest.parallel_loops[:1], output.array))
+    (found,) = SCALESIM.nest_obstacles(nest)
     assert reason in found
 
 
@@ -253,7 +253,7 @@ def test_buffers_hold_what_the_designs_do():
     nest = workload("mm", {"i": 1024, "j": 1024, "k": 1024})
     array = derive(nest, ("i", "j"), "C")
     tiling = Tiling({"i": 205, "j": 172, "k": 64}, {"i": 41, "j": 4}, 8, {"A": 16, "B": 16, "C_drain": 4})
-    preset = read_configuration(export_scalesim(nest, array, data_type("fp32"), tiling)).architecture_presets
+    preset = read_configuration(SCALESIM.export(Configuration(nest, array, data_type("fp32"), tiling))).architecture_presets
     # two halves of 205 × 64 and of 172 × 64 words; one output tile, 205 × 172
     assert preset.ifmapsramszkb == -(-2 * 205 * 64 // 1024)
     assert preset.filtersramszkb == -(-2 * 172 * 64 // 1024)
@@ -263,14 +263,14 @@ def test_buffers_hold_what_the_designs_do():
 
 def test_addresses_do_not_overlap():
     sizes = {"i": 8192, "j": 64, "k": 4096}
-    preset = read_configuration(export_scalesim(*configuration("mm", "ij", sizes))).architecture_presets
+    preset = read_configuration(SCALESIM.export(configuration("mm", "ij", sizes))).architecture_presets
     assert preset.filteroffset >= 8192 * 4096
     assert preset.ofmapoffset >= preset.filteroffset + 64 * 4096
 
 
 @pytest.mark.parametrize(("dtype", "words"), [("fp32", 16), ("int16", 32), ("int8", 64)])
 def test_the_bandwidth_is_that_of_a_port(dtype, words):
-    read = read_configuration(export_scalesim(*configuration("mm", "ij", MM, dtype=dtype)))
+    read = read_configuration(SCALESIM.export(configuration("mm", "ij", MM, dtype=dtype)))
     assert read.architecture_presets.bandwidth == read.layout.ifmapsrambankbandwidth == words
     assert read.run_presets.interfacebandwidth == "USER"
 
@@ -281,7 +281,7 @@ def test_scalesim_reads_them(name, dataflow, expected, rows, columns, tmp_path):
     topologies = pytest.importorskip("scalesim.topology_utils")
     layouts = pytest.importorskip("scalesim.layout_utils")
     chosen = configuration(name, dataflow, MM if name == "mm" else {**CONV, "s": 2})
-    for file, text in export_scalesim(*chosen).items():
+    for file, text in SCALESIM.export(chosen).items():
         (tmp_path / file).write_text(text)
     read = config.scale_config()
     read.read_conf_file(str(tmp_path / "scale.cfg"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 from typing import Annotated, Any, Literal
 
@@ -9,7 +10,8 @@ import pytest
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
-from ithaca.exports.timeloop import export_timeloop, obstacles
+from ithaca.exports.configuration import Configuration
+from ithaca.exports.timeloop.folder import TIMELOOP
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.systolic.cost_model import evaluate
@@ -22,7 +24,6 @@ from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import LIBRARY, workload
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
-from tests.exports.conftest import Configuration
 
 # -- the published format (Accelergy-Project/timeloopfe, v4/problem.py, arch.py, constraints.py) --------
 
@@ -172,7 +173,7 @@ everything = pytest.mark.parametrize("chosen", CONFIGURATIONS, ids=lambda c: f"{
 
 @everything
 def test_files_load_and_fit_each_other(chosen):
-    files = load(export_timeloop(*chosen))
+    files = load(TIMELOOP.export(chosen))
     dimensions = files.problem.shape.dimensions
     spaces = [space.name for space in files.problem.shape.data_spaces]
     names = [node.name for node in files.architecture.nodes]
@@ -197,7 +198,7 @@ def test_files_load_and_fit_each_other(chosen):
 
 @everything
 def test_factors_multiply_to_the_padded_extents(chosen):
-    files = load(export_timeloop(*chosen))
+    files = load(TIMELOOP.export(chosen))
     nest, parts = chosen.nest, chosen.tiling.array_part
     loops = [entry.trips for entry in files.mapping if isinstance(entry, Loops)]
     for loop, extent in nest.extents:
@@ -207,7 +208,7 @@ def test_factors_multiply_to_the_padded_extents(chosen):
 
 @everything
 def test_projections_are_the_statement(chosen):
-    problem = load(export_timeloop(*chosen)).problem
+    problem = load(TIMELOOP.export(chosen)).problem
     numbers = {coefficient.name: coefficient.default for coefficient in problem.shape.coefficients}
     assert {name: problem.instance[name] for name in numbers} == numbers
     assert set(problem.instance) == set(problem.shape.dimensions) | set(numbers)
@@ -224,8 +225,8 @@ def test_projections_are_the_statement(chosen):
 
 @everything
 def test_lanes_are_the_designs(chosen):
-    nest, array, data, tiling = chosen
-    files = load(export_timeloop(*chosen))
+    nest, array, data, tiling = chosen.nest, chosen.array, chosen.data, chosen.tiling
+    files = load(TIMELOOP.export(chosen))
     mesh = {n.name: n.spatial.meshX for n in files.architecture.nodes if isinstance(n, Container) and n.name != "system"}
     used = {e.target: prod(e.trips.values()) for e in files.mapping if isinstance(e, Loops) and e.type == "spatial"}
     assert used == mesh
@@ -250,7 +251,7 @@ def inside(files: Files, target: str) -> dict[str, int]:
 
 @everything
 def test_tiles_fit_their_buffers(chosen):
-    files = load(export_timeloop(*chosen))
+    files = load(TIMELOOP.export(chosen))
     accesses = {access.array: access for access in chosen.nest.accesses}
     storage = {
         n.name: n.attributes for n in files.architecture.nodes if isinstance(n, Storage) and n.class_ in ("SRAM", "regfile")
@@ -269,8 +270,8 @@ def test_tiles_fit_their_buffers(chosen):
 @pytest.mark.parametrize("chosen", CONFIGURATIONS[:6], ids=lambda c: c.array.name)
 def test_off_chip_words_counted_as_timeloop_does_are_the_models(chosen):
     """A tile comes anew in every iteration of the DRAM's loops, but for innermost ones that do not index it."""
-    nest, array, data, tiling = chosen
-    files = load(export_timeloop(*chosen))
+    nest, array, data, tiling = chosen.nest, chosen.array, chosen.data, chosen.tiling
+    files = load(TIMELOOP.export(chosen))
     dram = next(e for e in files.mapping if isinstance(e, Loops) and e.target == "DRAM")
     after = next(e.target for e in files.mapping if e.target != "DRAM")
     words = {}
@@ -286,7 +287,7 @@ def test_off_chip_words_counted_as_timeloop_does_are_the_models(chosen):
 def test_a_design_written_out():
     """MM, (i,j): which loop runs where, by hand."""
     chosen = configuration("mm", "ij", {"i": 5, "j": 7, "k": 9})
-    mapping = load(export_timeloop(*chosen)).mapping
+    mapping = load(TIMELOOP.export(chosen)).mapping
     loops = {e.target: (e.factors, e.permutation) for e in mapping if isinstance(e, Loops)}
     assert loops["DRAM"] == (["i=2", "j=2", "k=3"], ["k", "j", "i"])
     assert loops["lanes_i"][0] == ["i=2", "j=1", "k=1"]
@@ -306,7 +307,7 @@ def test_a_design_written_out():
 
 def test_the_clock_is_the_platforms_and_words_are_the_types():
     chosen = configuration("mm", "ij", {"i": 5, "j": 7, "k": 9})
-    files = load(export_timeloop(*chosen, Technology(clock_mhz=200)))
+    files = load(TIMELOOP.export(replace(chosen, technology=Technology(clock_mhz=200))))
     assert files.architecture.nodes[0].attributes == {"technology": -1, "global_cycle_seconds": 5e-9}
     buffers = {n.name: n.attributes for n in files.architecture.nodes if isinstance(n, Storage)}
     assert (buffers["DRAM"].width, buffers["DRAM"].datawidth) == (512, 16)
@@ -322,11 +323,11 @@ def test_the_clock_is_the_platforms_and_words_are_the_types():
 def test_every_design_of_every_kernel_exports(edition):
     for name, nest in LIBRARY.items():
         nest = workload(name, dict.fromkeys(nest.loops, 6))
-        assert obstacles(nest) == ()
+        assert TIMELOOP.nest_obstacles(nest) == ()
         for array in designs(nest, edition) if edition else designs(nest)[-1:]:
             packs = {group.name: 1 for group in array.packed_groups}
             tiling = Tiling(dict.fromkeys(nest.band, 4), dict.fromkeys(array.latency_hiding_loops, 2), 1, packs)
-            load(export_timeloop(nest, array, data_type("fp32"), tiling))
+            load(TIMELOOP.export(Configuration(nest, array, data_type("fp32"), tiling)))
 
 
 @pytest.mark.parametrize(
@@ -342,9 +343,9 @@ def test_what_the_format_cannot_state_is_refused(statement, expected):
     output, inputs = parse_statement(statement)
     loops = dict.fromkeys([*output.loops, "k"], 8)
     nest = LoopNest("mine", tuple(loops.items()), output, inputs, "k")
-    (reason,) = obstacles(nest)
+    (reason,) = TIMELOOP.nest_obstacles(nest)
     assert reason.startswith(expected.replace("+-", "-"))
     array = derive(nest, nest.band[:1], "C")
     tiling = Tiling(dict.fromkeys(nest.band, 4), dict.fromkeys(array.latency_hiding_loops, 1), 1, {})
     with pytest.raises(InputError, match=r"^Timeloop cannot express"):
-        export_timeloop(nest, array, data_type("fp32"), tiling)
+        TIMELOOP.export(Configuration(nest, array, data_type("fp32"), tiling))

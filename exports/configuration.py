@@ -1,0 +1,108 @@
+"""What is exported, a configuration of a design, and the tools that it is exported to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ithaca.formulations.algebra.expression import Expression
+from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.data_types import DataType
+from ithaca.formulations.systolic.systolic_array import Direction, IOGroup, Role, SystolicArray
+from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.nest import LoopNest
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A design of a nest, with all its factors.
+
+    Attributes
+    ----------
+    nest : LoopNest
+        The loop nest, with extents.
+    array : SystolicArray
+        The design, derived from the nest.
+    data : DataType
+        The type of all tensors.
+    tiling : Tiling
+        The factors.
+    technology : Technology
+        Gives the clock.
+    """
+
+    nest: LoopNest
+    array: SystolicArray
+    data: DataType
+    tiling: Tiling
+    technology: Technology = DEFAULT_TECHNOLOGY
+
+    def t2(self, loop: str) -> int:
+        """Latency hiding or SIMD factor of a band loop."""
+        return self.tiling.t2(self.array, loop)
+
+    @property
+    def padded(self) -> dict[str, int]:
+        """Extent of each loop padded to whole tiles, tiles · t1, which is what a design computes; untiled ones are not."""
+        parts = self.tiling.array_part
+        return {x: -(-extent // parts[x]) * parts[x] if x in parts else extent for x, extent in self.nest.extents}
+
+    @property
+    def quantities(self) -> dict[str, Fraction]:
+        """The cost model's quantities by name.
+
+        Raises
+        ------
+        InputError
+            If the tiling is none of the design's.
+        """
+        return self.tiling.quantities(self.array, self.nest.sizes)
+
+    def whole(self, expression: Expression) -> int:
+        """The value of a number of things."""
+        return int(expression.evaluate(self.quantities, FRACTION))
+
+    def moved_group(self, tensor: str) -> IOGroup:
+        """The I/O group that moves a tensor: a read-only one, or what takes the finished output out.
+
+        That is the drain, or without one the flow group that accumulates in its own buffers.
+        """
+        groups = [g for g in self.array.packed_groups if g.array == tensor]
+        outwards = [g for g in groups if any(m.direction is Direction.OUT for m in g.modules)]
+        return max(outwards or groups, key=lambda g: g.role is Role.DRAIN)
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool to export to.
+
+    Attributes
+    ----------
+    cannot : str
+        Start of a sentence that refuses something, such as ``AutoSA cannot build``.
+    nest_obstacles, obstacles : callable
+        Every reason, in plain words, why it can take no configuration of a nest, and why not a configuration.
+    written : callable
+        The files of a configuration that nothing speaks against: content by name.
+    """
+
+    cannot: str
+    nest_obstacles: Callable[[LoopNest], tuple[str, ...]]
+    obstacles: Callable[[Configuration], tuple[str, ...]]
+    written: Callable[[Configuration], Mapping[str, str]]
+
+    def export(self, configuration: Configuration) -> Mapping[str, str]:
+        """All that the tool needs: content by file name (`ithaca.workloads.writing.write_folder` writes it).
+
+        Raises
+        ------
+        InputError
+            If it cannot take the configuration; it names all the reasons.
+        """
+        if reasons := self.obstacles(configuration):
+            design = f"{configuration.nest}, design {configuration.array.name}"
+            raise InputError(f"{self.cannot} {design}: {'; '.join(reasons)}")
+        return self.written(configuration)
