@@ -27,10 +27,16 @@ SCHEMA = "ithaca/1"
 
 def json_number(value: Fraction) -> int | float:
     """An exact rational as a JSON number: an integer where it is one, else the nearest double."""
-    if value.denominator == 1:
-        return value.numerator
-    # beyond the doubles the nearest integer is closer than any double could be
-    return float(value) if abs(value) < 2**1000 else round(value)
+    return json_ratio(value.numerator, value.denominator)
+
+
+def json_ratio(over: int, under: int) -> int | float:
+    """`json_number` of a quotient, in lowest terms or not; the denominator is positive."""
+    whole, rest = divmod(over, under)
+    if not rest:
+        return whole
+    # beyond the doubles the nearest integer is closer than any double could be; int / int is rounded to nearest
+    return over / under if abs(over) < under << 1000 else round(Fraction(over, under))
 
 
 def fraction(number: int | float) -> Fraction:

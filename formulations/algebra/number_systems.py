@@ -3,15 +3,16 @@
 The model is plain arithmetic. The few operations that differ between systems (constants,
 ceiling division, maximum, minimum) come from one of the objects below:
 
-============  ==============================  =====================================================
-object        numbers                         what it is for
-============  ==============================  =====================================================
-`FRACTION`    `fractions.Fraction`            the exact reference that verifies all others
-`NUMPY`       NumPy arrays or floats          scores many candidates at once
-`XARRAY`      `xarray.DataArray`              labelled grids, broadcast by name
-`INTERVAL`    `Interval`                      bounds whole regions
-`SYMBOLIC`    `Expression`                    writes the metrics down as expressions
-============  ==============================  =====================================================
+=================  ==============================  =====================================================
+object             numbers                         what it is for
+=================  ==============================  =====================================================
+`FRACTION`         `fractions.Fraction`            the exact reference that verifies all others
+`RATIONAL_ARRAYS`  `rational_arrays.Rationals`     the same for many points at once
+`NUMPY`            NumPy arrays or floats          scores many candidates at once
+`XARRAY`           `xarray.DataArray`              labelled grids, broadcast by name
+`INTERVAL`         `Interval`                      bounds whole regions
+`SYMBOLIC`         `Expression`                    writes the metrics down as expressions
+=================  ==============================  =====================================================
 """
 
 from __future__ import annotations

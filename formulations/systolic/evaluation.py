@@ -1,21 +1,26 @@
-"""Evaluate points: every metric afresh, by the exact reference."""
+"""Evaluate points: every metric afresh, exactly."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ithaca.formulations.algebra.number_systems import FRACTION
+import numpy as np
+
+from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.data_types import DataType
-from ithaca.formulations.json_numbers import SCHEMA, json_number
+from ithaca.formulations.json_numbers import SCHEMA, json_number, json_ratio
 from ithaca.formulations.systolic.cost_model import Costs, evaluate
 from ithaca.formulations.systolic.metrics import array_words, metric_values
 from ithaca.formulations.systolic.points import Point
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 
+#: Points evaluated at once.
+BATCH = 4096
+
 
 def evaluate_points(points: Iterable[Point], data: DataType) -> list[dict[str, Any]]:
-    """Evaluate points on Fractions.
+    """Evaluate points on arrays of rationals, those of a design together.
 
     Parameters
     ----------
@@ -30,19 +35,15 @@ def evaluate_points(points: Iterable[Point], data: DataType) -> list[dict[str, A
         One per point, in order: the design (``dataflow``, ``permutation``, ``edition``), its
         ``metrics`` with ``off_chip_words_by_array``, and ``meets_bounds``. Ready for JSON.
     """
-    rows = []
-    for point in points:
-        costs = evaluate(point.array, point.tiling.quantities(point.array, point.nest.sizes), data, FRACTION)
-        rows.append(
-            {
-                "dataflow": list(point.array.dataflow),
-                "permutation": point.array.permutation,
-                "edition": point.array.edition.value,
-                "metrics": json_metrics(point.array, costs),
-                "meets_bounds": bool(costs.meets_bounds),
-            }
-        )
-    return rows
+    numbered: dict[int, list[tuple[int, Point]]] = {}
+    for place, point in enumerate(points):
+        numbered.setdefault(id(point.array), []).append((place, point))
+    rows: dict[int, dict[str, Any]] = {}
+    for together in numbered.values():
+        for begin in range(0, len(together), BATCH):
+            places, batch = zip(*together[begin : begin + BATCH], strict=True)
+            rows |= zip(places, _evaluated(batch, data), strict=True)
+    return [rows[place] for place in range(len(rows))]
 
 
 def evaluation_document(points: Iterable[Point], data: DataType) -> dict[str, Any]:
@@ -55,3 +56,24 @@ def json_metrics(array: SystolicArray, costs: Costs) -> dict[str, Any]:
     metrics: dict[str, Any] = {name: json_number(value) for name, value in metric_values(costs).items()}
     metrics["off_chip_words_by_array"] = {name: json_number(value) for name, value in array_words(array, costs).items()}
     return metrics
+
+
+def _evaluated(points: Sequence[Point], data: DataType) -> Iterator[dict[str, Any]]:
+    """Points of one design."""
+    array, count = points[0].array, len(points)
+    values = {name: Rationals.of([point.quantities[name] for point in points]) for name in points[0].quantities}
+    costs = evaluate(array, values, data, RATIONAL_ARRAYS)
+
+    def rows(columns: Mapping[str, Rationals]) -> Iterator[dict[str, Any]]:
+        numbers = ([json_ratio(over, under) for over, under in column.entries(count)] for column in columns.values())
+        return (dict(zip(columns, row, strict=True)) for row in zip(*numbers, strict=True))
+
+    meets_bounds = np.broadcast_to(costs.meets_bounds, (count,)).tolist()
+    for metrics, words, meets in zip(rows(metric_values(costs)), rows(array_words(array, costs)), meets_bounds, strict=True):
+        yield {
+            "dataflow": list(array.dataflow),
+            "permutation": array.permutation,
+            "edition": array.edition.value,
+            "metrics": {**metrics, "off_chip_words_by_array": words},
+            "meets_bounds": meets,
+        }

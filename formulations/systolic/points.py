@@ -7,6 +7,8 @@ import io
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 
 from ithaca.formulations.algebra.parsing import quoted
@@ -47,6 +49,11 @@ class Point:
     array: SystolicArray
     nest: LoopNest
     tiling: Tiling
+
+    @cached_property
+    def quantities(self) -> dict[str, Fraction]:
+        """A number per quantity; raises `InputError` where the tiling is not one of the design."""
+        return self.tiling.quantities(self.array, self.nest.sizes)
 
 
 def load_points(path: Path, nest: LoopNest) -> tuple[Point, ...]:
@@ -103,10 +110,11 @@ def _point(row: Mapping[str, str], nest: LoopNest, arrays: _Designs, where: str)
         array = _array(row, sized, arrays)
         pack = group_packs(array, _integers(row, "pack"))
         tiling = Tiling(_integers(row, "array_part"), _integers(row, "latency_hiding"), _integer(row, "simd"), pack)
-        tiling.quantities(array, sized.sizes)  # checks names and divisibility
+        point = Point(array, sized, tiling)
+        point.quantities  # noqa: B018 - checks names and divisibility
     except InputError as error:
         raise refuse(where, error) from None
-    return Point(array, sized, tiling)
+    return point
 
 
 def _array(row: Mapping[str, str], nest: LoopNest, arrays: _Designs) -> SystolicArray:

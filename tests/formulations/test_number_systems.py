@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from ithaca.formulations.algebra.expression import Symbol, add, maximum, multiply, power
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY, XARRAY
+from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
+from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.cost_model import Costs, evaluate, symbolic_costs
 from ithaca.formulations.systolic.design_space import axes, candidate_rows
@@ -62,6 +64,21 @@ def test_numpy_agrees_on_integers(point: Point) -> None:
     arrays = {name: np.array([int(v)]) for name, v in values.items()}
     found = everything(evaluate(problem.array, arrays, problem.data, NUMPY))
     assert all(agrees(name, found[name], exact) for name, exact in expected.items())
+
+
+@given(mm_points(), st.integers(1, 10**30), st.sampled_from(["u250", "asic-28nm"]))
+def test_rational_arrays_are_the_reference(point: Point, scale: int, platform: str) -> None:
+    """Also where no float holds the numbers: in the second entry everything that is counted is large."""
+    problem, _ = point
+    values, _ = reference(point)
+    technology = load_platform(platform).technology
+    entries = [values, {name: v if name.startswith("pack.") else v * scale / 7 for name, v in values.items()}]
+    arrays = {name: Rationals.of([entry[name] for entry in entries]) for name in values}
+    costs = evaluate(problem.array, arrays, problem.data, RATIONAL_ARRAYS, technology)
+    exact = [evaluate(problem.array, entry, problem.data, FRACTION, technology) for entry in entries]
+    for name, found in everything(costs).items():
+        assert [Fraction(*entry) for entry in found.entries(2)] == [everything(one)[name] for one in exact], name
+    assert np.broadcast_to(costs.meets_bounds, (2,)).tolist() == [one.meets_bounds for one in exact]
 
 
 @given(mm_points())

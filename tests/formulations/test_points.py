@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import random
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.json_numbers import document_text, fraction, json_number, parse_json
-from ithaca.formulations.systolic.evaluation import evaluate_points, evaluation_document
+from ithaca.formulations.systolic import evaluation
+from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.systolic.evaluation import evaluate_points, evaluation_document, json_metrics
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.points import MAX_BYTES, load_points
 from ithaca.formulations.systolic.systolic_array import Edition
@@ -91,6 +95,30 @@ def test_golden_sample(tmp_path: Path, app: str, name: str) -> None:
 @pytest.mark.parametrize(("app", "name"), [("gemm", "mm"), ("cnn", "conv2d")])
 def test_golden(app: str, name: str) -> None:
     check_golden(GOLDEN / f"{app}.csv", name)
+
+
+def test_points_of_a_design_are_evaluated_together_and_stay_exact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """20,000 rows took over a minute, one by one; what no float holds is exact still, and rows keep their order."""
+    draw = random.Random(0)
+    rows = []
+    for number in range(60):
+        outer = {"i": 3 * draw.randint(1, 60), "j": 13 * draw.randint(1, 10), "k": 4 * draw.randint(1, 40)}
+        sizes = {x: draw.choice([1024, 1000, MAX_EXTENT - 1]) for x in "ijk"}
+        changes = {"array_part": json.dumps(outer), "sizes": json.dumps(sizes), "edition": ("exact", "odyssey")[number % 2]}
+        rows.append({**ROW, **changes})
+    path = tmp_path / "points.csv"
+    path.write_text(csv_text(*rows))
+    points = load_points(path, workload("mm"))
+    calls = []
+    monkeypatch.setattr(evaluation, "evaluate", lambda *args: calls.append(args[0]) or evaluate(*args))
+    found = evaluate_points(points, FP32)
+    assert len(calls) == 2
+    for point, row in zip(points, found, strict=True):
+        costs = evaluate(point.array, point.quantities, FP32, FRACTION)
+        assert row["edition"] == point.array.edition.value
+        assert row["metrics"] == json_metrics(point.array, costs)
+        assert row["meets_bounds"] is bool(costs.meets_bounds)
+    assert max(row["metrics"]["edp"] for row in found) > 2**53
 
 
 def test_published_design(tmp_path: Path) -> None:
