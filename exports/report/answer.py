@@ -57,7 +57,7 @@ def verdict(certificate: Certificate, objective: str) -> Verdict:
         detail = "No configuration of the designs considered is better: the lower bound equals the value in exact arithmetic."
         return Verdict("optimal", "✓", "Proven optimal", detail)
     if certificate.lower_bound is None:
-        return Verdict(certificate.status.value, "?", "Not proven optimal", "No lower bound is best.")
+        return Verdict(certificate.status.value, "?", "Not proven optimal", "No lower bound is known.")
     detail = f"No {objective} below {number(certificate.lower_bound)} is possible"
     detail += "." if certificate.gap is None else f"; the gap is {percent(certificate.gap)}."
     return Verdict(certificate.status.value, "≥", "Not proven optimal", detail)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from xml.etree import ElementTree as ET
@@ -28,9 +29,15 @@ LINE = 15
 #: Least width of a box with the full name of a module (pixels).
 NAMED = 190
 
+#: Left, top, width and height.
+Box = tuple[float, float, float, float]
+
+#: Index and position of the rows or columns drawn; no index for those left out.
+Places = Sequence[tuple[int | None, float]]
+
 
 class Drawing:
-    """An SVG drawing under construction.
+    """An SVG drawing under construction: a tree of elements that names and describes itself.
 
     Parameters
     ----------
@@ -43,17 +50,10 @@ class Drawing:
     """
 
     def __init__(self, name: str, width: float, height: float, title: str, description: str) -> None:
-        self.name, self.width, self.height = name, width, height
-        self._root = ET.Element("svg")
-        for key, value in {
-            "viewBox": f"0 0 {_plain(width)} {_plain(height)}",
-            "width": _plain(width),
-            "height": _plain(height),
-            "role": "img",
-            "aria-labelledby": f"{name}-title {name}-desc",
-        }.items():
-            self._root.set(key, value)
-        self._at = self._root
+        self._root = ET.Element("svg", {"viewBox": f"0 0 {_plain(width)} {_plain(height)}"})
+        for key, value in {"width": width, "height": height, "role": "img"}.items():
+            self._root.set(key, _plain(value))
+        self._root.set("aria-labelledby", f"{name}-title {name}-desc")
         self.add("title", title, id=f"{name}-title")
         self.add("desc", description, id=f"{name}-desc")
 
@@ -61,80 +61,88 @@ class Drawing:
         """Add an element; ``_`` in names of attributes stands for ``-``, and ``classes`` for ``class``."""
         element = ET.SubElement(self._root if inside is None else inside, tag)
         for name, value in attributes.items():
-            element.set("class" if name == "classes" else name.rstrip("_").replace("_", "-"), _plain(value))
+            element.set("class" if name == "classes" else name.replace("_", "-"), _plain(value))
         element.text = text or None
         return element
 
-    def rect(self, x: float, y: float, width: float, height: float, classes: str, title: str = "", **more: object) -> None:
+    def rect(self, box: Box, classes: str, title: str = "", **more: object) -> None:
         """Add a rectangle, with a tooltip."""
+        x, y, width, height = box
         made = self.add("rect", x=x, y=y, width=max(width, 0), height=max(height, 0), classes=classes, **more)
         if title:
             self.add("title", title, made)
 
-    def text(self, x: float, y: float, text: str, classes: str = "", anchor: str = "start", **more: object) -> None:
+    def text(self, x: float, y: float, text: str, classes: str, anchor: str = "middle") -> None:
         """Add a line of text."""
-        self.add("text", text, x=x, y=y, text_anchor=anchor, classes=classes or "t", **more)
+        self.add("text", text, x=x, y=y, text_anchor=anchor, classes=classes)
 
-    def line(self, x1: float, y1: float, x2: float, y2: float, classes: str, **more: object) -> None:
-        """Add a line."""
-        self.add("line", x1=x1, y1=y1, x2=x2, y2=y2, classes=classes, **more)
+    def lines(self, x: float, top: float, lines: Sequence[str]) -> None:
+        """Add lines of text, the first one strong."""
+        for place, line in enumerate(lines):
+            self.text(x, top + LINE * place, line, "t box" if place else "t box strong")
+
+    def arrow(self, start: tuple[float, float], end: tuple[float, float], classes: str) -> None:
+        """Add a horizontal or vertical line with a head at its end."""
+        (x1, y1), (x2, y2), length, half = start, end, 6, 3.5
+        self.add("line", x1=x1, y1=y1, x2=x2, y2=y2, classes=classes)
+        if y1 == y2:
+            back = x2 - length if x2 > x1 else x2 + length
+            sides = (back, y2 - half), (back, y2 + half)
+        else:
+            back = y2 - length if y2 > y1 else y2 + length
+            sides = (x2 - half, back), (x2 + half, back)
+        points = " ".join(f"{_plain(x)},{_plain(y)}" for x, y in (end, *sides))
+        self.add("polygon", points=points, classes=f"{classes} head")
 
     def markup(self) -> Markup:
         """The drawing; ElementTree escapes every text in it."""
         return Markup(ET.tostring(self._root, encoding="unicode"))
 
 
-def arrow(drawing: Drawing, x1: float, y1: float, x2: float, y2: float, classes: str) -> None:
-    """Add a horizontal or vertical line with a head at its second end."""
-    drawing.line(x1, y1, x2, y2, classes)
-    length, half = 6, 3.5
-    if y1 == y2:
-        back = x2 - length if x2 > x1 else x2 + length
-        points = f"{_plain(x2)},{_plain(y2)} {_plain(back)},{_plain(y2 - half)} {_plain(back)},{_plain(y2 + half)}"
-    else:
-        back = y2 - length if y2 > y1 else y2 + length
-        points = f"{_plain(x2)},{_plain(y2)} {_plain(x2 - half)},{_plain(back)} {_plain(x2 + half)},{_plain(back)}"
-    drawing.add("polygon", points=points, classes=f"{classes} head")
-
-
-def shortened(text: str, most: int) -> str:
-    """A text of at most so many characters."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
 def _plain(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:.2f}".rstrip("0").rstrip(".")
-    return str(value)
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """Where the PEs are: index and position of the rows and columns drawn; None for those left out."""
+    """Where the PEs are, and how large the drawing is."""
 
-    columns: tuple[tuple[int | None, float], ...]
-    rows: tuple[tuple[int | None, float], ...]
+    columns: Places
+    rows: Places
     right: float
     bottom: float
-    height: float
+    pe_height: float
+    width: float = 0.0
+    height: float = 0.0
 
-    @property
-    def left(self) -> float:
-        return self.columns[0][1]
+    def places(self, side: Side) -> tuple[Places, float, float]:
+        """Rows or columns that modules on a side stand beside, the extent of each, and that of what is left out."""
+        return (self.rows, self.pe_height, ROW_GAP) if side.horizontal else (self.columns, PE_WIDTH, GAP)
 
-    @property
-    def top(self) -> float:
-        return self.rows[0][1]
+    def edge(self, side: Side) -> tuple[float, float]:
+        """Where the PEs end on a side, and where DRAM begins."""
+        return {
+            Side.LEFT: (self.columns[0][1], float(DRAM)),
+            Side.TOP: (self.rows[0][1], float(DRAM)),
+            Side.RIGHT: (self.right, self.width - DRAM),
+            Side.BOTTOM: (self.bottom, self.height - DRAM),
+        }[side]
 
 
 def array_drawing(best: BestConfiguration) -> Section:
     """The drawing and its figures."""
     plan = layout(best)
-    shape = _shape(plan)
+    shape = f"{number(plan.columns)} PEs along {plan.column_loop}"
+    if plan.row_loop:
+        shape = f"{number(plan.rows)} × {number(plan.columns)} PEs ({plan.row_loop} down, {plan.column_loop} to the right)"
     text = f"{shape}, each with {number(plan.simd)} MAC units"
     text += "." if plan.accumulators is None else f" and a buffer of {number(plan.accumulators)} accumulators."
     text += (
-        " Reads enter from the left and from above, outputs leave to the right and below; arrows of a colour are one array's."
+        " Reads enter from the left and from above, outputs leave to the right and below; arrows of a colour are one tensor's."
     )
     svg, left_out = draw(plan, shape)
     if left_out:
@@ -143,24 +151,14 @@ def array_drawing(best: BestConfiguration) -> Section:
     return Section("array", "The array", (Paragraph(text), Figure(svg, caption, wide=True), _table(plan)))
 
 
-def _shape(plan: Layout) -> str:
-    if not plan.row_loop:
-        return f"{number(plan.columns)} PEs along {plan.column_loop}"
-    return f"{number(plan.rows)} × {number(plan.columns)} PEs ({plan.row_loop} down, {plan.column_loop} to the right)"
-
-
 def _table(plan: Layout) -> Table:
-    count = plan.rows * plan.columns
     held = "–" if plan.accumulators is None else f"{number(plan.accumulators)} accumulators"
-    rows = [("PE", "", number(count), held, "–", "–")]
+    rows = [("PE", "", number(plan.rows * plan.columns), held, "–", "–")]
     for stream in plan.streams:
         for placed in stream.modules:
-            size = "–" if placed.buffer is None else f"{placed.copies} × {number(placed.buffer)}"
-            memory = "reads and writes DRAM" if placed.module.dram else ""
-            if placed.module.dram:
-                memory = "reads DRAM" if stream.direction is Direction.IN else "writes DRAM"
+            memory = f"{'reads' if stream.direction is Direction.IN else 'writes'} DRAM" if placed.module.dram else ""
             spread = placed.spread.value if plan.row_loop or placed.spread is not Spread.COLUMN else Spread.PE.value
-            rows.append((placed.module.name, memory, number(placed.instances), size, str(stream.pack), spread))
+            rows.append((placed.module.name, memory, number(placed.instances), placed.size or "–", str(stream.pack), spread))
     columns = ("module", "memory", "how many", "buffer of each (words)", "pack (words)", "where")
     return Table("PEs, I/O modules and buffers", columns, tuple(rows), frozenset({0, 1, 5}))
 
@@ -174,35 +172,42 @@ def draw(plan: Layout, shape: str) -> tuple[Markup, str]:
     room = WIDTH - left - depth[Side.RIGHT] - edge
     fitting = max(int((room - GAP + BETWEEN) // (PE_WIDTH + BETWEEN)), 2)
     lines = 2 + (plan.accumulators is not None)
-    cell = max(12 + LINE * lines + 22 * len(tabs), 3 * LINE + 14 if plan.row_loop else 4 * LINE + 14)
+    pe_height = max(12 + LINE * lines + 22 * len(tabs), 3 * LINE + 14 if plan.row_loop else 4 * LINE + 14)
     columns = elided(plan.columns, fitting + 1 if plan.columns <= fitting else fitting)
     rows = elided(plan.rows, MOST_ROWS)
-    grid = _grid(columns, rows, left, edge + depth[Side.TOP], cell)
-    width = max(grid.right + depth[Side.RIGHT] + edge, grid.left + NAMED + edge, 560)
-    height = grid.bottom + depth[Side.BOTTOM] + edge
-    drawing = Drawing("array-drawing", width, height, f"The array: {shape}", _description(plan))
-    drawing.rect(1, 1, width - 2, height - 2, "dram", rx=10)
-    drawing.rect(DRAM, DRAM, width - 2 * DRAM, height - 2 * DRAM, "chip", rx=6)
-    drawing.text(16, 19, "DRAM", "t strong")
+    across, right = _placed(columns, left, PE_WIDTH, GAP)
+    down, bottom = _placed(rows, edge + depth[Side.TOP], pe_height, ROW_GAP)
+    width = max(right + depth[Side.RIGHT] + edge, left + NAMED + edge, 560)
+    grid = _Grid(across, down, right, bottom, pe_height, width, bottom + depth[Side.BOTTOM] + edge)
+    said = (f"{number(p.instances)} {p.module.name}{p.words}, {s.side.value}" for s in plan.streams for p in s.modules)
+    drawing = Drawing("array-drawing", width, grid.height, f"The array: {shape}", "; ".join(said))
+    drawing.rect((1, 1, width - 2, grid.height - 2), "dram", rx=10)
+    drawing.rect((DRAM, DRAM, width - 2 * DRAM, grid.height - 2 * DRAM), "chip", rx=6)
+    drawing.text(16, 19, "DRAM", "t strong", "start")
+    parts = _parts(plan)
     for side in Side:
-        _draw_side(drawing, grid, plan, side, (width, height))
-    _draw_chains(drawing, grid, plan)
+        _draw_side(drawing, grid, plan, side, parts)
+    _draw_chains(drawing, grid, plan, parts)
     _draw_pes(drawing, grid, plan, tabs)
     missing = [
-        f"{number(total - sum(i is not None for i in shown))} of {number(total)} {what}"
+        f"{number(_left_out(total, shown))} of {number(total)} {what}"
         for what, total, shown in (("rows", plan.rows, rows), ("columns" if plan.row_loop else "PEs", plan.columns, columns))
         if None in shown
     ]
     return drawing.markup(), " and ".join(missing)
 
 
-def _description(plan: Layout) -> str:
-    said = []
-    for stream in plan.streams:
-        for placed in stream.modules:
-            buffer = "" if placed.buffer is None else f" with a buffer of {placed.copies} × {number(placed.buffer)} words"
-            said.append(f"{number(placed.instances)} {placed.module.name}{buffer}, {stream.side.value}")
-    return "; ".join(said)
+def _left_out(total: int, shown: Sequence[int | None]) -> int:
+    return total - sum(index is not None for index in shown)
+
+
+def _placed(indices: Sequence[int | None], start: float, size: float, gap: float) -> tuple[Places, float]:
+    """Where each index is drawn, and where the last one ends."""
+    found, at = [], start
+    for index in indices:
+        found.append((index, at))
+        at += (gap if index is None else size) + BETWEEN
+    return tuple(found), at - BETWEEN
 
 
 def _bands(plan: Layout, side: Side) -> list[tuple[Stream, Placed]]:
@@ -217,126 +222,96 @@ def _thickness(side: Side, placed: Placed) -> float:
     return BAR if placed.spread is Spread.ONE else STRIP
 
 
-def _grid(columns: list[int | None], rows: list[int | None], left: float, top: float, height: float) -> _Grid:
-    def places(
-        indices: list[int | None], start: float, size: float, gap: float
-    ) -> tuple[list[tuple[int | None, float]], float]:
-        found, at = [], start
-        for index in indices:
-            found.append((index, at))
-            at += (gap if index is None else size) + BETWEEN
-        return found, at - BETWEEN
-
-    across, right = places(columns, left, PE_WIDTH, GAP)
-    down, bottom = places(rows, top, height, ROW_GAP)
-    return _Grid(tuple(across), tuple(down), right, bottom, height)
+#: Where the arrows of a stream, by group and direction, cross the side of a PE.
+Parts = dict[tuple[str, Direction], float]
 
 
-def _draw_side(drawing: Drawing, grid: _Grid, plan: Layout, side: Side, size: tuple[float, float]) -> None:
+def _parts(plan: Layout) -> Parts:
+    """So that the arrows of no two streams cover each other."""
+    found: Parts = {}
+    for horizontal in (True, False):
+        streams = [s for s in plan.streams if s.side.horizontal is horizontal]
+        found |= {(s.group.name, s.direction): (n + 1) / (len(streams) + 1) for n, s in enumerate(streams)}
+    return found
+
+
+def _draw_side(drawing: Drawing, grid: _Grid, plan: Layout, side: Side, parts: Parts) -> None:
     """The modules on one side, with arrows from DRAM to the PEs beneath them."""
     bands = _bands(plan, side)
-    start = {Side.LEFT: grid.left, Side.RIGHT: grid.right, Side.TOP: grid.top, Side.BOTTOM: grid.bottom}[side]
+    (start, dram), (places, extent, _) = grid.edge(side), grid.places(side)
     sign = -1 if side in (Side.LEFT, Side.TOP) else 1
-    offset, parts, boxes = 0.0, _parts(plan), []
+    offset, boxes = 0.0, []
     reached: dict[tuple[str, Direction], float] = {}
     for stream, placed in bands:
         thick = _thickness(side, placed)
         near, far = start + sign * (offset + APART), start + sign * (offset + APART + thick)
         offset += APART + thick
         key = (stream.group.name, stream.direction)
-        inner = reached.get(key, start)
-        places = grid.rows if side.horizontal else grid.columns
-        extent = grid.height if side.horizontal else PE_WIDTH
-        part = parts[stream.group.name, stream.direction]
-        spots = [at + extent * part for index, at in places if index is not None]
+        spots = [at + extent * parts[key] for index, at in places if index is not None]
         for spot in spots[:1] if placed.spread is Spread.ONE else spots:
-            _connect(drawing, side, stream, (near, inner), spot)
+            _connect(drawing, stream, (near, reached.get(key, start)), spot)
         reached[key] = far
         if placed.module.dram:
-            edge = {Side.LEFT: DRAM, Side.TOP: DRAM, Side.RIGHT: size[0] - DRAM, Side.BOTTOM: size[1] - DRAM}[side]
-            _connect(drawing, side, stream, (float(edge), far), spots[0])
+            _connect(drawing, stream, (dram, far), spots[0])
         boxes.append((stream, placed, min(near, far), thick))
     for stream, placed, at, thick in boxes:
-        _draw_band(drawing, grid, side, stream, placed, at, thick)
+        _draw_band(drawing, grid, stream, placed, (at, thick))
 
 
-def _connect(drawing: Drawing, side: Side, stream: Stream, ends: tuple[float, float], across: float) -> None:
+def _connect(drawing: Drawing, stream: Stream, ends: tuple[float, float], place: float) -> None:
     """An arrow between something outside and something inside of it."""
-    outside, inside = ends if stream.direction is Direction.IN else (ends[1], ends[0])
-    if side.horizontal:
-        arrow(drawing, outside, across, inside, across, f"flow g{stream.number % 6}")
-    else:
-        arrow(drawing, across, outside, across, inside, f"flow g{stream.number % 6}")
+    outside, inside = (stream.side.point(depth, place) for depth in ends)
+    start, end = (outside, inside) if stream.direction is Direction.IN else (inside, outside)
+    drawing.arrow(start, end, stream.flow)
 
 
-def _draw_band(drawing: Drawing, grid: _Grid, side: Side, stream: Stream, placed: Placed, at: float, thick: float) -> None:
-    classes = f"module g{stream.number % 6}"
+def _draw_band(drawing: Drawing, grid: _Grid, stream: Stream, placed: Placed, band: tuple[float, float]) -> None:
+    """The modules of one kind: one for every row or column, chained, or a single one."""
+    side, (at, thick) = stream.side, band
     lines = [stream.group.name, f"L{placed.module.level} {placed.module.direction.value}"]
-    tip = placed.module.name
-    if placed.buffer is not None:
-        lines.append(f"{placed.copies} × {number(placed.buffer)} w")
-        tip += f": buffer of {placed.copies} × {number(placed.buffer)} words"
+    lines += [f"{placed.size} w"] if placed.size else []
+    tip = placed.module.name + placed.words
     if placed.spread is Spread.ONE:
         if side.horizontal:
-            box = (at, grid.top, thick, grid.bottom - grid.top)
+            box = (at, grid.rows[0][1], thick, grid.bottom - grid.rows[0][1])
         else:
-            box, lines = (grid.left, at, max(grid.right - grid.left, NAMED), thick), [placed.module.name]
-        _box(drawing, box, classes, lines, tip)
+            left = grid.columns[0][1]
+            box, lines = (left, at, max(grid.right - left, NAMED), thick), [placed.module.name]
+        _draw_module(drawing, box, stream, lines, tip)
         return
-    places = grid.rows if side.horizontal else grid.columns
+    places, extent, gap = grid.places(side)
     before: float | None = None
     for index, place in places:
-        if side.horizontal:
-            extent = ROW_GAP if index is None else grid.height
-            box = (at, place, thick, extent)
-        else:
-            extent = GAP if index is None else PE_WIDTH
-            box = (place, at, extent, thick)
+        long = gap if index is None else extent
+        (x, y), (width, height) = side.point(at, place), side.point(thick, long)
         if before is not None:
             ends = (before, place) if stream.direction is Direction.IN else (place, before)
-            middle = at + thick / 2
-            if side.horizontal:
-                arrow(drawing, middle, ends[0], middle, ends[1], f"flow g{stream.number % 6}")
-            else:
-                arrow(drawing, ends[0], middle, ends[1], middle, f"flow g{stream.number % 6}")
+            start, end = (side.point(at + thick / 2, one) for one in ends)
+            drawing.arrow(start, end, stream.flow)
         if index is None:
-            drawing.text(box[0] + box[2] / 2, box[1] + box[3] / 2 + 5, "⋮" if side.horizontal else "⋯", "t strong", "middle")
+            drawing.text(x + width / 2, y + height / 2 + 5, "⋮" if side.horizontal else "⋯", "t strong")
         else:
-            _box(drawing, box, classes, lines, f"{tip} ({index})")
-        before = place + extent
+            _draw_module(drawing, (x, y, width, height), stream, lines, f"{tip} ({index})")
+        before = place + long
 
 
-def _box(drawing: Drawing, box: tuple[float, float, float, float], classes: str, lines: list[str], tip: str) -> None:
+def _draw_module(drawing: Drawing, box: Box, stream: Stream, lines: Sequence[str], tip: str) -> None:
     x, y, width, height = box
-    drawing.rect(x, y, width, height, classes, tip, rx=4)
+    drawing.rect(box, stream.module, tip, rx=4)
     top = y + height / 2 - LINE * (len(lines) - 1) / 2 + 4
-    for place, line in enumerate(lines):
-        most = int((width - 6) / 6.2)
-        drawing.text(x + width / 2, top + LINE * place, shortened(line, most), "t box" if place else "t box strong", "middle")
+    drawing.lines(x + width / 2, top, [_shortened(line, int((width - 6) / 6.2)) for line in lines])
 
 
-def _draw_chains(drawing: Drawing, grid: _Grid, plan: Layout) -> None:
+def _draw_chains(drawing: Drawing, grid: _Grid, plan: Layout, parts: Parts) -> None:
     """Data handed from PE to PE."""
-    parts = _parts(plan)
     for stream in (s for s in plan.streams if s.between_pes):
-        part, classes = parts[stream.group.name, stream.direction], f"flow g{stream.number % 6}"
-        if stream.side.horizontal:
-            for y in (y + grid.height * part for index, y in grid.rows if index is not None):
-                for (index, x), (_, after) in pairwise(grid.columns):
-                    arrow(drawing, x + (GAP if index is None else PE_WIDTH), y, after, y, classes)
-        else:
-            for x in (x + PE_WIDTH * part for index, x in grid.columns if index is not None):
-                for (index, y), (_, after) in pairwise(grid.rows):
-                    arrow(drawing, x, y + (ROW_GAP if index is None else grid.height), x, after, classes)
-
-
-def _parts(plan: Layout) -> dict[tuple[str, Direction], float]:
-    """Where the arrows of every stream cross the side of a PE, so that they do not cover each other."""
-    found: dict[tuple[str, Direction], float] = {}
-    for horizontal in (True, False):
-        streams = [s for s in plan.streams if s.side.horizontal is horizontal]
-        found |= {(s.group.name, s.direction): (n + 1) / (len(streams) + 1) for n, s in enumerate(streams)}
-    return found
+        lanes, extent, _ = grid.places(stream.side)
+        steps, size, gap = grid.places(Side.TOP if stream.side.horizontal else Side.LEFT)
+        part = parts[stream.group.name, stream.direction]
+        for place in (at + extent * part for index, at in lanes if index is not None):
+            for (index, at), (_, after) in pairwise(steps):
+                start = stream.side.point(at + (gap if index is None else size), place)
+                drawing.arrow(start, stream.side.point(after, place), stream.flow)
 
 
 def _draw_pes(drawing: Drawing, grid: _Grid, plan: Layout, tabs: list[tuple[Stream, Placed]]) -> None:
@@ -345,35 +320,26 @@ def _draw_pes(drawing: Drawing, grid: _Grid, plan: Layout, tabs: list[tuple[Stre
             if row is None or column is None:
                 _draw_left_out(drawing, grid, plan, (row, y), (column, x))
                 continue
-            drawing.rect(x, y, PE_WIDTH, grid.height, "pe", rx=4)
-            name = f"PE {row},{column}" if plan.row_loop else f"PE {column}"
-            lines = [name, f"{number(plan.simd)} MAC"]
+            drawing.rect((x, y, PE_WIDTH, grid.pe_height), "pe", rx=4)
+            lines = [f"PE {row},{column}" if plan.row_loop else f"PE {column}", f"{number(plan.simd)} MAC"]
             if plan.accumulators is not None:
                 lines.append(f"{number(plan.accumulators)} w acc.")
-            top = y + (grid.height - 22 * len(tabs) - LINE * len(lines)) / 2 + 12
-            for place, line in enumerate(lines):
-                drawing.text(x + PE_WIDTH / 2, top + LINE * place, line, "t box" if place else "t box strong", "middle")
+            drawing.lines(x + PE_WIDTH / 2, y + (grid.pe_height - 22 * len(tabs) - LINE * len(lines)) / 2 + 12, lines)
             for place, (stream, placed) in enumerate(tabs):
-                at = y + grid.height - 22 * (len(tabs) - place)
-                size, tip = "", placed.module.name
-                if placed.buffer is not None:
-                    size = f" {number(placed.buffer)} w"
-                    tip += f": buffer of {placed.copies} × {number(placed.buffer)} words"
-                drawing.rect(x + 3, at, PE_WIDTH - 6, 19, f"module g{stream.number % 6}", tip, rx=3)
-                text = shortened(f"L1 {stream.direction.value}{size}", 14)
-                drawing.text(x + PE_WIDTH / 2, at + 13.5, text, "t box", "middle")
+                at = y + grid.pe_height - 22 * (len(tabs) - place)
+                size = "" if placed.buffer is None else f" {number(placed.buffer)} w"
+                drawing.rect((x + 3, at, PE_WIDTH - 6, 19), stream.module, placed.module.name + placed.words, rx=3)
+                drawing.text(x + PE_WIDTH / 2, at + 13.5, _shortened(f"L1 {stream.direction.value}{size}", 14), "t box")
 
 
 def _draw_left_out(
     drawing: Drawing, grid: _Grid, plan: Layout, row: tuple[int | None, float], column: tuple[int | None, float]
 ) -> None:
     """Dots where PEs are left out, with how many rows or columns once."""
-    wide, high = (GAP if column[0] is None else PE_WIDTH), (ROW_GAP if row[0] is None else grid.height)
+    wide, high = (GAP if column[0] is None else PE_WIDTH), (ROW_GAP if row[0] is None else grid.pe_height)
     x, y = column[1] + wide / 2, row[1] + high / 2 + 5
-    sign = "⋱" if row[0] is None and column[0] is None else "⋮" if row[0] is None else "⋯"
-    first_row, first_column = row[1] == grid.top, column[1] == grid.left
-    drawing.text(x, y, sign, "t strong", "middle")
-    if column[0] is None and first_row:
-        drawing.text(x, y + 16, f"+{number(plan.columns - sum(i is not None for i, _ in grid.columns))}", "t small", "middle")
-    if row[0] is None and first_column:
-        drawing.text(x + 10, y, f"+{number(plan.rows - sum(i is not None for i, _ in grid.rows))} rows", "t small")
+    drawing.text(x, y, "⋱" if row[0] is None and column[0] is None else "⋮" if row[0] is None else "⋯", "t strong")
+    if column[0] is None and row == grid.rows[0]:
+        drawing.text(x, y + 16, f"+{number(_left_out(plan.columns, [i for i, _ in grid.columns]))}", "t small")
+    if row[0] is None and column == grid.columns[0]:
+        drawing.text(x + 10, y, f"+{number(_left_out(plan.rows, [i for i, _ in grid.rows]))} rows", "t small", "start")

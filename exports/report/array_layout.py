@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from fractions import Fraction
 
 from ithaca.exports.report.configuration import BestConfiguration
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.systolic_array import Direction, IOGroup, Module
 
@@ -25,6 +25,10 @@ class Side(Enum):
     def horizontal(self) -> bool:
         """Whether its data run along the rows."""
         return self in (Side.LEFT, Side.RIGHT)
+
+    def point(self, depth: float, place: float) -> tuple[float, float]:
+        """x and y of a distance from the edge, and of a place along it."""
+        return (depth, place) if self.horizontal else (place, depth)
 
 
 class Spread(Enum):
@@ -60,6 +64,16 @@ class Placed:
     buffer: int | None
     copies: int
 
+    @property
+    def size(self) -> str:
+        """Its buffer in short; empty where it has none."""
+        return "" if self.buffer is None else f"{self.copies} × {number(self.buffer)}"
+
+    @property
+    def words(self) -> str:
+        """Its buffer in words; empty where it has none."""
+        return f": buffer of {self.size} words" if self.size else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Stream:
@@ -87,6 +101,16 @@ class Stream:
     side: Side
     pack: int
     modules: tuple[Placed, ...]
+
+    @property
+    def flow(self) -> str:
+        """Style classes of its arrows."""
+        return f"flow g{self.number % 6}"
+
+    @property
+    def module(self) -> str:
+        """Style classes of its modules."""
+        return f"module g{self.number % 6}"
 
     @property
     def between_pes(self) -> bool:
@@ -130,13 +154,12 @@ def layout(best: BestConfiguration) -> Layout:
     array, values = best.solution.array, best.costs.point.values
 
     def whole(expression: Expression) -> int:
-        value: Fraction = expression.evaluate(values, FRACTION)
-        return int(value)
+        return int(expression.evaluate(values, FRACTION))
 
     *first, column_loop = array.dataflow
     row_loop = first[0] if first else ""
     streams = []
-    for number, group in enumerate(array.packed_groups):
+    for at, group in enumerate(array.packed_groups):
         for direction in Direction:
             modules = tuple(
                 Placed(
@@ -151,7 +174,7 @@ def layout(best: BestConfiguration) -> Layout:
             )
             if modules:
                 side = _side(modules, direction)
-                streams.append(Stream(group, number, direction, side, best.tiling.pack[group.name], modules))
+                streams.append(Stream(group, at, direction, side, best.tiling.pack[group.name], modules))
     pe = array.pe
     rows = int(values[quantities.lanes(row_loop).name]) if row_loop else 1
     columns = int(values[quantities.lanes(column_loop).name])

@@ -34,7 +34,7 @@ def report_page(result: LoadedResult, explanation: Explanation, statements: Sequ
     result : LoadedResult
         The result.
     explanation : Explanation
-        What is best of its best configuration.
+        What is known of its best configuration.
     statements : sequence of str
         The explanation in words, each ``term: statement``.
     around : int

@@ -335,3 +335,5 @@ def test_bounds_that_are_not_met_are_told(result: Callable[[str], LoadedResult])
     assert "Not proven optimal" in text
     assert f"No latency below {number(bound)} is possible" in text
     assert "holds no trace" in text
+    unknown = replace(loaded.best, certificate=replace(open_, lower_bound=None, gap=None))
+    assert "No lower bound is known." in page_of(replace(loaded, best=unknown, designs=(unknown,)))
