@@ -11,11 +11,12 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 
 from ithaca.experiments.matrix_product import BRAM18K, SIZE
 from ithaca.experiments.matrix_product import matrix_problem as problem
 from ithaca.experiments.published_designs import COMPARED, SOLVED, TABLE, least_of_each
-from ithaca.experiments.published_program import continuous_optimum, published_bram, rounded
+from ithaca.experiments.published_program import BLOCK_WORDS, BLOCKS, continuous_optimum, rounded
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.tiling import Tiling
@@ -47,6 +48,13 @@ def number(value: float | Fraction) -> str:
 
 def row_of(metrics: Mapping[str, Fraction], least: Mapping[str, Fraction]) -> str:
     return " ".join(f"{float(metrics[name] / least[name]):8.2f}" for name in COMPARED) + f" {float(metrics['bram18k']):8,.0f}"
+
+
+def published_bram(t1: tuple[int, int, int]) -> float:
+    """What the published BRAM limit counts for a design: the second and third term divide."""
+    i1, j1, k1 = t1
+    first, second, third = (ceil(words / BLOCK_WORDS) for words in (i1 * k1, j1 * k1, i1 * j1))
+    return BLOCKS * first + BLOCKS / second + BLOCKS / third
 
 
 # -- the published designs -----------------------------------------------------------------

@@ -13,12 +13,12 @@ from rich.table import Table
 from ithaca.commands.display import console
 from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.live_line import LiveLine
-from ithaca.experiments.experiment import Cell, Experiment, Outcome, Run
-from ithaca.experiments.files import check_folder, write_experiment
-from ithaca.experiments.registry import ALL, NAMES, find_experiment
+from ithaca.experiments.experiment import ALL, NAMES, Cell, Experiment, Outcome, Run, find_experiment
+from ithaca.experiments.files import file_names, write_experiment
 from ithaca.formulations.shown_numbers import number
 from ithaca.studies.charts.files import check_plot
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.writing import check_folder
 
 #: Most rows of a table that are printed; the file holds all.
 ROWS = 40
@@ -56,7 +56,7 @@ def plan(name: str, how: Run, folder: Path) -> ExperimentCommand:
     if how.run_seconds is not None and not any(experiment.budgeted for experiment in found):
         allowed = ", ".join(each for each in NAMES if find_experiment(each).budgeted)
         raise InputError(f"--run-seconds says nothing to {name}; allowed with it: {allowed}, {ALL}")
-    check_folder(folder, names)
+    check_folder(folder, [file for each in names for file in file_names(each)])
     if folder.is_dir():
         check_plot(folder / f"{names[0]}.png")
     return ExperimentCommand(found, how, folder)

@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
+from importlib import import_module
 from operator import eq, ge, gt, le, lt
 
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.charts.chart import LineChart, Series
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted
 
 #: How a measured quantity is compared with a bound.
 RELATIONS: Mapping[str, Callable[[float | Fraction, float | Fraction], bool]] = {
@@ -292,3 +295,35 @@ class Experiment:
     run: Callable[[Run], Outcome]
     clock: frozenset[Mode] = frozenset()
     budgeted: bool = False
+
+
+#: In the order of the paper. Module ``table_3`` holds the experiment ``table-3`` as ``EXPERIMENT``.
+NAMES = (
+    "figure-1",
+    "table-3",
+    "table-4",
+    "figure-5",
+    "table-6",
+    "figure-7",
+    "figure-8",
+    "figure-9",
+    "figure-10",
+    "figure-15",
+)
+
+#: All of them, one after the other.
+ALL = "all"
+
+
+def find_experiment(name: str) -> Experiment:
+    """An experiment by name.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name.
+    """
+    if name not in NAMES:
+        raise InputError(f"experiment is {quoted(name)}; allowed: {', '.join(NAMES)}, {ALL}")
+    found: Experiment = import_module(f"ithaca.experiments.{name.replace('-', '_')}").EXPERIMENT
+    return found

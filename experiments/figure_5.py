@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from ithaca.experiments.experiment import NOT_AT_HAND, OWN, Claim, Experiment, Outcome, Run, Table
 from ithaca.experiments.matrix_product import PERFORMANCE, SIZE, budget_settings, design_text, matrix_problem, prove
-from ithaca.experiments.objectives_compared import LATENCY, NORMALISED, expressions, rounded_program
+from ithaca.experiments.published_designs import LATENCY, NORMALISED, expressions, rounded_program
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.evolution.search import POPULATION, Evolution
 from ithaca.studies.charts.chart import LineChart

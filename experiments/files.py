@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
-import tempfile
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -14,8 +12,7 @@ from typing import Any
 from ithaca.experiments.experiment import Cell, Claim, Experiment, Outcome, Run
 from ithaca.formulations.json_numbers import document_text, json_number
 from ithaca.studies.charts.chart import Chart
-from ithaca.studies.charts.files import save_plot
-from ithaca.workloads.errors import InputError
+from ithaca.studies.charts.picture import save_picture
 from ithaca.workloads.writing import write_folder
 
 #: Version of the document.
@@ -28,24 +25,9 @@ PAPER = "Wang & Cong, Odyssey, arXiv 2111.14252"
 ENDINGS = (".csv", ".png", ".json")
 
 
-def check_folder(folder: Path, names: Sequence[str]) -> None:
-    """Refuse, before anything is computed, a folder that `write_experiment` could not write.
-
-    Raises
-    ------
-    InputError
-        If it is a file, cannot be made or written, or a file's place is taken by a directory.
-    """
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"cannot write {folder}: it is a file; give the name of a folder")
-    parent = folder if folder.exists() else folder.absolute().parent
-    if not parent.is_dir():
-        raise InputError(f"cannot write {folder}: {parent} is not an existing folder")
-    if not os.access(parent, os.W_OK | os.X_OK):
-        raise InputError(f"cannot write {folder}: writing to {parent} is not allowed")
-    for name in (f"{name}{ending}" for name in names for ending in ENDINGS):
-        if (folder / name).is_dir():
-            raise InputError(f"cannot write {folder}: {name} in it is a directory")
+def file_names(name: str) -> list[str]:
+    """The files of an experiment."""
+    return [f"{name}{ending}" for ending in ENDINGS]
 
 
 def write_experiment(folder: Path, experiment: Experiment, run: Run, outcome: Outcome) -> tuple[Path, ...]:
@@ -66,7 +48,7 @@ def write_experiment(folder: Path, experiment: Experiment, run: Run, outcome: Ou
         picture(outcome.chart),
         document_text(experiment_document(experiment, run, outcome)),
     )
-    names = [f"{experiment.name}{ending}" for ending in ENDINGS]
+    names = file_names(experiment.name)
     write_folder(folder, dict(zip(names, contents, strict=True)))
     return tuple(folder / name for name in names)
 
@@ -82,10 +64,9 @@ def csv_text(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
 
 def picture(chart: Chart) -> bytes:
     """A chart as PNG."""
-    with tempfile.TemporaryDirectory(prefix="ithaca-") as folder:
-        path = Path(folder) / "chart.png"
-        save_plot(chart, path)
-        return path.read_bytes()
+    stream = io.BytesIO()
+    save_picture(chart, stream)
+    return stream.getvalue()
 
 
 def experiment_document(experiment: Experiment, run: Run, outcome: Outcome) -> dict[str, Any]:

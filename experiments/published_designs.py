@@ -1,4 +1,7 @@
-"""The designs of 1024³ that the paper prints: dataflow (i,j), permutation C, on the U250 (Table 4 and text)."""
+"""The designs of 1024³ that the paper prints: dataflow (i,j), permutation C, on the U250 (Table 4 and text).
+
+And the objectives whose optima seed the published search, with the designs that come of them here.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ithaca.experiments.matrix_product import matrix_problem
+from ithaca.experiments.experiment import Run
+from ithaca.experiments.matrix_product import Optimum, matrix_problem, prove
+from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.solver.nlp.search import NlpSearch
 
 #: The metrics that Table 4 compares, each as a ratio to the best of the designs, by name of the ratio.
 COMPARED = {"latency": "latency", "off-chip": "off_chip_words", "DSP": "dsp"}
@@ -62,3 +68,47 @@ DIVISORS = Tiling({"i": 64, "j": 128, "k": 128}, {"i": 16, "j": 4}, 8, {"A": 16,
 def least_of_each(rows: list[Mapping[str, Fraction]]) -> dict[str, Fraction]:
     """The best value of each compared metric."""
     return {name: min(row[name] for row in rows) for name in COMPARED.values()}
+
+
+#: The published ones.
+PUBLISHED = tuple(row.objective for row in SOLVED)
+
+#: Name of the published combination with both parts divided by their best values.
+NORMALISED = "comm - comp, normalised"
+
+#: What the search itself minimises.
+LATENCY = "latency"
+
+#: All of them, in the order of the tables.
+NAMES = (*PUBLISHED, NORMALISED, LATENCY)
+
+
+def expressions(run: Run) -> dict[str, str]:
+    """The objectives by name; what the normalised one divides by is proven here."""
+    most = -prove(matrix_problem("-comp"), run).value
+    least = prove(matrix_problem("comm"), run).value
+    return {name: name for name in NAMES} | {NORMALISED: f"comm/{least} - comp/{most}"}
+
+
+def fastest_optimum(expression: str, run: Run) -> Optimum:
+    """Of the designs that an objective is proven to prefer, the one of least latency."""
+    first = prove(matrix_problem(expression), run)
+    limit = Limit(expression, first.value)
+    return prove(matrix_problem(LATENCY, limit), run, start=first.tiling)
+
+
+def rounded_program(expression: str, run: Run) -> tuple[Tiling, Fraction]:
+    """The design that the nonlinear program of an objective rounds to, and its latency.
+
+    Raises
+    ------
+    RuntimeError
+        If it rounds to none.
+    """
+    search = NlpSearch(matrix_problem(expression), run.seed)
+    search.run(run.search)
+    run.check()
+    if search.incumbent is None:
+        raise RuntimeError(f"the nonlinear program of {expression} rounds to no design")
+    problem = matrix_problem()
+    return search.incumbent, problem.value(problem.costs(search.incumbent))

@@ -16,7 +16,6 @@ The release also asks for an even k2; the published designs come out without tha
 
 from __future__ import annotations
 
-from math import ceil
 from typing import Any
 
 from ithaca.experiments.matrix_product import BRAM18K, DSP, SIZE
@@ -89,10 +88,3 @@ def rounded(point: dict[str, float]) -> tuple[tuple[int, int, int], tuple[int, i
         (nearest(divisors[i1], whole["i2"]), nearest(divisors[j1], whole["j2"])),
         nearest(powers, whole["k2"]),
     )
-
-
-def published_bram(t1: tuple[int, int, int]) -> float:
-    """What the published BRAM limit counts for a design: the second and third term divide."""
-    i1, j1, k1 = t1
-    first, second, third = (ceil(words / BLOCK_WORDS) for words in (i1 * k1, j1 * k1, i1 * j1))
-    return BLOCKS * first + BLOCKS / second + BLOCKS / third

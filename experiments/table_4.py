@@ -17,8 +17,17 @@ from ithaca.experiments.matrix_product import (
     prove,
     resources,
 )
-from ithaca.experiments.objectives_compared import LATENCY, expressions, fastest_optimum, rounded_program
-from ithaca.experiments.published_designs import COMPARED, SOLVED, TABLE, Published, least_of_each
+from ithaca.experiments.published_designs import (
+    COMPARED,
+    LATENCY,
+    SOLVED,
+    TABLE,
+    Published,
+    expressions,
+    fastest_optimum,
+    least_of_each,
+    rounded_program,
+)
 from ithaca.experiments.published_program import continuous_optimum, rounded
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.metrics import metric_values

@@ -11,7 +11,7 @@ import errno
 import os
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -75,6 +75,26 @@ def check_writable(path: Path | str) -> None:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
 
+def check_folder(folder: Path | str, names: Iterable[str]) -> None:
+    """Refuse a folder of files of some names that `write_folder` could not write, before any work is done for it.
+
+    Raises
+    ------
+    InputError
+        If it is a file, cannot be made or written, or a file's place is taken by a directory.
+    """
+    with _one_line_errors(folder):
+        target = Path(folder).resolve()
+        if target.exists() and not target.is_dir():
+            raise InputError(f"cannot write {folder}: it is a file; give the name of a folder")
+        for name in names:
+            if (target / name).is_dir():
+                raise InputError(f"cannot write {folder}: {name} in it is a directory")
+        _need_parent(target, folder)
+        if not os.access(target if target.exists() else target.parent, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+
+
 def write_folder(folder: Path | str, files: Mapping[str, str | bytes]) -> None:
     """Write a folder of files: all of them or none.
 
@@ -94,14 +114,9 @@ def write_folder(folder: Path | str, files: Mapping[str, str | bytes]) -> None:
     InputError
         If the folder or one of its files cannot be written.
     """
+    check_folder(folder, files)
     with _one_line_errors(folder):
         target = Path(folder).resolve()
-        if target.exists() and not target.is_dir():
-            raise InputError(f"cannot write {folder}: it is a file; give the name of a folder")
-        for name in files:
-            if (target / name).is_dir():
-                raise InputError(f"cannot write {folder}: {name} in it is a directory")
-        _need_parent(target, folder)
         # Inside an existing folder, lest a rename cross file systems where it is a mount point.
         staging = _temporary_sibling(target / "any" if target.exists() else target)
         try:

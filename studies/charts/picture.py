@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -63,10 +63,10 @@ _STYLE: dict[Any, Any] = {
 }
 
 
-def save_picture(chart: Chart, path: Path) -> None:
-    """Draw a chart to a file whose ending is that of a kind of picture."""
+def save_picture(chart: Chart, to: Path | IO[bytes]) -> None:
+    """Draw a chart to a file whose ending is that of a kind of picture, or to a stream as PNG."""
     with _drawn(chart, SIZE, chart.title) as (figure, _):
-        figure.savefig(path, dpi=RESOLUTION)
+        figure.savefig(to, dpi=RESOLUTION)
 
 
 def inline_svg(chart: Chart, name: str, size: tuple[float, float] = SIZE) -> str:

@@ -19,12 +19,12 @@ import pytest
 
 from ithaca.commands import experiment as command
 from ithaca.experiments import files, methods_compared
-from ithaca.experiments.experiment import Claim, Experiment, Mode, Outcome, Run, Table
-from ithaca.experiments.files import ENDINGS, check_folder, write_experiment
-from ithaca.experiments.registry import NAMES, find_experiment
+from ithaca.experiments.experiment import NAMES, Claim, Experiment, Mode, Outcome, Run, Table, find_experiment
+from ithaca.experiments.files import ENDINGS, file_names, write_experiment
 from ithaca.peers.budget import Budget
 from ithaca.studies.charts.chart import Chart, LineChart, Series
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.writing import check_folder
 from tests.command_line import begin, ithaca
 
 #: Its claims are about what is found in so many seconds: on a busy machine they may differ.
@@ -230,7 +230,7 @@ def test_folders_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
         (tmp_path, "directory"),
     ):
         with pytest.raises(InputError, match=what):
-            check_folder(folder, ["small"])
+            check_folder(folder, file_names("small"))
 
 
 def test_the_command_refuses_bad_words_in_one_line(tmp_path: Path) -> None:
