@@ -1,7 +1,7 @@
 """The command line of Ithaca: its commands, and how each run of it ends.
 
-What each command takes is in `ithaca.commands.syntax`, what it does in `ithaca.commands`. All that is
-imported here is light, so that ``ithaca --help`` answers at once.
+What a command takes and does is in its module in `ithaca.commands`, imported when it is asked for, so that ``ithaca --help``
+answers at once.
 """
 
 from __future__ import annotations
@@ -10,26 +10,15 @@ import io
 import os
 import signal
 import sys
+from collections.abc import Mapping
+from importlib import import_module
 from types import FrameType
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from ithaca.commands.syntax.evaluate import evaluate
-from ithaca.commands.syntax.experiment import experiment
-from ithaca.commands.syntax.explain import explain
-from ithaca.commands.syntax.export import export
-from ithaca.commands.syntax.grid import grid
-from ithaca.commands.syntax.listing import listing
-from ithaca.commands.syntax.network import network
-from ithaca.commands.syntax.outcome import BAD_INPUT, INTERRUPTED
-from ithaca.commands.syntax.pareto import pareto
-from ithaca.commands.syntax.refine import refine
-from ithaca.commands.syntax.report import report
-from ithaca.commands.syntax.seed import seed
-from ithaca.commands.syntax.solve import solve
-from ithaca.commands.syntax.verify import verify
-from ithaca.commands.syntax.whatif import whatif
+from ithaca.commands.outcome import BAD_INPUT, INTERRUPTED
 from ithaca.workloads.errors import DisagreementError, InputError
 
 #: File descriptor of standard error.
@@ -37,17 +26,61 @@ STDERR = 2
 
 CLOSED = "standard output was closed before everything was printed"
 
+#: What each command does. Its function has its name and stands in a module of this name in `ithaca.commands`.
+COMMANDS: Mapping[str, str] = {
+    "solve": "Find the best configuration of a workload, and prove it.",
+    "network": "Solve every layer of a network, alone or on what layers share, and prove the total.",
+    "whatif": "Prove the best configuration over a grid of sizes, limits, platforms and so on.",
+    "pareto": "Compute the Pareto front of several objectives, every point proven.",
+    "grid": "Evaluate the cost model exactly around the best configuration of a result.",
+    "evaluate": "Compute all metrics of given configurations afresh, by the exact reference.",
+    "verify": "Check a result anew: every value by the exact reference, every proof by another engine.",
+    "explain": "Explain a result: what limits it, what it could reach, and what to change first.",
+    "report": "Report a result as one self-contained page: the answer, its proof, what limits it, the array drawn.",
+    "export": "Export the best configuration of a result for another tool.",
+    "seed": "Write diverse, feasible configurations as a start population for another search tool.",
+    "refine": "Improve the configurations of a result by evolution; what is proven optimal stays as it is.",
+    "experiment": "Remake a table or figure of the Odyssey paper against proven optima: table (CSV), plot, claims (JSON).",
+    "list": "List workloads, platforms, or the designs of a workload.",
+}
+
+
+def load(name: str) -> Any:
+    """A command with its options; all that it needs is imported only here."""
+    from ithaca.commands.options import as_typed
+
+    if name == "list":
+        from ithaca.commands.listing import listing
+
+        listing.info.help = COMMANDS[name]
+        return typer.main.get_command(listing)
+    single = typer.Typer(add_completion=False, rich_markup_mode=None)
+    single.command(name, help=COMMANDS[name])(as_typed(getattr(import_module(f"ithaca.commands.{name}"), name)))
+    return typer.main.get_command(single)
+
+
+class _Commands(TyperGroup):
+    """The commands by name and help alone; the one that is asked for is loaded."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, None if command is None else load(str(name)), rest
+
+
+def _unloaded() -> None: ...
+
+
 app = typer.Typer(
     name="ithaca",
+    cls=_Commands,
     help="Find the best hardware configuration for a tensor program, with a proof.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (solve, network, whatif, pareto, grid, evaluate, verify, explain, report, export, seed, refine, experiment):
-    app.command()(command)
-app.add_typer(listing, name="list")
+for name, text in COMMANDS.items():
+    app.command(name, help=text)(_unloaded)
 
 
 def _version(value: bool) -> None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Annotated
 
 from rich.markup import escape
 from rich.table import Table
+from typer import Argument, Option
 
 from ithaca.commands.display import console
 from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.live_line import LiveLine
-from ithaca.experiments.experiment import ALL, NAMES, Cell, Experiment, Outcome, Run, find_experiment
+from ithaca.commands.options import WRITTEN, Given, RandomSeed
+from ithaca.commands.outcome import nothing_found, wrote
+from ithaca.commands.parsing import parse_integer, parse_number
+from ithaca.experiments.experiment import ALL, NAMES, Cell, Experiment, Mode, Outcome, Run, find_experiment
 from ithaca.experiments.files import file_names, write_experiment
 from ithaca.formulations.shown_numbers import number
 from ithaca.studies.charts.files import check_plot
@@ -22,6 +26,52 @@ from ithaca.workloads.writing import check_folder
 
 #: Most rows of a table that are printed; the file holds all.
 ROWS = 40
+
+
+def experiment(
+    *,
+    name: Annotated[
+        str | None, Argument(metavar="[NAME]", help="Name of an experiment, or all; without it they are listed.")
+    ] = None,
+    list_all: Annotated[bool, Option("--list", help="List the experiments and what the paper says of each.")] = False,
+    quick: Annotated[bool, Option("--quick", help="Small sizes and budgets (default): a minute at most for each.")] = False,
+    full: Annotated[bool, Option("--full", help="The paper's sizes and budgets; some take hours.")] = False,
+    output: Annotated[Path, Option("-o", "--output", metavar="FOLDER", help="Folder to write."), WRITTEN] = Path(
+        "ithaca-experiments"
+    ),
+    seed: RandomSeed = "0",
+    threads: Annotated[str, Option("--threads", metavar="N", help="Runs at a time, where an experiment has many.")] = "1",
+    run_seconds: Annotated[
+        str | None,
+        Option(
+            "--run-seconds",
+            metavar="S",
+            help="Seconds of each run of a method (figures 7 and 8), of each search for several arrays (table 6, figure 15).",
+        ),
+    ] = None,
+    given: Given,
+) -> None:
+    """``ithaca experiment``."""
+    if quick and full:
+        raise InputError("--quick and --full are both given; allowed: one of them, or none for --quick")
+    how = Run(
+        Mode.FULL if full else Mode.QUICK,
+        parse_integer("--seed", seed, least=0),
+        parse_integer("--threads", threads, least=1),
+        None if run_seconds is None else parse_number("--run-seconds", run_seconds, positive=True),
+    )
+    if name is None or list_all:
+        if given - {"--list"}:
+            raise InputError(
+                "--list goes with no name and no other option; allowed: ithaca experiment --list, or ithaca experiment NAME"
+            )
+        print_experiments()
+        return
+    asked = plan(name, how, output)
+    try:
+        run(asked)
+    except KeyboardInterrupt:
+        nothing_found("ithaca: interrupted; experiments that had finished have their files, the others none")
 
 
 @dataclass(frozen=True)
@@ -81,7 +131,7 @@ def _run_one(experiment: Experiment, asked: ExperimentCommand) -> Outcome:
         outcome = experiment.run(how)
         how.step("writing")
         for path in write_experiment(asked.folder, experiment, asked.how, outcome):
-            print(f"wrote {path}", file=sys.stderr)
+            wrote(path)
     if interrupt.requested:
         raise KeyboardInterrupt
     return outcome

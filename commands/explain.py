@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
+from typer import Option
+
+from ithaca.commands.explain_words import statements
 from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.live_line import LiveLine
+from ithaca.commands.options import AsJson, Given, Quick, ResultFile, TimeLimit
+from ithaca.commands.outcome import print_document
+from ithaca.commands.parsing import parse_search
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.loaded_result import LoadedResult
@@ -17,9 +24,41 @@ from ithaca.solver.result_files import load_result
 from ithaca.studies.answer import Answer
 from ithaca.studies.best import solve_best
 from ithaca.studies.explanation.changes import RAISES
-from ithaca.studies.explanation.explanation import Explanation, chosen_solutions, explain
+from ithaca.studies.explanation.documents import explanation_document
+from ithaca.studies.explanation.explanation import Explanation, chosen_solutions
+from ithaca.studies.explanation.explanation import explain as explain_solutions
 from ithaca.studies.marginal import distinct_limits
 from ithaca.workloads.errors import InputError
+
+
+def explain(
+    *,
+    file: ResultFile,
+    design: Annotated[
+        str | None,
+        Option("--design", metavar="'LOOPS ARRAY'", help="Dataflow and permutation, e.g. 'i,j C'; default: the best."),
+    ] = None,
+    quick: Quick = False,
+    time_limit: TimeLimit = None,
+    as_json: AsJson = False,
+    given: Given,
+) -> None:
+    """``ithaca explain``."""
+    search = parse_changes(time_limit, given, quick=quick)
+    result, explanation = explain_result(file, parse_design(design), search)
+    lines = statements(result, explanation)
+    if as_json:
+        print_document(explanation_document(result, explanation) | {"statements": lines})
+    else:
+        print("\n".join(lines))
+
+
+def parse_changes(time_limit: str | None, given: Given, *, quick: bool) -> SolveOptions | None:
+    """How far to search for what to change first; None if that is to be left out."""
+    if quick and "--time-limit" in given:
+        raise InputError("--time-limit cannot be given with --quick, which solves nothing")
+    search = parse_search(time_limit)
+    return None if quick else search
 
 
 def explain_result(
@@ -47,7 +86,7 @@ def explain_result(
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     if options is None:
-        return result, explain(result, solutions, None)
+        return result, explain_solutions(result, solutions, None)
     with Interrupt() as interrupt, LiveLine("building problems") as line:
         budget = Budget(replace(options, stop=interrupt))
         # raised limits, no limits, and once more should the result not be proven
@@ -62,7 +101,7 @@ def explain_result(
 
             return solve_best(problems, budget.share(max(count - solved + 1, 1)), starts=starts, report=report)
 
-        return result, explain(result, solutions, solve)
+        return result, explain_solutions(result, solutions, solve)
 
 
 def parse_design(text: str | None) -> tuple[tuple[str, ...], str] | None:

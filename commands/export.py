@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
+
+from typer import Option
 
 from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.live_line import LiveLine
+from ithaca.commands.options import WRITTEN, ResultFile
 from ithaca.exports.autosa.folder import AUTOSA
 from ithaca.exports.autosa.requirements import MIN_LANES, design_obstacles
 from ithaca.exports.configuration import Configuration, Tool
@@ -28,6 +32,19 @@ from ithaca.workloads.writing import write_folder
 
 #: A configuration, and how it was chosen.
 _Choice = tuple[Configuration, str]
+
+
+def export(
+    *,
+    file: ResultFile,
+    to: Annotated[str, Option("--to", help="Target: autosa, timeloop or scalesim.")],
+    output: Annotated[Path, Option("-o", "--output", help="Folder to write."), WRITTEN],
+    nearest: Annotated[
+        bool, Option("--nearest", help="Export the best configuration that the target can take instead.")
+    ] = False,
+) -> None:
+    """``ithaca export``."""
+    print(export_result(file, to, output, nearest=nearest))
 
 
 def export_result(file: Path, target: str, folder: Path, *, nearest: bool) -> str:

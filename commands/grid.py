@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from rich.markup import escape
+from typer import Option
 
 from ithaca.commands.display import console
+from ithaca.commands.options import WRITTEN, ResultFile
+from ithaca.commands.outcome import nothing_found, wrote
+from ithaca.commands.parsing import parse_integer
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.membership import feasible_value
@@ -26,6 +29,34 @@ if TYPE_CHECKING:
     import xarray as xr
 
 METRIC = "latency"
+
+
+def grid(
+    *,
+    file: ResultFile,
+    around: Annotated[
+        str | None, Option("--around", metavar="N", help="Only factors at most N from the result's; default: full ranges.")
+    ] = None,
+    loops: Annotated[
+        str | None, Option("--loops", help="Loops whose factors vary, e.g. i,j; default: all. The others keep the result's.")
+    ] = None,
+    free_packs: Annotated[bool, Option("--free-packs", help="Vary the data packing factors, too (all legal values).")] = False,
+    plot: Annotated[
+        Path | None,
+        Option("--plot", help="Heat map of two factors to .png, .svg, .pdf or .html; needs --x and --y."),
+        WRITTEN,
+    ] = None,
+    x: Annotated[str | None, Option("--x", metavar="FACTOR", help="Factor to the right, e.g. t2.i, lanes.i or pack.A.")] = None,
+    y: Annotated[str | None, Option("--y", metavar="FACTOR", help="Factor upwards.")] = None,
+    metric: Annotated[
+        str | None, Option("--metric", help="Metric to show of the best design with each pair; default: latency.")
+    ] = None,
+    output: Annotated[Path | None, Option("-o", "--output", help="Write the grid as NetCDF (.nc)."), WRITTEN] = None,
+) -> None:
+    """``ithaca grid``."""
+    distance = None if around is None else parse_integer("--around", around, least=0)
+    if not run(plan(file, distance, loops, free_packs=free_packs, plot=plot, x=x, y=y, metric=metric, output=output)):
+        nothing_found("no point of the grid is feasible")
 
 
 @dataclass(frozen=True)
@@ -112,13 +143,13 @@ def run(asked: GridRequest) -> bool:
             raise InputError(f"--{error}") from None
     if asked.output is not None:
         save_grid(grid, asked.output)
-        print(f"wrote {asked.output}", file=sys.stderr)
+        wrote(asked.output)
         if grid.chunks:  # what was just computed need not be computed again
             grid = load_grid(asked.output, lazily=True)
     found = _print(grid, window)
     if asked.plot is not None and asked.axes is not None:
         save_plot(heat_map(grid, *asked.axes, asked.metric), asked.plot)
-        print(f"wrote {asked.plot}", file=sys.stderr)
+        wrote(asked.plot)
     return found
 
 

@@ -4,23 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
+import typer
 from rich.markup import escape
 from rich.table import Table
 
 from ithaca.commands.display import console
-from ithaca.formulations.data_types import DataType
+from ithaca.commands.options import AsJson, DType, Workload, as_typed
+from ithaca.commands.options import Edition as EditionName
+from ithaca.commands.outcome import print_document
+from ithaca.commands.parsing import parse_edition
+from ithaca.formulations.data_types import DataType, data_type
 from ithaca.formulations.json_numbers import SCHEMA
+from ithaca.formulations.platform_files import load_platform, platform_names
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.cost_model import symbolic_costs
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.workloads.library import LIBRARY
+from ithaca.workloads.library import workload as find_workload
 from ithaca.workloads.nest import LoopNest
 
+listing = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
+
+@listing.command("workloads")
 def print_workloads() -> None:
-    """Print the library of loop nests."""
+    """Loop nests that come with Ithaca."""
     table = Table("name", "statement", "loops and parameters (defaults)", "untiled", "SIMD", "what it is")
     table.columns[0].no_wrap = True
     for nest in LIBRARY.values():
@@ -30,10 +40,9 @@ def print_workloads() -> None:
     console().print(table)
 
 
+@listing.command("platforms")
 def print_platforms() -> None:
-    """Print the platforms that come with Ithaca."""
-    from ithaca.formulations.platform_files import load_platform, platform_names
-
+    """Devices that come with Ithaca."""
     table = Table("name", "description", "clock (MHz)", "resource: total × usable = limit")
     for name in platform_names():
         platform = load_platform(name)
@@ -43,6 +52,17 @@ def print_platforms() -> None:
         ]
         table.add_row(platform.name, platform.description, number(platform.clock_mhz), "\n".join(resources))
     console().print(table)
+
+
+@listing.command("designs")
+@as_typed
+def list_designs(*, workload: Workload, edition: EditionName = "exact", dtype: DType = "fp32", as_json: AsJson = False) -> None:
+    """Every dataflow and permutation of a workload, with its modules and formulas."""
+    arguments = find_workload(workload), parse_edition(edition), data_type(dtype)
+    if as_json:
+        print_document(designs_document(*arguments))
+    else:
+        print_designs(*arguments)
 
 
 def print_designs(nest: LoopNest, edition: Edition, data: DataType) -> None:

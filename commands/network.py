@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
 
 from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.live_line import LiveLine
-from ithaca.commands.options import (
-    parse_edition,
-    parse_integer,
-    parse_limits,
-    parse_loops,
-    parse_method,
-    parse_search,
-    parse_sizes,
-)
-from ithaca.commands.request import requested_limits
-from ithaca.formulations.data_types import data_type
+from ithaca.commands.network_display import print_network
+from ithaca.commands.options import WRITTEN, AsJson, Objective, Output, Results, SearchOptions
+from ithaca.commands.outcome import note, nothing_found, print_document, wrote
+from ithaca.commands.parsing import parse_integer, parse_method, parse_sizes
+from ithaca.commands.request import OBJECTIVE, ProblemOptions, requested_limits
 from ithaca.formulations.json_numbers import document_text
-from ithaca.formulations.platform_files import load_platform
-from ithaca.formulations.problem import SpaceOptions
-from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.solver.certificate import Status
 from ithaca.solver.shared.fronts import Minimise
 from ithaca.studies.network.documents import network_document
-from ithaca.studies.network.modes import MODES, ONE_SEARCH, SEVERAL_ARRAYS, mode
+from ithaca.studies.network.modes import MODES, ONE_SEARCH, SEVERAL_ARRAYS
+from ithaca.studies.network.modes import mode as find_mode
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.request import NetworkRequest
 from ithaca.studies.network.result import NetworkResult
@@ -37,7 +30,6 @@ from ithaca.studies.network.table import network_table
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
 from ithaca.workloads.networks.find import find_network
-from ithaca.workloads.networks.network import Network
 from ithaca.workloads.writing import check_writable, write_text_atomically
 
 #: Why layers are infeasible together although none is by itself.
@@ -47,129 +39,84 @@ NO_COMMON_DESIGN = "no design is feasible for all of them"
 SHOWN_PLACES = 3
 
 
-@dataclass(frozen=True)
-class NetworkCommand:
-    """What ``ithaca network`` was asked for.
-
-    Attributes
-    ----------
-    network : Network
-        The layers.
-    mode : str
-        What they share.
-    request : NetworkRequest
-        What is asked of them.
-    options : RunOptions
-        How to run the problems.
-    results : Path or None
-        Folder of results to keep and reuse.
-    output, table : Path or None
-        Files to write.
-    """
-
-    network: Network
-    mode: str
-    request: NetworkRequest
-    options: RunOptions
-    results: Path | None
-    output: Path | None
-    table: Path | None
-
-
-def read_command(
-    name: str,
+def network(
     *,
-    sizes: Sequence[str] | None,
-    layers: Sequence[str] | None,
-    mode_name: str,
-    arrays: str | None,
-    minimise: str | None,
-    platform: str,
-    dtype: str,
-    limit: Sequence[str] | None,
-    dataflow: str | None,
-    permutation: str | None,
-    edition: str,
-    objective: str,
-    include_unbuildable: bool,
-    min_lanes: str,
-    divisors_only: bool,
-    method: str,
-    time_limit: str | None,
-    gap: str,
-    seed: str,
-    threads: str,
-    scheduler: str | None,
-    results: Path | None,
-    output: Path | None,
-    table: Path | None,
-) -> NetworkCommand:
-    """Read the options of the same names.
-
-    Raises
-    ------
-    InputError
-        If one of them does not fit.
-    """
-    mode(mode_name)
-    search = parse_search(time_limit, gap, seed)
-    options = RunOptions(parse_method(method), search, parse_integer("--threads", threads, least=1), scheduler)
-    if scheduler not in (None, "local") and threads != "1":
+    name: Annotated[
+        str, Argument(metavar="NAME|FILE", help="A network that comes with Ithaca, or a file: .yaml, or a model as .onnx.")
+    ],
+    sizes: Annotated[
+        list[str] | None, Option("--sizes", "-s", help="Parameters of the network, e.g. batch=1,image=224.")
+    ] = None,
+    layers: Annotated[
+        list[str] | None,
+        Option(
+            "--layers",
+            metavar="PATTERN",
+            help="Only layers of this name or kernel, e.g. conv2d or 'conv3_*'; may be repeated.",
+        ),
+    ] = None,
+    mode: Annotated[
+        str, Option("--mode", help="What layers share: per-layer, shared-dataflow, shared-array or multi-array.")
+    ] = "per-layer",
+    arrays: Annotated[str | None, Option("--arrays", metavar="N", help="How many arrays share the budget.")] = None,
+    minimise: Annotated[str | None, Option("--minimise", help="Of several arrays: slowest, or total.")] = None,
+    problem: ProblemOptions,
+    objective: Objective = OBJECTIVE,
+    method: Annotated[
+        str, Option("--method", help="exact (finds the same in every run), auto, cpsat, gp, nlp or evolve.")
+    ] = "exact",
+    search: SearchOptions,
+    scheduler: Annotated[
+        str | None,
+        Option(
+            "--scheduler", metavar="ADDRESS", help="Dask scheduler to solve on, e.g. tcp://host:8786; local starts one here."
+        ),
+    ] = None,
+    results: Results = None,
+    as_json: AsJson = False,
+    output: Output = None,
+    table: Annotated[
+        Path | None, Option("--table", metavar="FILE", help="Write a table of the layers (CSV) to this file."), WRITTEN
+    ] = None,
+) -> None:
+    """``ithaca network``."""
+    solve = find_mode(mode)
+    options = RunOptions(parse_method(method), search.options, search.workers, scheduler)
+    if scheduler not in (None, "local") and search.threads != "1":
         raise InputError(
             f"--threads does not go with --scheduler {quoted(scheduler)}; allowed: 1, as its workers decide how many are solved"
         )
-    if mode_name in ONE_SEARCH:
-        _check_one_search(mode_name, method, threads, scheduler, results)
+    if mode in ONE_SEARCH:
+        _check_one_search(mode, method, search.threads, scheduler, results)
     for path in (output, table):
         if path is not None:
             check_writable(path)
-    device = load_platform(platform)
-    request = NetworkRequest(
-        data=data_type(dtype),
-        platform=device,
-        limits=requested_limits(device, parse_limits(limit or [])),
-        objective=parse_objective(objective),
-        edition=parse_edition(edition),
-        dataflow=parse_loops(dataflow),
-        permutation=permutation,
-        include_unbuildable=include_unbuildable,
-        space=SpaceOptions(parse_integer("--min-lanes", min_lanes, least=1), divisors_only),
-        arrays=_arrays(mode_name, arrays),
-        minimise=_minimise(mode_name, minimise),
-    )
-    network = only_layers(find_network(name, parse_sizes(sizes or [])), layers or [])
-    return NetworkCommand(network, mode_name, request, options, results, output, table)
-
-
-def run(asked: NetworkCommand) -> NetworkResult:
-    """Solve the network; Ctrl-C ends with what is known."""
-    store = None
-    if asked.results is not None:
-        store = ProblemStore(
-            asked.results,
-            asked.options.method,
-            asked.options.search,
-            lambda line: print(f"ithaca: {line}", file=sys.stderr),
-        )
+    given = problem.read(objective)
+    given["limits"] = requested_limits(given["platform"], given["limits"])
+    request = NetworkRequest(**given, arrays=_arrays(mode, arrays), minimise=_minimise(mode, minimise))
+    asked = only_layers(find_network(name, parse_sizes(sizes or [])), layers or [])
+    store = None if results is None else ProblemStore(results, options.method, options.search, note)
     with Interrupt() as interrupt, LiveLine("deriving designs") as line:
 
         def report(state: RunState) -> None:
             failed = f" · {state.failed} failed" if state.failed else ""
             line.show(state.place + failed, state.progress, done=state.done, total=state.total)
 
-        search = replace(asked.options.search, stop=interrupt)
-        options = replace(asked.options, search=search, store=store, report=report)
-        return mode(asked.mode)(asked.network, asked.request, options)
-
-
-def write_files(result: NetworkResult, asked: NetworkCommand) -> None:
-    """Write the document and the table, if asked for."""
-    if asked.output is not None:
-        write_text_atomically(asked.output, document_text(network_document(result)))
-        print(f"wrote {asked.output}", file=sys.stderr)
-    if asked.table is not None:
-        write_text_atomically(asked.table, network_table(result))
-        print(f"wrote {asked.table}", file=sys.stderr)
+        stopped = replace(options.search, stop=interrupt)
+        result = solve(asked, request, replace(options, search=stopped, store=store, report=report))
+    if output is not None:  # before anything is printed: a closed pipe must not cost the result
+        write_text_atomically(output, document_text(network_document(result)))
+        wrote(output)
+    if table is not None:
+        write_text_atomically(table, network_table(result))
+        wrote(table)
+    if as_json:
+        print_document(network_document(result))
+    else:
+        print_network(result)
+    report_failures(result)
+    if not result.answered:
+        nothing_found(explain_failure(result))
 
 
 def report_failures(result: NetworkResult) -> None:
@@ -179,7 +126,7 @@ def report_failures(result: NetworkResult) -> None:
         places.setdefault(failure.reason, []).append(failure.place)
     for reason, failed in places.items():
         shown, more = ", ".join(failed[:SHOWN_PLACES]), len(failed) - SHOWN_PLACES
-        print(f"ithaca: failed: {shown}{f' and {more} more' if more > 0 else ''}: {reason}", file=sys.stderr)
+        note(f"failed: {shown}{f' and {more} more' if more > 0 else ''}: {reason}")
 
 
 def explain_failure(result: NetworkResult) -> str:

@@ -1,148 +1,165 @@
-"""Turn the words of the command line into objects; refuse what does not fit."""
+"""How options are declared: those that several commands share, once each, and what holds for all of them.
+
+A command lists its options in its signature, with their defaults; a parameter that is a group (`SearchOptions`,
+`ithaca.commands.request.ProblemOptions`) stands for all options of the group. `as_typed` makes a typer function of it.
+"""
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Sequence
-from fractions import Fraction
+import os
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_type_hints
 
-from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.solver.engines import PROVERS, Method
+from typer import Argument, Context, Option
+from typer.models import ArgumentInfo
+
+from ithaca.commands.parsing import parse_integer, parse_search
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.nest import MAX_EXTENT
+
+#: Marks a file or folder that a command writes.
+WRITTEN = "written"
 
 
-def parse_sizes(texts: Sequence[str]) -> dict[str, int]:
-    """Extents from words such as ``i=1024,j=512``; may be given several times."""
-    sizes: dict[str, int] = {}
-    for name, value in _assignments("--sizes", texts, "i=1024,j=1024"):
-        if not re.fullmatch(r"[+-]?[0-9]{1,18}", value):
-            raise InputError(f"--sizes: loop '{name}' is '{_short(value)}'; allowed: an integer from 1 to {MAX_EXTENT}")
-        sizes[name] = int(value)
-    return sizes
+class Given(frozenset[str]):
+    """The options that were typed, such as ``--platform``."""
 
 
-def parse_limits(texts: Sequence[str]) -> dict[str, Fraction]:
-    """Limits from words such as ``dsp=8601,bram18k=3763`` or ``latency*dsp<=1e9``; may be given several times.
+Workload = Annotated[str, Argument(help="Name of a loop nest (ithaca list workloads).")]
+Sizes = Annotated[list[str] | None, Option("--sizes", "-s", help="Extents, e.g. i=1024,j=1024,k=1024.")]
+DType = Annotated[str, Option("--dtype", help="fp32, int16 or int8.")]
+Edition = Annotated[str, Option("--edition", help="exact, or odyssey: the published estimator to the digit.")]
+Objective = Annotated[str, Option("--objective", help="What to minimise: an expression over metrics.")]
+Method = Annotated[str, Option("--method", help="auto, exact, cpsat, gp, nlp or evolve.")]
+TimeLimit = Annotated[str | None, Option("--time-limit", metavar="S", help="Seconds for the whole run.")]
+RandomSeed = Annotated[str, Option("--seed", metavar="N", help="Seed of the random numbers.")]
+Results = Annotated[
+    Path | None, Option("--results", metavar="DIR", help="Folder to keep results in; what it holds is not solved again.")
+]
+ResultFile = Annotated[Path, Argument(help="A result as written by solve -o.")]
+Quick = Annotated[bool, Option("--quick", help="Leave out what has to be solved again.")]
+AsJson = Annotated[bool, Option("--json", help="Print one JSON document on stdout.")]
+Output = Annotated[Path | None, Option("-o", "--output", help="Write the result (JSON) to this file."), WRITTEN]
 
-    The left side is any expression over metrics; ``<=`` and ``=`` mean the same.
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to search, and how many at a time."""
+
+    time_limit: TimeLimit = None
+    threads: Annotated[
+        str, Option("--threads", metavar="N", help="How many to solve at a time, beyond 1 in processes of their own.")
+    ] = "1"
+
+    @property
+    def options(self) -> SolveOptions:
+        """Read but for the threads."""
+        return parse_search(self.time_limit)
+
+    @property
+    def workers(self) -> int:
+        """The threads, read."""
+        return parse_integer("--threads", self.threads, least=1)
+
+
+@dataclass(frozen=True)
+class SearchOptions(Effort):
+    """How far to search."""
+
+    gap: Annotated[
+        str, Option("--gap", metavar="G", help="Relative gap at which a search counts as done; 0 asks for a proof.")
+    ] = "0"
+    seed: Annotated[str, Option("--seed", metavar="N", help="Seed of randomised methods; the exact engine needs none.")] = "0"
+
+    @property
+    def options(self) -> SolveOptions:
+        """Read but for the threads."""
+        return parse_search(self.time_limit, self.gap, self.seed)
+
+
+def as_typed(command: Callable[..., object]) -> Callable[..., object]:
+    """A command as typer takes it.
+
+    Groups are taken apart into their options. A path may not be empty, and no two files to write may be one.
     """
-    limits: dict[str, Fraction] = {}
-    for text in texts:
-        if re.search(r"[^=<>]\s*(>=?|=>|<(?!=)|==)", text):
-            raise InputError(f"--limit is '{_short(text)}'; allowed: upper limits only, METRIC=VALUE or METRIC<=VALUE")
-    for part in [part for text in texts for part in split_values(text.replace("<=", "="))]:
-        name, equals, value = (word.strip() for word in part.partition("="))
-        if not equals or not name or not value:
-            raise InputError(f"--limit is '{_short(part)}'; allowed: METRIC=VALUE,… such as dsp=8601,bram18k=3763")
-        plain = name.isidentifier()
-        if not re.fullmatch(("" if plain else "-?") + r"([0-9]{1,15}(\.[0-9]{0,15})?|\.[0-9]{1,15})(e\+?[0-9]{1,2})?", value):
-            sign = " that is not negative" if plain else ""
-            what = f"a finite number{sign}, such as 8601.6 or 1e9; exponents up to 99"
-            raise InputError(f"--limit: {_short(name)} is '{_short(value)}'; allowed: {what}")
-        if name in limits:
-            raise InputError(f"--limit: {_short(name)} is given twice")
-        limits[name] = Fraction(value)
-    return limits
+    hints, declared, groups = get_type_hints(command, include_extras=True), [], {}
+    for parameter in signature(command).parameters.values():
+        hint = hints[parameter.name]
+        if is_dataclass(hint):
+            groups[parameter.name] = [field.name for field in fields(hint)]
+            own = get_type_hints(hint, include_extras=True)
+            declared += [(field.name, own[field.name], field.default) for field in fields(hint)]
+        elif hint is not Given:
+            declared.append((parameter.name, hint, parameter.default))
+    spelled = {name: _spelled(name, hint) for name, hint, _ in declared}
+    paths = [name for name, hint, _ in declared if _is_path(hint)]
+    written = [name for name, hint, _ in declared if WRITTEN in get_args(hint)]
+
+    @wraps(command)
+    def run(context: Context, **words: Any) -> object:
+        for name in paths:
+            if words[name] is not None:
+                words[name] = _path(spelled[name], words[name])
+        _refuse_one_file({spelled[name]: words[name] for name in written if words[name] is not None})
+        typed = [name for name in words if str(getattr(context.get_parameter_source(name), "name", "")) == "COMMANDLINE"]
+        for name, hint in hints.items():
+            if hint is Given:
+                words[name] = Given(spelled[each] for each in typed)
+            elif name in groups:
+                words[name] = hint(**{each: words.pop(each) for each in groups[name]})
+        return command(**words)
+
+    parameters = [Parameter("context", Parameter.KEYWORD_ONLY, annotation=Context)]
+    parameters += [Parameter(n, Parameter.KEYWORD_ONLY, default=d, annotation=_typed(hint)) for n, hint, d in declared]
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
 
 
-def split_values(text: str, separator: str = ",") -> list[str]:
-    """The parts of a text between separators that stand outside parentheses."""
-    parts, depth = [""], 0
-    for character in text:
-        depth += (character == "(") - (character == ")")
-        if character == separator and depth <= 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return parts
+def _info(hint: Any) -> Any:
+    """The typer declaration in an annotation."""
+    return get_args(hint)[1]
 
 
-def parse_loops(text: str | None) -> tuple[str, ...] | None:
-    """Loop names from words such as ``i,j``."""
-    if text is None:
-        return None
-    loops = tuple(part.strip() for part in text.split(","))
-    if not all(loops):
-        raise InputError(f"--dataflow is '{_short(text)}'; allowed: loop names such as i,j")
-    return loops
+def _is_path(hint: Any) -> bool:
+    kind = get_args(hint)[0]
+    return kind is Path or Path in get_args(kind)
 
 
-def parse_method(name: str) -> Method:
-    """Look up an engine."""
-    try:
-        return Method(name)
-    except ValueError:
-        allowed = ", ".join(m.value for m in Method)
-        raise InputError(f"--method is '{_short(name)}'; allowed: {allowed}") from None
+def _spelled(name: str, hint: Any) -> str:
+    """How a parameter is written, as error messages say it."""
+    info = _info(hint)
+    if isinstance(info, ArgumentInfo):
+        return str(info.metavar or name).upper()
+    return next(word for word in map(str, (info.default, *(info.param_decls or ()))) if word.startswith("--"))
 
 
-def parse_provers(text: str) -> tuple[Method, Method]:
-    """Two engines that prove optimality, such as ``exact,cpsat``."""
-    names = [part.strip() for part in text.split(",")]
-    allowed = [m.value for m in PROVERS]
-    if len(names) != 2 or len(set(names)) != 2 or not set(names) <= set(allowed):
-        raise InputError(f"--prove-with is '{_short(text)}'; allowed: two different ones of {', '.join(allowed)}")
-    return Method(names[0]), Method(names[1])
+def _typed(hint: Any) -> Any:
+    """An annotation for typer, which would make the current folder of an empty path."""
+    if not _is_path(hint):
+        return hint
+    info = copy(_info(hint))
+    if not isinstance(info, ArgumentInfo):
+        info.metavar = info.metavar or "PATH"
+    return Annotated[str if get_args(hint)[0] is Path else str | None, info]
 
 
-def parse_proving_method(name: str) -> Method:
-    """Look up an engine that proves optimality."""
-    allowed = [m.value for m in (Method.AUTO, *PROVERS)]
-    if name not in allowed:
-        raise InputError(f"--method is '{_short(name)}'; allowed: {', '.join(allowed)}, which prove what they find")
-    return Method(name)
+def _path(option: str, text: str) -> Path:
+    if not text:
+        raise InputError(f"{option} is empty; allowed: the name of a file or folder")
+    return Path(text)
 
 
-def parse_search(time_limit: str | None, gap: str = "0", seed: str = "0") -> SolveOptions:
-    """How far to search, from ``--time-limit``, ``--gap`` and ``--seed``."""
-    seconds = None if time_limit is None else parse_number("--time-limit", time_limit, positive=True)
-    return SolveOptions(seconds, parse_number("--gap", gap), seed=parse_integer("--seed", seed, least=0))
-
-
-def parse_number(option: str, text: str, *, positive: bool = False) -> float:
-    """A finite number that is not negative (nor 0, where it must be positive)."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or value < 0 or (positive and value == 0):
-        raise InputError(f"{option} is '{_short(text)}'; allowed: a finite number {'>' if positive else '≥'} 0")
-    return value
-
-
-def parse_integer(option: str, text: str, *, least: int) -> int:
-    """An integer of at least ``least``."""
-    if not re.fullmatch(r"[+-]?[0-9]{1,18}", text) or int(text) < least:
-        digits = " of at most 18 digits" if re.fullmatch(r"\+?[0-9]{19,}", text) else ""
-        raise InputError(f"{option} is '{_short(text)}'; allowed: an integer ≥ {least}{digits}")
-    return int(text)
-
-
-def parse_edition(name: str) -> Edition:
-    """Look up an edition of the cost model."""
-    try:
-        return Edition(name)
-    except ValueError:
-        allowed = ", ".join(e.value for e in Edition)
-        raise InputError(f"--edition is '{_short(name)}'; allowed: {allowed}") from None
-
-
-def _assignments(option: str, texts: Sequence[str], example: str) -> list[tuple[str, str]]:
-    found: dict[str, str] = {}
-    for text in texts:
-        for part in text.split(","):
-            name, equals, value = (word.strip() for word in part.partition("="))
-            if not equals or not name or not value:
-                raise InputError(f"{option} is '{_short(text)}'; allowed: NAME=VALUE,… such as {example}")
-            if name in found:
-                raise InputError(f"{option}: {name} is given twice")
-            found[name] = value
-    return list(found.items())
-
-
-def _short(text: str) -> str:
-    shown = text if len(text) <= 60 else text[:57] + "…"
-    return shown.encode("unicode_escape").decode()
+def _refuse_one_file(written: dict[str, Path]) -> None:
+    """Refuse that one file written replaces another; devices and pipes take several."""
+    places: dict[Path, str] = {}
+    for option, path in written.items():
+        place = Path(os.path.realpath(path))
+        if place in places and (path.is_file() or not path.exists()):
+            raise InputError(f"{option} is '{path}', like {places[place]}; allowed: another file")
+        places[place] = option

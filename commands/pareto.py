@@ -2,32 +2,87 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
 from rich.markup import escape
 from rich.table import Table
+from typer import Option
 
 from ithaca.commands.display import console
 from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.live_line import LiveLine
-from ithaca.commands.options import split_values
-from ithaca.commands.request import Request, problems
-from ithaca.commands.results_folder import open_store
+from ithaca.commands.options import WRITTEN, AsJson, Effort, Results, Sizes, Workload
+from ithaca.commands.outcome import note, nothing_found, print_document, wrote
+from ithaca.commands.parsing import parse_integer, parse_proving_method, split_values
+from ithaca.commands.request import ProblemOptions, Request, problems
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.objectives import parse_objective
-from ithaca.solver.engines import Method
-from ithaca.solver.options import SolveOptions
 from ithaca.studies.answer import why_infeasible
-from ithaca.studies.charts.files import check_plot
-from ithaca.studies.charts.of_studies import check_front_plottable
-from ithaca.studies.files import check_netcdf
+from ithaca.studies.charts.files import check_plot, save_plot
+from ithaca.studies.charts.of_studies import check_front_plottable, front_chart
+from ithaca.studies.documents import front_document
+from ithaca.studies.files import check_netcdf, save_netcdf
 from ithaca.studies.front import Front, check_objectives, pareto_front
+from ithaca.studies.store import Store
 from ithaca.workloads.errors import InputError
+
+
+def pareto(
+    *,
+    workload: Workload,
+    objectives: Annotated[str, Option("--objectives", help="What to minimise: two or more expressions, e.g. latency,dsp.")],
+    sizes: Sizes = None,
+    problem: ProblemOptions,
+    method: Annotated[str, Option("--method", help="auto, exact or cpsat.")] = "exact",
+    effort: Effort,
+    max_points: Annotated[str | None, Option("--max-points", metavar="N", help="End after so many points.")] = None,
+    results: Results = None,
+    plot: Annotated[
+        Path | None, Option("--plot", help="Plot to .png, .svg, .pdf or .html (two or three objectives)."), WRITTEN
+    ] = None,
+    as_json: AsJson = False,
+    output: Annotated[Path | None, Option("-o", "--output", help="Write the front as NetCDF (.nc)."), WRITTEN] = None,
+) -> None:
+    """``ithaca pareto``."""
+    engine, search = parse_proving_method(method), effort.options
+    most = None if max_points is None else parse_integer("--max-points", max_points, least=1)
+    threads, minimised = effort.workers, parse_objectives(objectives)
+    if plot is not None:
+        check_front_plottable(len(minimised))
+        check_plot(plot)
+    if output is not None:
+        check_netcdf(output)
+    request = problem.request(workload, sizes, minimised[0].text)
+    store = None if results is None else Store(results, note)
+    with Interrupt() as interrupt, LiveLine("building problems") as line:
+        front = pareto_front(
+            problems(request),
+            minimised,
+            replace(search, stop=interrupt),
+            max_points=most,
+            method=engine,
+            threads=threads,
+            store=store,
+            report=lambda found, design, progress: line.show(f"{found} points · {design}", progress),
+        )
+    if as_json:
+        print_document(front_document(front, request.provenance))
+    else:
+        print_front(front, request)
+    if output is not None:
+        from ithaca.studies.datasets import front_dataset
+
+        save_netcdf(front_dataset(front, request.provenance), output)
+        wrote(output)
+    if plot is not None:
+        save_plot(front_chart(front, f"Pareto front of {title(request)}"), plot)
+        wrote(plot)
+    if not front.points:
+        nothing_found(explain_failure(front))
 
 
 def parse_objectives(text: str) -> tuple[Objective, ...]:
@@ -39,68 +94,6 @@ def parse_objectives(text: str) -> tuple[Objective, ...]:
         return check_objectives([parse_objective(part) for part in parts])
     except InputError as error:
         raise InputError(f"--objectives: {str(error).removeprefix('--objective: ')}") from None
-
-
-def check_files(objectives: Sequence[Objective], plot: Path | None, output: Path | None) -> None:
-    """Refuse, before anything is solved, files that could not be written."""
-    if plot is not None:
-        check_front_plottable(len(objectives))
-        check_plot(plot)
-    if output is not None:
-        check_netcdf(output)
-
-
-def run(
-    request: Request,
-    objectives: Sequence[Objective],
-    options: SolveOptions,
-    max_points: int | None,
-    *,
-    method: Method,
-    threads: int,
-    results: Path | None,
-) -> Front:
-    """Compute the front; Ctrl-C ends with what is known."""
-    store = open_store(results)
-    with Interrupt() as interrupt, LiveLine("building problems") as line:
-        return pareto_front(
-            problems(request),
-            objectives,
-            replace(options, stop=interrupt),
-            max_points=max_points,
-            method=method,
-            threads=threads,
-            store=store,
-            report=lambda found, design, progress: line.show(f"{found} points · {design}", progress),
-        )
-
-
-def provenance(request: Request) -> dict[str, str]:
-    """What the front is of."""
-    return {
-        "workload": request.nest.name,
-        "statement": str(request.nest),
-        "sizes": ",".join(f"{loop}={n}" for loop, n in request.nest.sizes.items()),
-        "dtype": request.data.name,
-        "platform": request.platform.name,
-        "edition": request.edition.value,
-    }
-
-
-def write_files(front: Front, request: Request, plot: Path | None, output: Path | None) -> None:
-    """Write the Dataset and the plot, if asked for."""
-    if output is not None:
-        from ithaca.studies.datasets import front_dataset
-        from ithaca.studies.files import save_netcdf
-
-        save_netcdf(front_dataset(front, provenance(request)), output)
-        print(f"wrote {output}", file=sys.stderr)
-    if plot is not None:
-        from ithaca.studies.charts.files import save_plot
-        from ithaca.studies.charts.of_studies import front_chart
-
-        save_plot(front_chart(front, f"Pareto front of {title(request)}"), plot)
-        print(f"wrote {plot}", file=sys.stderr)
 
 
 def title(request: Request) -> str:

@@ -6,12 +6,18 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
+
+from typer import Option
 
 from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.live_line import LiveLine
+from ithaca.commands.options import AsJson, Output, RandomSeed, ResultFile, TimeLimit
+from ithaca.commands.parsing import parse_integer, parse_search
+from ithaca.commands.solve import conclude
 from ithaca.solver.agreement import check_agreement
 from ithaca.solver.certificate import Certificate, Status, relative_gap
-from ithaca.solver.evolution.engine import solve_evolve
+from ithaca.solver.evolution.engine import SAMPLES, solve_evolve
 from ithaca.solver.loaded_result import LoadedResult, LoadedSolution
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import best_solution
@@ -19,6 +25,26 @@ from ithaca.solver.progress import Progress
 from ithaca.solver.result import Result
 from ithaca.solver.result_files import load_result
 from ithaca.solver.solution import Solution, make_solution
+from ithaca.workloads.writing import check_writable
+
+
+def refine(
+    *,
+    file: ResultFile,
+    samples: Annotated[
+        str | None, Option("--samples", metavar="N", help="Configurations to evaluate at most, for each design.")
+    ] = None,
+    time_limit: TimeLimit = None,
+    seed: RandomSeed = "0",
+    as_json: AsJson = False,
+    output: Output = None,
+) -> None:
+    """``ithaca refine``."""
+    search = parse_search(time_limit, seed=seed)
+    budget = SAMPLES if samples is None else parse_integer("--samples", samples, least=1)
+    if output is not None:
+        check_writable(output)
+    conclude(refine_result(file, search, budget), output, as_json=as_json)
 
 
 def refine_result(path: Path, options: SolveOptions, samples: int) -> Result:

@@ -2,13 +2,43 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from typing import Annotated
 
-from ithaca.commands.explain import explain_result
+from typer import Option
+
+from ithaca.commands.explain import explain_result, parse_changes
 from ithaca.commands.explain_words import statements
+from ithaca.commands.options import WRITTEN, Given, Quick, ResultFile
+from ithaca.commands.parsing import parse_integer
+from ithaca.exports.report.landscape import FARTHEST
 from ithaca.exports.report.page import report_page
 from ithaca.solver.options import SolveOptions
-from ithaca.workloads.writing import write_text_atomically
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.writing import check_writable, write_text_atomically
+
+
+def report(
+    *,
+    file: ResultFile,
+    output: Annotated[Path, Option("-o", "--output", help="Page to write (HTML)."), WRITTEN],
+    around: Annotated[
+        str, Option("--around", metavar="N", help="In the landscape, only factors at most N from the result's.")
+    ] = "10",
+    quick: Quick = False,
+    time_limit: Annotated[str, Option("--time-limit", metavar="S", help="Seconds for finding what to change first.")] = "60",
+    given: Given,
+) -> None:
+    """``ithaca report``."""
+    search, distance = parse_changes(time_limit, given, quick=quick), parse_integer("--around", around, least=0)
+    if distance > FARTHEST:
+        raise InputError(f"--around is '{around}'; allowed: at most {FARTHEST}")
+    check_writable(output)
+    if output.resolve() == file.resolve():
+        raise InputError(f"--output is '{output}', the result itself; allowed: another file")
+    # on stderr: the page may go to /dev/stdout
+    print(write_report(file, output, search, distance), file=sys.stderr)
 
 
 def write_report(file: Path, output: Path, options: SolveOptions | None, around: int) -> str:

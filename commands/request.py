@@ -6,8 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
+from typing import Annotated, Any
 
-from ithaca.commands.options import parse_edition, parse_integer, parse_limits, parse_loops, parse_sizes
+from typer import Option
+
+from ithaca.commands.options import DType
+from ithaca.commands.options import Edition as EditionName
+from ithaca.commands.parsing import parse_edition, parse_integer, parse_limits, parse_loops, parse_sizes
 from ithaca.formulations.data_types import DataType, data_type
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.platform_files import load_platform
@@ -20,8 +25,8 @@ from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload as find_workload
 from ithaca.workloads.nest import LoopNest
 
-#: What holds unless the command line says otherwise.
-PLATFORM, DTYPE, EDITION, OBJECTIVE = "u250", "fp32", "exact", "latency"
+#: What is minimised unless the command line says otherwise.
+OBJECTIVE = "latency"
 
 
 @dataclass(frozen=True)
@@ -62,43 +67,71 @@ class Request:
     include_unbuildable: bool = False
     space: SpaceOptions = field(default_factory=SpaceOptions)
 
+    @property
+    def provenance(self) -> dict[str, str]:
+        """What is asked, for the attributes of a Dataset."""
+        return {
+            "workload": self.nest.name,
+            "statement": str(self.nest),
+            "sizes": ",".join(f"{loop}={n}" for loop, n in self.nest.sizes.items()),
+            "dtype": self.data.name,
+            "platform": self.platform.name,
+            "edition": self.edition.value,
+        }
 
-def read_request(
-    workload: str,
-    *,
-    sizes: Sequence[str] | None = None,
-    platform: str | None = None,
-    dtype: str | None = None,
-    limit: Sequence[str] | None = None,
-    dataflow: str | None = None,
-    permutation: str | None = None,
-    edition: str | None = None,
-    descriptor: Path | None = None,
-    objective: str | None = None,
-    include_unbuildable: bool = False,
-    min_lanes: str | None = None,
-    divisors_only: bool = False,
-) -> Request:
-    """Read the options of the same names, None where one was not given.
 
-    Raises
-    ------
-    InputError
-        If one of them does not fit.
-    """
-    return Request(
-        nest=find_workload(workload, parse_sizes(sizes or [])),
-        data=data_type(DTYPE if dtype is None else dtype),
-        platform=load_platform(PLATFORM if platform is None else platform),
-        limits=parse_limits(limit or []),
-        objective=parse_objective(OBJECTIVE if objective is None else objective),
-        edition=parse_edition(EDITION if edition is None else edition),
-        dataflow=parse_loops(dataflow),
-        permutation=permutation,
-        descriptor=descriptor,
-        include_unbuildable=include_unbuildable,
-        space=SpaceOptions(parse_integer("--min-lanes", "1" if min_lanes is None else min_lanes, least=1), divisors_only),
-    )
+@dataclass(frozen=True)
+class ProblemOptions:
+    """The options of all commands that pose problems."""
+
+    platform: Annotated[str, Option("--platform", help="Name of a platform, or a path to a file of your own.")] = "u250"
+    dtype: DType = "fp32"
+    limit: Annotated[
+        list[str] | None,
+        Option("--limit", help="Upper limits, e.g. dsp=8601,latency*dsp<=1e9; they replace the platform's."),
+    ] = None
+    dataflow: Annotated[str | None, Option("--dataflow", help="Loops mapped to space, e.g. i,j; default: the best.")] = None
+    permutation: Annotated[
+        str | None, Option("--permutation", help="Array whose reuse loops are innermost; default: the best.")
+    ] = None
+    edition: EditionName = "exact"
+    include_unbuildable: Annotated[
+        bool, Option("--include-unbuildable", help="Consider designs that HLS cannot build, too.")
+    ] = False
+    min_lanes: Annotated[str, Option("--min-lanes", metavar="N", help="Fewest PEs along each space loop.")] = "1"
+    divisors_only: Annotated[
+        bool, Option("--divisors-only", help="Let array partitioning factors divide the extents (no padding).")
+    ] = False
+
+    def read(self, objective: str) -> dict[str, Any]:
+        """What they say and the objective, as `Request` and networks' requests take it."""
+        return {
+            "data": data_type(self.dtype),
+            "platform": load_platform(self.platform),
+            "limits": parse_limits(self.limit or []),
+            "objective": parse_objective(objective),
+            "edition": parse_edition(self.edition),
+            "dataflow": parse_loops(self.dataflow),
+            "permutation": self.permutation,
+            "include_unbuildable": self.include_unbuildable,
+            "space": SpaceOptions(parse_integer("--min-lanes", self.min_lanes, least=1), self.divisors_only),
+        }
+
+    def request(
+        self,
+        workload: str,
+        sizes: Sequence[str] | None = None,
+        objective: str = OBJECTIVE,
+        descriptor: Path | None = None,
+    ) -> Request:
+        """What is asked of a workload.
+
+        Raises
+        ------
+        InputError
+            If something does not fit.
+        """
+        return Request(find_workload(workload, parse_sizes(sizes or [])), **self.read(objective), descriptor=descriptor)
 
 
 def requested_designs(request: Request) -> tuple[SystolicArray, ...]:

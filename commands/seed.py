@@ -6,8 +6,16 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+from typer import Argument, Option
+
+from ithaca.commands import solve
 from ithaca.commands.interrupt import Interrupt
+from ithaca.commands.options import WRITTEN, Effort, Given, Objective, RandomSeed, Sizes
+from ithaca.commands.outcome import nothing_found
+from ithaca.commands.parsing import parse_integer, parse_loops
+from ithaca.commands.request import OBJECTIVE, ProblemOptions
 from ithaca.exports.seeds.diverse import diverse_tilings
 from ithaca.exports.seeds.for_csv import csv_text, seed_points
 from ithaca.exports.seeds.for_nevergrad import nevergrad_text
@@ -42,6 +50,40 @@ TOOLS = ("optuna", "pymoo", "nevergrad", "opentuner", "odyssey", "csv")
 
 #: More seeds than this are no start population any more.
 MAX_COUNT = 10_000
+
+
+#: Options that go with a result, too; all others it answers itself.
+OF_RESULTS = frozenset({"RESULT|WORKLOAD", "--for", "--output", "--count", "--dataflow", "--permutation", "--seed"})
+
+
+def seed(
+    *,
+    source: Annotated[str, Argument(metavar="RESULT|WORKLOAD", help="A result of solve -o (JSON), or a loop nest to solve.")],
+    tool: Annotated[str, Option("--for", metavar="TOOL", help="optuna, pymoo, nevergrad, opentuner, odyssey or csv.")],
+    output: Annotated[Path, Option("-o", "--output", help="File to write; for opentuner a folder."), WRITTEN],
+    count: Annotated[str, Option("--count", metavar="N", help="How many seeds.")] = "10",
+    sizes: Sizes = None,
+    problem: ProblemOptions,
+    objective: Objective = OBJECTIVE,
+    effort: Effort,
+    random_seed: RandomSeed = "0",
+    given: Given,
+) -> None:
+    """``ithaca seed``."""
+    order = Order(tool, parse_integer("--count", count, least=1), parse_integer("--seed", random_seed, least=0), output)
+    if is_result(source):
+        for option in sorted(given - OF_RESULTS):
+            raise InputError(
+                f"{option} cannot be given with a result, which states its own; allowed: --dataflow, --permutation, --seed"
+            )
+        origin = origin_of_result(Path(source), parse_loops(problem.dataflow), problem.permutation)
+    else:
+        search, threads = effort.options, effort.workers
+        result = solve.run(problem.request(source, sizes, objective), search, threads, {})
+        if result.best is None:
+            nothing_found(solve.explain_failure(result))
+        origin = origin_of_solution(result.best)
+    print(write_seeds(origin, order))
 
 
 @dataclass(frozen=True)
@@ -100,15 +142,6 @@ def is_result(source: str) -> bool:
     if source in LIBRARY or source.lower().endswith(PATH_ENDINGS):
         return False
     return source.lower().endswith(".json") or Path(source).exists()
-
-
-def refuse_options(given: Mapping[str, object]) -> None:
-    """Refuse options that a result answers itself."""
-    for option, value in given.items():
-        if value:
-            raise InputError(
-                f"{option} cannot be given with a result, which states its own; allowed: --dataflow, --permutation, --seed"
-            )
 
 
 def origin_of_result(path: Path, dataflow: tuple[str, ...] | None, permutation: str | None) -> Origin:

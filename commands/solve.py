@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
-from ithaca.commands.display import explain_infeasibility
+from typer import Option
+
+from ithaca.commands.display import explain_infeasibility, print_result
 from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.live_line import LiveLine
-from ithaca.commands.request import Request, problems
+from ithaca.commands.options import AsJson, Objective, Output, SearchOptions, Sizes, Workload
+from ithaca.commands.options import Method as MethodName
+from ithaca.commands.outcome import nothing_found, print_document, wrote
+from ithaca.commands.parsing import parse_method, parse_provers
+from ithaca.commands.request import OBJECTIVE, ProblemOptions, Request, problems
 from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.agreement import prove_again
@@ -19,7 +25,51 @@ from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import best_solution, solve_designs
 from ithaca.solver.result import Result, result_document
-from ithaca.workloads.writing import write_text_atomically
+from ithaca.solver.result_files import load_result
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.writing import check_writable, write_text_atomically
+
+
+def solve(
+    *,
+    workload: Workload,
+    sizes: Sizes = None,
+    problem: ProblemOptions,
+    descriptor: Annotated[Path | None, Option("--descriptor", help="Published design description (JSON) to solve.")] = None,
+    objective: Objective = OBJECTIVE,
+    method: MethodName = "auto",
+    prove_with: Annotated[
+        str | None,
+        Option("--prove-with", metavar="A,B", help="Two engines to prove with, e.g. exact,cpsat; they must agree."),
+    ] = None,
+    search: SearchOptions,
+    start: Annotated[Path | None, Option("--start", help="A result whose configurations to improve on.")] = None,
+    as_json: AsJson = False,
+    output: Output = None,
+) -> None:
+    """``ithaca solve``."""
+    engine, second = parse_method(method), None
+    if prove_with is not None:
+        engine, second = parse_provers(prove_with)
+    options, threads = search.options, search.workers
+    if output is not None:
+        check_writable(output)
+    request = problem.request(workload, sizes, objective, descriptor)
+    known = {} if start is None else known_tilings(start, request.nest)
+    conclude(run(request, options, threads, known, engine, second), output, as_json=as_json)
+
+
+def conclude(result: Result, output: Path | None, *, as_json: bool) -> None:
+    """Write and print a result, or say why there is none."""
+    if output is not None:  # before anything is printed: a closed pipe must not cost the result
+        write_result(result, output)
+    if as_json:
+        print_document(result_document(result))
+    else:
+        print_result(result)
+    if result.best is None:
+        nothing_found(explain_failure(result))
 
 
 def run(
@@ -78,7 +128,7 @@ def run(
 def write_result(result: Result, path: Path) -> None:
     """Write the document of a result."""
     write_text_atomically(path, document_text(result_document(result)))
-    print(f"wrote {path}", file=sys.stderr)
+    wrote(path)
 
 
 def explain_failure(result: Result) -> str:
@@ -86,3 +136,22 @@ def explain_failure(result: Result) -> str:
     if all(s.certificate.status is Status.INFEASIBLE for s in result.designs):
         return f"infeasible: {explain_infeasibility(result.designs)}"
     return "nothing found before the search ended; allow more time with --time-limit"
+
+
+def known_tilings(path: Path, nest: LoopNest) -> dict[tuple[str, ...], Tiling]:
+    """Tilings of a result by dataflow and permutation, ``(*dataflow, permutation)``.
+
+    Sizes, limits and data type may differ: a tiling that does not fit is not taken.
+
+    Raises
+    ------
+    InputError
+        If the result is of another workload, or holds no configuration.
+    """
+    result = load_result(path)
+    if result.nest.name != nest.name:
+        raise InputError(f"--start {path} is a result of workload '{result.nest.name}'; allowed: one of '{nest.name}'")
+    found = {(*s.array.dataflow, s.array.permutation): s.tiling for s in reversed(result.solutions) if s.tiling is not None}
+    if not found:
+        raise InputError(f"--start {path} holds no configuration")
+    return found

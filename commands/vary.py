@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from ithaca.commands.options import parse_edition, split_values
+from ithaca.commands.parsing import parse_edition, split_values
 from ithaca.commands.request import Request
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.data_types import data_type

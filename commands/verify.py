@@ -5,8 +5,15 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer import Option
 
 from ithaca.commands.interrupt import Interrupt
+from ithaca.commands.options import ResultFile
+from ithaca.commands.outcome import NOTHING_FOUND
+from ithaca.commands.parsing import parse_search
 from ithaca.formulations.shown_numbers import number
 from ithaca.solver.agreement import check_agreement
 from ithaca.solver.certificate import Status
@@ -15,6 +22,16 @@ from ithaca.solver.loaded_result import LoadedResult, LoadedSolution
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.result_files import load_result
 from ithaca.solver.solution import Solution, make_solution
+
+
+def verify(
+    *,
+    file: ResultFile,
+    time_limit: Annotated[str | None, Option("--time-limit", metavar="S", help="Seconds for each design.")] = None,
+) -> None:
+    """``ithaca verify``."""
+    if not verify_result(file, parse_search(time_limit)):
+        raise typer.Exit(NOTHING_FOUND)
 
 
 def verify_result(path: Path, options: SolveOptions) -> bool:

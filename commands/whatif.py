@@ -2,122 +2,118 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import prod
 from pathlib import Path
+from typing import Annotated
 
 from rich.markup import escape
 from rich.table import Table
+from typer import Option
 
 from ithaca.commands.display import console
 from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.live_line import LiveLine
-from ithaca.commands.request import Request, problems
-from ithaca.commands.results_folder import open_store
-from ithaca.commands.vary import Variation, parse_variations, varied
+from ithaca.commands.options import (
+    WRITTEN,
+    AsJson,
+    Given,
+    Method,
+    Objective,
+    Results,
+    SearchOptions,
+    Sizes,
+    Workload,
+)
+from ithaca.commands.outcome import note, nothing_found, print_document, wrote
+from ithaca.commands.parsing import parse_method, parse_number, parse_sizes
+from ithaca.commands.request import OBJECTIVE, ProblemOptions, Request, problems
+from ithaca.commands.vary import OPTIONS, parse_variations, varied
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.solver.certificate import Status
-from ithaca.solver.engines import Method
-from ithaca.solver.options import SolveOptions
 from ithaca.studies.answer import why_infeasible
-from ithaca.studies.charts.files import check_plot
-from ithaca.studies.charts.of_studies import check_plottable
-from ithaca.studies.files import check_netcdf
+from ithaca.studies.charts.files import check_plot, save_plot
+from ithaca.studies.charts.of_studies import check_plottable, study_chart
+from ithaca.studies.documents import study_document
+from ithaca.studies.files import check_netcdf, save_netcdf
 from ithaca.studies.marginal import Marginal
+from ithaca.studies.store import Store
 from ithaca.studies.whatif import Study, StudyPoint, run_study
 from ithaca.workloads.errors import InputError
 
 
-@dataclass(frozen=True)
-class WhatIf:
-    """What ``ithaca whatif`` was asked for.
-
-    Attributes
-    ----------
-    request : Request
-        What is fixed.
-    variations : tuple of Variation
-        What is varied.
-    percent : Fraction or None
-        By how much to raise limits for marginal values (%).
-    results : Path or None
-        Folder of results to keep and reuse.
-    plot, output : Path or None
-        Files to write.
-    """
-
-    request: Request
-    variations: tuple[Variation, ...]
-    percent: Fraction | None
-    results: Path | None
-    plot: Path | None
-    output: Path | None
-
-
-def plan(
-    request: Request,
-    vary: Sequence[str],
-    given: Collection[str],
-    percent: float | None,
-    results: Path | None,
-    plot: Path | None,
-    output: Path | None,
-) -> WhatIf:
-    """Read and check everything before anything is solved.
-
-    Raises
-    ------
-    InputError
-        If something does not fit.
-    """
-    variations = parse_variations(vary, request, given)
+def whatif(
+    *,
+    workload: Workload,
+    sizes: Sizes = None,
+    vary: Annotated[
+        list[str] | None,
+        Option(
+            "--vary",
+            help="What to vary: a size (i=256,512), a limit (dsp=2000,4000), platform, dtype, edition, objective, "
+            "permutation (A,C) or dataflow (i,j:i,k). Several make a grid.",
+        ),
+    ] = None,
+    marginal: Annotated[
+        str | None, Option("--marginal", metavar="PERCENT", help="Prove what each limit is worth, raised by so much.")
+    ] = None,
+    problem: ProblemOptions,
+    objective: Objective = OBJECTIVE,
+    method: Method = "exact",
+    search: SearchOptions,
+    results: Results = None,
+    plot: Annotated[
+        Path | None, Option("--plot", help="Plot to .png, .svg, .pdf or .html (one or two --vary)."), WRITTEN
+    ] = None,
+    as_json: AsJson = False,
+    output: Annotated[Path | None, Option("-o", "--output", help="Write the study as NetCDF (.nc)."), WRITTEN] = None,
+    given: Given,
+) -> None:
+    """``ithaca whatif``."""
+    engine, options, threads = parse_method(method), search.options, search.workers
+    percent = None if marginal is None else Fraction(repr(parse_number("--marginal", marginal, positive=True)))
+    request = problem.request(workload, sizes, objective)
+    fixed = {*parse_sizes(sizes or []), *request.limits, *(name for name in OPTIONS if f"--{name}" in given)}
+    variations = parse_variations(vary or [], request, fixed)
     if not variations and percent is None:
         raise InputError("nothing to study; allowed: --vary NAME=VALUE,… or --marginal PERCENT or both")
+    axes = [v.axis for v in variations]
     if plot is not None:
-        check_plottable([v.axis for v in variations])
+        check_plottable(axes)
         check_plot(plot)
     if output is not None:
         check_netcdf(output)
-    exact = None if percent is None else Fraction(repr(percent))
-    return WhatIf(request, variations, exact, results, plot, output)
-
-
-def run(asked: WhatIf, options: SolveOptions, threads: int, method: Method) -> Study:
-    """Run the study; Ctrl-C ends it with what is known."""
-    store = open_store(asked.results)
-    count = prod(len(v.axis.values) for v in asked.variations)
+    store = None if results is None else Store(results, note)
+    count = prod(len(axis.values) for axis in axes)
     with Interrupt() as interrupt, LiveLine("building problems") as line:
-        return run_study(
-            [v.axis for v in asked.variations],
-            lambda values: problems(varied(asked.request, asked.variations, values)),
+        study = run_study(
+            axes,
+            lambda values: problems(varied(request, variations, values)),
             replace(options, stop=interrupt),
-            method=method,
+            method=engine,
             threads=threads,
             store=store,
-            percent=asked.percent,
+            percent=percent,
             report=lambda place, done, progress: line.show(place, progress, done=done, total=count),
-            provenance=_provenance(asked),
+            provenance=_provenance(request, [axis.name for axis in axes]),
         )
-
-
-def write_files(study: Study, asked: WhatIf) -> None:
-    """Write the Dataset and the plot, if asked for."""
-    if asked.output is not None:
+    if as_json:
+        print_document(study_document(study))
+    else:
+        print_study(study)
+    if output is not None:
         from ithaca.studies.datasets import study_dataset
-        from ithaca.studies.files import save_netcdf
 
-        save_netcdf(study_dataset(study), asked.output)
-        print(f"wrote {asked.output}", file=sys.stderr)
-    if asked.plot is not None:
-        from ithaca.studies.charts.files import save_plot
-        from ithaca.studies.charts.of_studies import study_chart
-
-        save_plot(study_chart(study), asked.plot)
-        print(f"wrote {asked.plot}", file=sys.stderr)
+        save_netcdf(study_dataset(study), output)
+        wrote(output)
+    if plot is not None:
+        save_plot(study_chart(study), plot)
+        wrote(plot)
+    if all(point.answer.value is None for point in study.points.values()):
+        nothing_found(explain_failure(study))
 
 
 def print_study(study: Study) -> None:
@@ -200,19 +196,12 @@ def _label(label: str | int | float) -> str:
     return label if isinstance(label, str) else f"{label:,.10g}" if isinstance(label, float) else f"{label:,}"
 
 
-def _provenance(asked: WhatIf) -> dict[str, str]:
+def _provenance(request: Request, axes: Sequence[str]) -> dict[str, str]:
     """What is fixed; what is varied is said by the axes."""
-    request, axes = asked.request, {v.axis.name for v in asked.variations}
     sizes = {loop: n for loop, n in request.nest.sizes.items() if loop not in axes}
-    fixed = {
-        "workload": request.nest.name,
-        "statement": str(request.nest),
-        "sizes": ",".join(f"{loop}={n}" for loop, n in sizes.items()),
-        "dtype": "" if "dtype" in axes else request.data.name,
-        "platform": "" if "platform" in axes else request.platform.name,
-        "edition": "" if "edition" in axes else request.edition.value,
-    }
-    sentence = f"{request.nest.name} ({fixed['sizes'].replace(',', ', ')}) {fixed['dtype']}"
-    title = f"{' '.join(sentence.replace('()', '').split())}, {fixed['platform'] or 'several platforms'}, "
-    title += f"{fixed['edition']} edition" if fixed["edition"] else "both editions"
+    fixed = {name: text for name, text in request.provenance.items() if name not in axes}
+    fixed["sizes"] = ",".join(f"{loop}={n}" for loop, n in sizes.items())
+    sentence = f"{request.nest.name} ({fixed['sizes'].replace(',', ', ')}) {fixed.get('dtype', '')}"
+    title = f"{' '.join(sentence.replace('()', '').split())}, {fixed.get('platform', 'several platforms')}, "
+    title += f"{fixed['edition']} edition" if "edition" in fixed else "both editions"
     return {"title": title, **{name: text for name, text in fixed.items() if text}}

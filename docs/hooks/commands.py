@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import typer
 from mkdocs.structure.files import File, Files
 
 PAGE = "commands.md"
@@ -26,9 +25,9 @@ def on_files(files: Files, config: Any) -> Files:
 
 def reference() -> str:
     """The page in Markdown."""
-    from ithaca.cli import app
+    from ithaca.cli import COMMANDS, load
 
-    return "\n".join([_HEAD, *_sections(typer.main.get_command(app), "ithaca")])
+    return "\n".join([_HEAD, *(line for name in COMMANDS for line in _sections(load(name), f"ithaca {name}"))])
 
 
 def _sections(command: Any, name: str) -> Iterator[str]:

@@ -166,10 +166,10 @@ def test_the_engine_by_name() -> None:
 
 
 def test_refine_finds_what_a_search_cut_off_missed(tmp_path: Path) -> None:
-    from ithaca.commands.request import read_request
+    from ithaca.commands.request import ProblemOptions
     from ithaca.commands.solve import run
 
-    request = read_request("mm", sizes=["i=96,j=80,k=40"], dataflow="i,j", permutation="C")
+    request = ProblemOptions(dataflow="i,j", permutation="C").request("mm", ["i=96,j=80,k=40"])
     poor = run(request, SolveOptions(time_limit=1e-6), 1, {}, Method.EVOLVE)
     assert poor.best is None
     good = run(request, SolveOptions(), 1, {}, Method.EXACT)

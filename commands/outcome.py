@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
@@ -22,6 +23,16 @@ def print_document(document: dict[str, Any]) -> None:
     from ithaca.formulations.json_numbers import document_text
 
     print(document_text(document), end="")
+
+
+def note(line: str) -> None:
+    """Say something on stderr that changes nothing."""
+    print(f"ithaca: {line}", file=sys.stderr)
+
+
+def wrote(path: Path) -> None:
+    """Say that a file is written."""
+    print(f"wrote {path}", file=sys.stderr)
 
 
 def nothing_found(why: str) -> NoReturn:

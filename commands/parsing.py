@@ -1,0 +1,148 @@
+"""Turn the words of the command line into objects; refuse what does not fit."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.solver.engines import PROVERS, Method
+from ithaca.solver.options import SolveOptions
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.nest import MAX_EXTENT
+
+
+def parse_sizes(texts: Sequence[str]) -> dict[str, int]:
+    """Extents from words such as ``i=1024,j=512``; may be given several times."""
+    sizes: dict[str, int] = {}
+    for name, value in _assignments("--sizes", texts, "i=1024,j=1024"):
+        if not re.fullmatch(r"[+-]?[0-9]{1,18}", value):
+            raise InputError(f"--sizes: loop '{name}' is '{_short(value)}'; allowed: an integer from 1 to {MAX_EXTENT}")
+        sizes[name] = int(value)
+    return sizes
+
+
+def parse_limits(texts: Sequence[str]) -> dict[str, Fraction]:
+    """Limits from words such as ``dsp=8601,bram18k=3763`` or ``latency*dsp<=1e9``; may be given several times.
+
+    The left side is any expression over metrics; ``<=`` and ``=`` mean the same.
+    """
+    limits: dict[str, Fraction] = {}
+    for text in texts:
+        if re.search(r"[^=<>]\s*(>=?|=>|<(?!=)|==)", text):
+            raise InputError(f"--limit is '{_short(text)}'; allowed: upper limits only, METRIC=VALUE or METRIC<=VALUE")
+    for part in [part for text in texts for part in split_values(text.replace("<=", "="))]:
+        name, equals, value = (word.strip() for word in part.partition("="))
+        if not equals or not name or not value:
+            raise InputError(f"--limit is '{_short(part)}'; allowed: METRIC=VALUE,… such as dsp=8601,bram18k=3763")
+        plain = name.isidentifier()
+        if not re.fullmatch(("" if plain else "-?") + r"([0-9]{1,15}(\.[0-9]{0,15})?|\.[0-9]{1,15})(e\+?[0-9]{1,2})?", value):
+            sign = " that is not negative" if plain else ""
+            what = f"a finite number{sign}, such as 8601.6 or 1e9; exponents up to 99"
+            raise InputError(f"--limit: {_short(name)} is '{_short(value)}'; allowed: {what}")
+        if name in limits:
+            raise InputError(f"--limit: {_short(name)} is given twice")
+        limits[name] = Fraction(value)
+    return limits
+
+
+def split_values(text: str, separator: str = ",") -> list[str]:
+    """The parts of a text between separators that stand outside parentheses."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character == separator and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
+
+
+def parse_loops(text: str | None) -> tuple[str, ...] | None:
+    """Loop names from words such as ``i,j``."""
+    if text is None:
+        return None
+    loops = tuple(part.strip() for part in text.split(","))
+    if not all(loops):
+        raise InputError(f"--dataflow is '{_short(text)}'; allowed: loop names such as i,j")
+    return loops
+
+
+def parse_method(name: str) -> Method:
+    """Look up an engine."""
+    try:
+        return Method(name)
+    except ValueError:
+        allowed = ", ".join(m.value for m in Method)
+        raise InputError(f"--method is '{_short(name)}'; allowed: {allowed}") from None
+
+
+def parse_provers(text: str) -> tuple[Method, Method]:
+    """Two engines that prove optimality, such as ``exact,cpsat``."""
+    names = [part.strip() for part in text.split(",")]
+    allowed = [m.value for m in PROVERS]
+    if len(names) != 2 or len(set(names)) != 2 or not set(names) <= set(allowed):
+        raise InputError(f"--prove-with is '{_short(text)}'; allowed: two different ones of {', '.join(allowed)}")
+    return Method(names[0]), Method(names[1])
+
+
+def parse_proving_method(name: str) -> Method:
+    """Look up an engine that proves optimality."""
+    allowed = [m.value for m in (Method.AUTO, *PROVERS)]
+    if name not in allowed:
+        raise InputError(f"--method is '{_short(name)}'; allowed: {', '.join(allowed)}, which prove what they find")
+    return Method(name)
+
+
+def parse_search(time_limit: str | None, gap: str = "0", seed: str = "0") -> SolveOptions:
+    """How far to search, from ``--time-limit``, ``--gap`` and ``--seed``."""
+    seconds = None if time_limit is None else parse_number("--time-limit", time_limit, positive=True)
+    return SolveOptions(seconds, parse_number("--gap", gap), seed=parse_integer("--seed", seed, least=0))
+
+
+def parse_number(option: str, text: str, *, positive: bool = False) -> float:
+    """A finite number that is not negative (nor 0, where it must be positive)."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or value < 0 or (positive and value == 0):
+        raise InputError(f"{option} is '{_short(text)}'; allowed: a finite number {'>' if positive else '≥'} 0")
+    return value
+
+
+def parse_integer(option: str, text: str, *, least: int) -> int:
+    """An integer of at least ``least``."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,18}", text) or int(text) < least:
+        digits = " of at most 18 digits" if re.fullmatch(r"\+?[0-9]{19,}", text) else ""
+        raise InputError(f"{option} is '{_short(text)}'; allowed: an integer ≥ {least}{digits}")
+    return int(text)
+
+
+def parse_edition(name: str) -> Edition:
+    """Look up an edition of the cost model."""
+    try:
+        return Edition(name)
+    except ValueError:
+        allowed = ", ".join(e.value for e in Edition)
+        raise InputError(f"--edition is '{_short(name)}'; allowed: {allowed}") from None
+
+
+def _assignments(option: str, texts: Sequence[str], example: str) -> list[tuple[str, str]]:
+    found: dict[str, str] = {}
+    for text in texts:
+        for part in text.split(","):
+            name, equals, value = (word.strip() for word in part.partition("="))
+            if not equals or not name or not value:
+                raise InputError(f"{option} is '{_short(text)}'; allowed: NAME=VALUE,… such as {example}")
+            if name in found:
+                raise InputError(f"{option}: {name} is given twice")
+            found[name] = value
+    return list(found.items())
+
+
+def _short(text: str) -> str:
+    shown = text if len(text) <= 60 else text[:57] + "…"
+    return shown.encode("unicode_escape").decode()

@@ -1,0 +1,89 @@
+"""What holds for the options of all commands."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from ithaca.cli import COMMANDS, load
+from tests.command_line import ithaca
+
+SOLVE = ("solve", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--permutation", "C")
+WHATIF = ("whatif", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--vary", "dsp=400,800")
+NETWORK = ("network", "vgg16", "--layers", "conv5_1")
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("result") / "r.json"
+    assert ithaca(*SOLVE, "-o", path).returncode == 0
+    return path
+
+
+def paths() -> list[tuple[str, str]]:
+    """Commands with their arguments and options that take a path."""
+    commands = [(name, load(name)) for name in COMMANDS if name != "list"]
+    return [
+        (name, word.opts[-1] if word.opts[-1].startswith("--") else "")
+        for name, command in commands
+        for word in command.params
+        if word.metavar in ("PATH", "DIR", "FILE", "FOLDER") or word.name == "file"
+    ]
+
+
+#: What each command needs besides.
+NEEDS = {
+    "solve": SOLVE[1:],
+    "network": NETWORK[1:],
+    "whatif": WHATIF[1:],
+    "pareto": ("mm", "--objectives", "latency,dsp"),
+    "grid": ("r.json",),
+    "evaluate": ("mm",),
+    "explain": ("r.json",),
+    "report": ("r.json", "-o", "page.html"),
+    "export": ("r.json", "--to", "autosa", "-o", "folder"),
+    "seed": ("r.json", "--for", "csv"),
+    "refine": ("r.json",),
+    "experiment": ("table-3",),
+}
+
+
+@pytest.mark.parametrize(("command", "option"), paths())
+def test_empty_paths_are_refused(command: str, option: str, result: Path) -> None:
+    words = (*NEEDS[command], option, "") if option else ("", *NEEDS.get(command, ())[1:])
+    before = sorted(result.parent.iterdir())
+    done = ithaca(command, *words, cwd=result.parent)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr == f"ithaca: {option or 'FILE'} is empty; allowed: the name of a file or folder\n"
+    assert sorted(result.parent.iterdir()) == before
+
+
+def test_paths_of_all_kinds_are_among_them() -> None:
+    assert {("solve", "--start"), ("network", "--table"), ("export", "--output"), ("whatif", "--results")} <= set(paths())
+    assert ("verify", "") in paths()
+
+
+@pytest.mark.parametrize(
+    ("words", "first", "second"),
+    [
+        (NETWORK, "--output", "--table"),
+        (WHATIF, "--plot", "--output"),
+        (("pareto", "mm", "--objectives", "latency,dsp"), "--plot", "--output"),
+        (("grid", "r.json", "--x", "t2.i", "--y", "t2.j"), "--plot", "--output"),
+    ],
+)
+@pytest.mark.parametrize("other", ["out.nc", "./out.nc", "link/out.nc"])
+def test_two_outputs_are_two_files(words: tuple[str, ...], first: str, second: str, other: str, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    done = ithaca(*words, first, "out.nc", second, other, cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert done.stderr == f"ithaca: {second} is '{Path(other)}', like {first}; allowed: another file\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["link"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no /dev/null")
+def test_devices_take_several_outputs() -> None:
+    done = ithaca(*NETWORK, "--divisors-only", "--dataflow", "o,r", "-o", "/dev/null", "--table", "/dev/null")
+    assert done.returncode == 0, done.stderr
