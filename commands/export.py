@@ -73,7 +73,7 @@ def export_result(file: Path, target: str, folder: Path, *, nearest: bool) -> st
         raise InputError(f"{tool.cannot} this workload: {'; '.join(reasons)}")
     chosen, note = _chosen(tool, result, file, nearest)
     write_folder(folder, tool.export(chosen))
-    return f"wrote {folder}: design {chosen.array.name}, {note}"
+    return f"wrote {folder}: design {chosen.design.name}, {note}"
 
 
 def _configuration(result: LoadedResult, array: SystolicArray, tiling: Tiling) -> Configuration:

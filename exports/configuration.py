@@ -24,7 +24,7 @@ class Configuration:
     ----------
     nest : LoopNest
         The loop nest, with extents.
-    array : SystolicArray
+    design : SystolicArray
         The design, derived from the nest.
     data : DataType
         The type of all tensors.
@@ -35,14 +35,14 @@ class Configuration:
     """
 
     nest: LoopNest
-    array: SystolicArray
+    design: SystolicArray
     data: DataType
     tiling: Tiling
     technology: Technology = DEFAULT_TECHNOLOGY
 
     def t2(self, loop: str) -> int:
         """Latency hiding or SIMD factor of a band loop."""
-        return self.tiling.t2(self.array, loop)
+        return self.tiling.t2(self.design, loop)
 
     @property
     def padded(self) -> dict[str, int]:
@@ -59,7 +59,7 @@ class Configuration:
         InputError
             If the tiling is none of the design's.
         """
-        return self.tiling.quantities(self.array, self.nest.sizes)
+        return self.tiling.quantities(self.design, self.nest.sizes)
 
     def whole(self, expression: Expression) -> int:
         """The value of a number of things."""
@@ -70,7 +70,7 @@ class Configuration:
 
         That is the drain, or without one the flow group that accumulates in its own buffers.
         """
-        groups = [g for g in self.array.packed_groups if g.array == tensor]
+        groups = [g for g in self.design.packed_groups if g.array == tensor]
         outwards = [g for g in groups if any(m.direction is Direction.OUT for m in g.modules)]
         return max(outwards or groups, key=lambda g: g.role is Role.DRAIN)
 
@@ -103,6 +103,6 @@ class Tool:
             If it cannot take the configuration; it names all the reasons.
         """
         if reasons := self.obstacles(configuration):
-            design = f"{configuration.nest}, design {configuration.array.name}"
+            design = f"{configuration.nest}, design {configuration.design.name}"
             raise InputError(f"{self.cannot} {design}: {'; '.join(reasons)}")
         return self.written(configuration)

@@ -87,10 +87,10 @@ AUTOSA = Tool("AutoSA cannot build", nest_obstacles, obstacles, _written)
 
 def sa_sizes(configuration: Configuration) -> str:
     """Value of ``--sa-sizes``: dataflow, array partitioning, latency hiding and SIMD factors."""
-    array, seen = configuration.array, visible(configuration.nest, configuration.padded)
-    loops = listed_loops(seen, array)
+    design, seen = configuration.design, visible(configuration.nest, configuration.padded)
+    loops = listed_loops(seen, design)
     values: dict[str, list[int]] = {
-        "space_time": [numbered_dataflows(seen).index(array.dataflow)],
+        "space_time": [numbered_dataflows(seen).index(design.dataflow)],
         "array_part": [configuration.tiling.array_part[loop] for loop in loops],
         "latency": [configuration.t2(loop) for loop in loops if loop in seen.parallel_loops],
         "simd": simd_factors(seen, configuration),
@@ -112,22 +112,22 @@ def data_pack_sizes(configuration: Configuration) -> str:
 def simd_info(configuration: Configuration) -> str:
     """Content of ``simd_info.json``: confirms that the design's reduction loops are reductions."""
     seen = visible(configuration.nest, configuration.padded)
-    number = numbered_dataflows(seen).index(configuration.array.dataflow)
+    number = numbered_dataflows(seen).index(configuration.design.dataflow)
     return json.dumps({f"kernel{number}": {"reduction": ["y" for _ in seen.reduction_loops]}}) + "\n"
 
 
 def options(configuration: Configuration) -> tuple[str, ...]:
     """The options that state the configuration, quoted for a shell."""
-    nest, array = configuration.nest, configuration.array
+    nest, design = configuration.nest, configuration.design
     chosen = [
         f'--sa-sizes="{sa_sizes(configuration)}"',
         f'--data-pack-sizes="{data_pack_sizes(configuration)}"',
     ]
-    if any(module.serialized for _, module in array.modules):
+    if any(module.serialized for _, module in design.modules):
         chosen.append("--host-serialize")
-    if touches_space(nest, array):
+    if touches_space(nest, design):
         chosen += ["--simd-touch-space", "--local-reduce", '--reduce-op="+"']
-    reuse = {name: [number] for name, number in reuse_choices(visible(nest, configuration.padded), array).items()}
+    reuse = {name: [number] for name, number in reuse_choices(visible(nest, configuration.padded), design).items()}
     if reuse:
         chosen.append(f'--select-rar-dep="{_kernel_options(reuse)}"')
     return tuple(chosen)
@@ -138,16 +138,16 @@ def _kernel_options(values: dict[str, list[int]]) -> str:
 
 
 def _readme(configuration: Configuration) -> str:
-    nest, array, tiling, padded = configuration.nest, configuration.array, configuration.tiling, configuration.padded
-    metrics = metric_values(evaluate(array, configuration.quantities, configuration.data, FRACTION))
+    nest, design, tiling, padded = configuration.nest, configuration.design, configuration.tiling, configuration.padded
+    metrics = metric_values(evaluate(design, configuration.quantities, configuration.data, FRACTION))
     factors = {loop: f"{t1} | {configuration.t2(loop)}" for loop, t1 in tiling.array_part.items()}
     return _README.format(
         statement=nest,
-        design=array.name,
+        design=design.name,
         loops="\n".join(f"| {x} | {extent} | {padded[x]} | {factors.get(x, 'untiled | ')} |" for x, extent in nest.extents),
         simd=tiling.simd,
         data=configuration.data.name,
-        edition=array.edition.value,
+        edition=design.edition.value,
         metrics="\n".join(f"| {name} ({METRICS[name].unit}) | {_number(value)} |" for name, value in metrics.items()),
     )
 

@@ -83,7 +83,7 @@ def c_program(configuration: Configuration) -> str:
     differs = [f"if ({output} != {golden})", "  errors++;"]
     return _TEMPLATE.format(
         statement=statement,
-        design=configuration.array.name,
+        design=configuration.design.name,
         c_type=configuration.data.c_type,
         macros="\n".join(
             f"#define {_extent(loop)} {extent}\n#define {_padded(loop)} {padded[loop]}" for loop, extent in nest.extents

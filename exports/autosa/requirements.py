@@ -41,9 +41,9 @@ def nest_obstacles(nest: LoopNest) -> tuple[str, ...]:
     return (*_of_loops(seen), *_of_accesses(seen), *_of_names(nest))
 
 
-def design_obstacles(nest: LoopNest, array: SystolicArray) -> tuple[str, ...]:
+def design_obstacles(nest: LoopNest, design: SystolicArray) -> tuple[str, ...]:
     """Every reason why AutoSA cannot build any configuration of a design; see `obstacles`."""
-    return (*nest_obstacles(nest), *_of_design(nest, array))
+    return (*nest_obstacles(nest), *_of_design(nest, design))
 
 
 def obstacles(configuration: Configuration) -> tuple[str, ...]:
@@ -55,22 +55,22 @@ def obstacles(configuration: Configuration) -> tuple[str, ...]:
         If design, nest and tiling do not belong together.
     """
     _check_belonging(configuration)
-    nest, array = configuration.nest, configuration.array
-    return (*design_obstacles(nest, array), *_of_tiles(configuration), *_of_packs(configuration))
+    nest, design = configuration.nest, configuration.design
+    return (*design_obstacles(nest, design), *_of_tiles(configuration), *_of_packs(configuration))
 
 
 def _check_belonging(configuration: Configuration) -> None:
-    nest, array, tiling = configuration.nest, configuration.array, configuration.tiling
+    nest, design, tiling = configuration.nest, configuration.design, configuration.tiling
     expected = {
-        "array_part": (tiling.array_part, array.band),
-        "latency_hiding": (tiling.latency_hiding, array.latency_hiding_loops),
-        "pack": (tiling.pack, tuple(group.name for group in array.packed_groups)),
+        "array_part": (tiling.array_part, design.band),
+        "latency_hiding": (tiling.latency_hiding, design.latency_hiding_loops),
+        "pack": (tiling.pack, tuple(group.name for group in design.packed_groups)),
     }
-    if array.band != nest.band or array.simd_loop != nest.simd:
-        raise InputError(f"design {array.name} of {array.workload} does not belong to the nest {nest}")
+    if design.band != nest.band or design.simd_loop != nest.simd:
+        raise InputError(f"design {design.name} of {design.workload} does not belong to the nest {nest}")
     for field, (given, names) in expected.items():
         if set(given) != set(names):
-            raise InputError(f"{field} of the configuration names {', '.join(given)}; {array.name} needs {', '.join(names)}")
+            raise InputError(f"{field} of the configuration names {', '.join(given)}; {design.name} needs {', '.join(names)}")
 
 
 def _of_loops(nest: LoopNest) -> Iterator[str]:
@@ -103,40 +103,41 @@ def _of_accesses(nest: LoopNest) -> Iterator[str]:
 
 
 def _of_names(nest: LoopNest) -> Iterator[str]:
-    arrays = [access.array for access in nest.accesses]
-    for name in (*nest.loops, *arrays):
+    tensors = [access.array for access in nest.accesses]
+    for name in (*nest.loops, *tensors):
         if not (name.isascii() and name.isidentifier()) or name in KEYWORDS:
             yield f"'{name}' cannot be a name in C"
         elif name in own_identifiers(nest):
             yield f"'{name}' is a name that the exported program uses itself"
     for name in nest.loops:
-        if name in arrays:
-            yield f"'{name}' names both a loop and an array"
+        if name in tensors:
+            yield f"'{name}' names both a loop and a tensor"
 
 
-def _of_design(nest: LoopNest, array: SystolicArray) -> Iterator[str]:
-    if array.dataflow not in dataflows(nest):
-        yield f"dataflow {','.join(array.dataflow)} is none that AutoSA derives"
-    if array.obstacle is not None:
-        yield array.obstacle
-    if array.permutation != nest.output.array:
+def _of_design(nest: LoopNest, design: SystolicArray) -> Iterator[str]:
+    if design.dataflow not in dataflows(nest):
+        yield f"dataflow {','.join(design.dataflow)} is none that AutoSA derives"
+    if design.obstacle is not None:
+        yield design.obstacle
+    if design.permutation != nest.output.array:
         yield (
-            f"permutation {array.permutation}: AutoSA orders the array-partitioning loops as in permutation {nest.output.array}"
+            f"permutation {design.permutation}: AutoSA orders the array-partitioning loops as in permutation "
+            f"{nest.output.array}"
         )
 
 
 def _of_tiles(configuration: Configuration) -> Iterator[str]:
-    nest, array, data, tiling = configuration.nest, configuration.array, configuration.data, configuration.tiling
+    nest, design, data, tiling = configuration.nest, configuration.design, configuration.data, configuration.tiling
     if configuration.padded[nest.simd] == 1:
         yield f"SIMD loop {nest.simd} has one iteration (padded): AutoSA drops such loops"
-    for loop in array.band:
+    for loop in design.band:
         outer, inner = tiling.array_part[loop], configuration.t2(loop)
-        if loop in array.dataflow and outer == 1:
+        if loop in design.dataflow and outer == 1:
             yield f"space loop {loop}: with t1 = 1 AutoSA skips the partitioning without a word"
-        if loop in array.dataflow and outer < MIN_LANES * inner:
+        if loop in design.dataflow and outer < MIN_LANES * inner:
             yield f"space loop {loop}: t1/t2 = {outer}/{inner} is less than the {MIN_LANES} lanes that AutoSA needs"
         if outer % inner:
-            what = "SIMD factor" if loop == array.simd_loop else "t2 ="
+            what = "SIMD factor" if loop == design.simd_loop else "t2 ="
             yield f"loop {loop}: {what} {inner} does not divide t1 = {outer}"
     if data.port_words % tiling.simd:
         yield (
@@ -148,7 +149,7 @@ def _of_tiles(configuration: Configuration) -> Iterator[str]:
 def _of_packs(configuration: Configuration) -> Iterator[str]:
     nest, tiling = configuration.nest, configuration.tiling
     values = {quantities.extent(loop).name: Fraction(n) for loop, n in nest.extents}
-    for loop in configuration.array.band:
+    for loop in configuration.design.band:
         values[quantities.t1(loop).name] = Fraction(tiling.array_part[loop])
         values[quantities.t2(loop).name] = Fraction(configuration.t2(loop))
     for access in nest.accesses:
@@ -158,10 +159,10 @@ def _of_packs(configuration: Configuration) -> Iterator[str]:
         last = group.packing.last.evaluate(values, FRACTION)
         multiple = group.packing.multiple_of.evaluate(values, FRACTION)
         if pack & (pack - 1):
-            yield f"array {access.array}: pack {pack} is not a power of two"
+            yield f"tensor {access.array}: pack {pack} is not a power of two"
         if last % pack:
-            yield f"array {access.array}: pack {pack} does not divide the last dimension of its buffer, {last} words"
+            yield f"tensor {access.array}: pack {pack} does not divide the last dimension of its buffer, {last} words"
         if pack % multiple:
-            yield f"array {access.array}: pack {pack} is not a multiple of the SIMD factor {multiple}"
+            yield f"tensor {access.array}: pack {pack} is not a multiple of the SIMD factor {multiple}"
         if size > DRAM_PORT_BYTES:
-            yield f"array {access.array}: pack {pack} takes {size} bytes, more than the {DRAM_PORT_BYTES} of a DRAM port"
+            yield f"tensor {access.array}: pack {pack} takes {size} bytes, more than the {DRAM_PORT_BYTES} of a DRAM port"

@@ -64,9 +64,9 @@ def numbered_dataflows(nest: LoopNest) -> tuple[tuple[str, ...], ...]:
     return (*((loop,) for loop in loops), *combinations(loops, 2))
 
 
-def listed_loops(nest: LoopNest, array: SystolicArray) -> tuple[str, ...]:
+def listed_loops(nest: LoopNest, design: SystolicArray) -> tuple[str, ...]:
     """The tiled loops in the order in which AutoSA takes their factors: space loops first."""
-    return array.dataflow + tuple(loop for loop in tiled_loops(nest) if loop not in array.dataflow)
+    return design.dataflow + tuple(loop for loop in tiled_loops(nest) if loop not in design.dataflow)
 
 
 # -- reuse -------------------------------------------------------------------------------
@@ -84,19 +84,19 @@ def reuse_loops(nest: LoopNest, access: Access) -> tuple[str, ...]:
     return tuple(loops[0] for loops in single if len(loops) == 1)
 
 
-def handed_along(array: SystolicArray, access: Access) -> str | None:
+def handed_along(design: SystolicArray, access: Access) -> str | None:
     """The space loop along which PEs hand an input to their neighbours; None where they do not."""
-    return next((loop for loop in array.dataflow if not access.indexed_by(loop)), None)
+    return next((loop for loop in design.dataflow if not access.indexed_by(loop)), None)
 
 
-def reuse_choices(nest: LoopNest, array: SystolicArray) -> dict[str, int]:
+def reuse_choices(nest: LoopNest, design: SystolicArray) -> dict[str, int]:
     """The number of the reuse to choose by name of the reference, where AutoSA's own choice is another.
 
     Its own is the outermost loop.
     """
     choices = {}
     for number, access in enumerate(nest.inputs):
-        wanted, found = handed_along(array, access), reuse_loops(nest, access)
+        wanted, found = handed_along(design, access), reuse_loops(nest, access)
         if wanted is not None and wanted != min(found, key=nest.loops.index):
             choices[f"__pet_ref_{FIRST_INPUT_REFERENCE + number}"] = found.index(wanted)
     return choices
@@ -137,20 +137,20 @@ def simd_factors(nest: LoopNest, configuration: Configuration) -> list[int]:
     in time (with a reduction in space, of all). Only the SIMD loop gets more than 1. AutoSA ignores
     surplus factors at the end, and stops without an error where there are too few.
     """
-    array = configuration.array
+    design = configuration.design
     inner = [loop for loop in reversed(nest.loops) if loop not in tiled_loops(nest)]
-    tiled = [x for x in listed_loops(nest, array) if touches_space(nest, array) or x not in array.dataflow]
+    tiled = [x for x in listed_loops(nest, design) if touches_space(nest, design) or x not in design.dataflow]
     candidates = [loop for loop in inner + tiled if _vectorisable(nest, configuration, loop)]
     return [configuration.tiling.simd if loop == nest.simd else 1 for loop in candidates]
 
 
-def touches_space(nest: LoopNest, array: SystolicArray) -> bool:
+def touches_space(nest: LoopNest, design: SystolicArray) -> bool:
     """Whether SIMD must consider space loops too: the SIMD loop is one."""
-    return bool(set(array.dataflow) & set(nest.reduction_loops))
+    return bool(set(design.dataflow) & set(nest.reduction_loops))
 
 
 def _vectorisable(nest: LoopNest, configuration: Configuration, loop: str) -> bool:
-    """Whether each step of a loop leaves every array where it is, or moves on by one in one dimension."""
+    """Whether each step of a loop leaves every tensor where it is, or moves on by one in one dimension."""
     step, trips, parts = 1, nest.sizes[loop], configuration.tiling.array_part
     if loop in parts:
         step = 1 if loop == nest.simd else configuration.t2(loop)

@@ -82,26 +82,26 @@ def cards(best: BestConfiguration) -> tuple[Card, ...]:
 
 def answer(best: BestConfiguration) -> Section:
     """The configuration in tables."""
-    array = best.solution.array
+    design = best.solution.array
     blocks: list[Paragraph | Table] = [
         Paragraph(
-            f"Design {array.name}: the loops {' and '.join(array.dataflow)} are mapped to space, and the tiles are ordered "
-            f"so that {array.permutation} is reused innermost ({' → '.join(array.order)})."
+            f"Design {design.name}: the loops {' and '.join(design.dataflow)} are mapped to space, and the tiles are ordered "
+            f"so that {design.permutation} is reused innermost ({' → '.join(design.order)})."
         )
     ]
-    if array.reservation:
-        blocks.append(Paragraph(f"The design is {array.reservation}."))
+    if design.reservation:
+        blocks.append(Paragraph(f"The design is {design.reservation}."))
     blocks += [_loops(best), _packs(best), _metrics(best)]
     return Section("answer", "The configuration", tuple(blocks))
 
 
 def _loops(best: BestConfiguration) -> Table:
-    array, values = best.solution.array, best.costs.point.values
+    design, values = best.solution.array, best.costs.point.values
     rows: list[tuple[str, ...]] = []
     for padding in best.facts.padding.loops:
         loop = padding.loop
-        what = "space" if loop in array.dataflow else "time"
-        if loop == array.simd_loop:
+        what = "space" if loop in design.dataflow else "time"
+        if loop == design.simd_loop:
             what += ", SIMD"
         rows.append(
             (
@@ -109,13 +109,13 @@ def _loops(best: BestConfiguration) -> Table:
                 what,
                 number(padding.extent),
                 number(best.tiling.array_part[loop]),
-                number(best.tiling.t2(array, loop)),
-                number(padding.lanes) if loop in array.dataflow else "–",
+                number(best.tiling.t2(design, loop)),
+                number(padding.lanes) if loop in design.dataflow else "–",
                 number(values[quantities.tiles(loop).name]),
                 number(padding.padded) + ("" if padding.padded == padding.extent else " (padded)"),
             )
         )
-    rows += [(loop, "inside the PE", number(best.result.nest.sizes[loop]), *["–"] * 5) for loop in array.untiled]
+    rows += [(loop, "inside the PE", number(best.result.nest.sizes[loop]), *["–"] * 5) for loop in design.untiled]
     columns = ("loop", "mapped to", "extent", "t1 array part", "t2 or SIMD", "lanes", "tiles", "iterations run")
     return Table("Tile factors by loop", columns, tuple(rows), frozenset({0, 1}))
 

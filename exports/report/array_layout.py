@@ -151,15 +151,15 @@ def layout(best: BestConfiguration) -> Layout:
     A module that there is one of per index of a space loop stands beside that index' row or column of PEs; reads come
     from the left and from above, outputs leave to the right and below.
     """
-    array, values = best.solution.array, best.costs.point.values
+    design, values = best.solution.array, best.costs.point.values
 
     def whole(expression: Expression) -> int:
         return int(expression.evaluate(values, FRACTION))
 
-    *first, column_loop = array.dataflow
+    *first, column_loop = design.dataflow
     row_loop = first[0] if first else ""
     streams = []
-    for at, group in enumerate(array.packed_groups):
+    for at, group in enumerate(design.packed_groups):
         for direction in Direction:
             modules = tuple(
                 Placed(
@@ -175,7 +175,7 @@ def layout(best: BestConfiguration) -> Layout:
             if modules:
                 side = _side(modules, direction)
                 streams.append(Stream(group, at, direction, side, best.tiling.pack[group.name], modules))
-    pe = array.pe
+    pe = design.pe
     rows = int(values[quantities.lanes(row_loop).name]) if row_loop else 1
     columns = int(values[quantities.lanes(column_loop).name])
     accumulators = None if pe.accumulators is None else whole(pe.accumulators)

@@ -19,9 +19,9 @@ AROUND = 10
 FARTHEST = 15
 
 
-def landscape_axes(array: SystolicArray) -> tuple[str, str]:
+def landscape_axes(design: SystolicArray) -> tuple[str, str]:
     """The two factors to show: the lanes of a 2-D array, lanes and inner factor of a 1-D one."""
-    first, *rest = array.dataflow
+    first, *rest = design.dataflow
     return f"lanes.{first}", f"lanes.{rest[0]}" if rest else f"t2.{first}"
 
 
@@ -37,9 +37,9 @@ def survey(best: BestConfiguration, around: int = AROUND) -> HeatMap:
     from ithaca.refine.heatmap import heat_map
     from ithaca.refine.window import window_around
 
-    array, answer = best.solution.array, float(best.facts.value)
-    x, y = landscape_axes(array)
-    chart = heat_map(exact_grid(window_around(best.problem, best.tiling, around, array.dataflow)), x, y, "objective")
+    design, answer = best.solution.array, float(best.facts.value)
+    x, y = landscape_axes(design)
+    chart = heat_map(exact_grid(window_around(best.problem, best.tiling, around, design.dataflow)), x, y, "objective")
     values = best.costs.point.values
     return replace(
         chart,

@@ -47,10 +47,10 @@ class Grid:
     lanes_left: int
 
 
-def dataflow_obstacle(nest_layer: Layer, array: SystolicArray) -> str | None:
+def dataflow_obstacle(nest_layer: Layer, design: SystolicArray) -> str | None:
     """Why SCALE-Sim has no dataflow like the design's; None where it has one."""
-    sides = [nest_layer.side(loop) for loop in array.dataflow]
-    name = f"dataflow ({','.join(array.dataflow)})"
+    sides = [nest_layer.side(loop) for loop in design.dataflow]
+    name = f"dataflow ({','.join(design.dataflow)})"
     if len(set(sides)) < len(sides):
         what = sides[0].value
         return f"{name} has two loops over {what} in space; SCALE-Sim has rows or columns for {what}, not both"
@@ -65,8 +65,8 @@ def grid(nest_layer: Layer, configuration: Configuration) -> Grid:
     SIMD has no counterpart: PEs of SCALE-Sim multiply once per cycle. Where the window is in
     space, SIMD lanes are further rows, since both sum up along it. In ``os`` they are left out.
     """
-    array, tiling = configuration.array, configuration.tiling
-    lanes = {nest_layer.side(x): tiling.array_part[x] // configuration.t2(x) for x in array.dataflow}
+    design, tiling = configuration.design, configuration.tiling
+    lanes = {nest_layer.side(x): tiling.array_part[x] // configuration.t2(x) for x in design.dataflow}
     name, row, column = _DATAFLOWS[frozenset(lanes)]
-    folded = row is Side.WINDOW is nest_layer.side(array.simd_loop)
+    folded = row is Side.WINDOW is nest_layer.side(design.simd_loop)
     return Grid(name, lanes.get(row, 1) * (tiling.simd if folded else 1), lanes.get(column, 1), 1 if folded else tiling.simd)

@@ -99,7 +99,7 @@ def obstacles(configuration: Configuration) -> tuple[str, ...]:
     """Every reason why SCALE-Sim cannot express a design of a nest; empty if it can."""
     if reasons := nest_obstacles(configuration.nest):
         return reasons
-    reason = dataflow_obstacle(layer(configuration.nest), configuration.array)
+    reason = dataflow_obstacle(layer(configuration.nest), configuration.design)
     return () if reason is None else (reason,)
 
 
@@ -179,13 +179,13 @@ def _readme(configuration: Configuration, found: Layer, shape: Grid) -> str:
         simd = "SIMD lanes are rows: both sum up along the window."
     return _README.format(
         statement=configuration.nest,
-        design=configuration.array.name,
+        design=configuration.design.name,
         kind="a convolution" if found.dimensions else "a matrix multiplication",
         option="conv" if found.dimensions else "gemm",
         dataflow=shape.dataflow,
         rows=shape.rows,
         columns=shape.columns,
-        loops=",".join(configuration.array.dataflow),
+        loops=",".join(configuration.design.dataflow),
         ifmap=found.ifmap.array,
         filters=found.filters.array,
         ofmap=configuration.nest.output.array,

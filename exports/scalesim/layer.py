@@ -1,7 +1,7 @@
 """A loop nest as a layer of SCALE-Sim: a matrix multiplication or a convolution.
 
 SCALE-Sim multiplies a matrix of output pixels × window elements by one of window elements ×
-filters. Which loops are which follows from the arrays they index: pixels index the output and
+filters. Which loops are which follows from the tensors they index: pixels index the output and
 the input feature map, filters the output and the filters, the window the two inputs.
 """
 
@@ -86,7 +86,7 @@ def layer(nest: LoopNest) -> Layer:
         If it is none; one line with all the reasons.
     """
     if len(nest.inputs) != 2:
-        raise InputError(f"the nest multiplies {len(nest.inputs)} arrays; SCALE-Sim has an input feature map and filters")
+        raise InputError(f"the nest multiplies {len(nest.inputs)} tensors; SCALE-Sim has an input feature map and filters")
     windowed = [access for access in nest.inputs if not _plain(access)]
     if len(windowed) > 1:
         raise InputError(f"both inputs ({windowed[0]}, {windowed[1]}) have windows or strides; SCALE-Sim has them in one")
@@ -123,7 +123,7 @@ def _shared(nest: LoopNest) -> Iterator[str]:
     for loop in nest.loops:
         count = sum(access.indexed_by(loop) for access in nest.accesses)
         if count != 2:
-            where = "all three arrays" if count == 3 else "one array only"
+            where = "all three tensors" if count == 3 else "one tensor only"
             yield f"loop {loop} indexes {where}; the layers of SCALE-Sim have no such loop"
 
 

@@ -67,7 +67,7 @@ def _of_subscripts(nest: LoopNest) -> Iterator[str]:
 
 def _written(configuration: Configuration) -> Mapping[str, str]:
     hierarchy = levels(configuration)
-    title = f"{configuration.nest}, design {configuration.array.name}"
+    title = f"{configuration.nest}, design {configuration.design.name}"
     return {
         "problem.yaml": _yaml(problem(configuration), title),
         "architecture.yaml": _yaml(architecture(hierarchy, configuration), title),
@@ -97,7 +97,7 @@ def _readme(configuration: Configuration, hierarchy: tuple[Level, ...]) -> str:
     padded = configuration.padded
     return _README.format(
         statement=configuration.nest,
-        design=configuration.array.name,
+        design=configuration.design.name,
         loops="\n".join(f"| {loop} | {extent} | {padded[loop]} |" for loop, extent in configuration.nest.extents),
         levels="\n".join(_row(level) for level in hierarchy),
     )

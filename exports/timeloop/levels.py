@@ -94,10 +94,10 @@ def levels(configuration: Configuration) -> tuple[Level, ...]:
     InputError
         If the tiling is none of the design's.
     """
-    nest, array, values = configuration.nest, configuration.array, configuration.quantities
+    nest, design, values = configuration.nest, configuration.design, configuration.quantities
     tensors = tuple(access.array for access in nest.accesses)
     groups = [configuration.moved_group(tensor) for tensor in tensors]
-    others = [loop for loop in array.band if loop not in array.dataflow]
+    others = [loop for loop in design.band if loop not in design.dataflow]
 
     def buffers(exterior: bool) -> Iterator[Level]:
         for group in groups:
@@ -106,22 +106,22 @@ def levels(configuration: Configuration) -> tuple[Level, ...]:
                 yield _buffer(group, configuration.tiling.pack[group.name], configuration.whole(words))
 
     def accumulators() -> Iterator[Level]:
-        if array.pe.accumulators is not None:
-            words, width = map(configuration.whole, (array.pe.accumulators, array.pe.outputs))
+        if design.pe.accumulators is not None:
+            words, width = map(configuration.whole, (design.pe.accumulators, design.pe.outputs))
             yield Level("PE_accumulators", Kind.REGISTERS, (nest.output.array,), words=words, width=width)
 
     def trips(quantity: Callable[[str], Symbol], loops: Iterable[str]) -> tuple[tuple[str, int], ...]:
         return tuple((loop, int(values[quantity(loop).name])) for loop in loops)
 
     return (
-        Level("DRAM", Kind.DRAM, tensors, trips(quantities.tiles, array.order), width=configuration.data.port_words),
+        Level("DRAM", Kind.DRAM, tensors, trips(quantities.tiles, design.order), width=configuration.data.port_words),
         *buffers(exterior=True),
-        *(Level(f"lanes_{loop}", Kind.LANES, loops=trips(quantities.lanes, [loop])) for loop in array.dataflow),
+        *(Level(f"lanes_{loop}", Kind.LANES, loops=trips(quantities.lanes, [loop])) for loop in design.dataflow),
         *buffers(exterior=False),
         *accumulators(),
-        Level("PE_loops", Kind.LOOPS, loops=trips(quantities.lanes, others) + trips(quantities.extent, array.untiled)),
-        Level("latency_hiding", Kind.LOOPS, loops=trips(quantities.t2, array.latency_hiding_loops)),
-        Level("simd_lanes", Kind.LANES, loops=((array.simd_loop, configuration.tiling.simd),)),
+        Level("PE_loops", Kind.LOOPS, loops=trips(quantities.lanes, others) + trips(quantities.extent, design.untiled)),
+        Level("latency_hiding", Kind.LOOPS, loops=trips(quantities.t2, design.latency_hiding_loops)),
+        Level("simd_lanes", Kind.LANES, loops=((design.simd_loop, configuration.tiling.simd),)),
         Level("MAC", Kind.COMPUTE),
     )
 

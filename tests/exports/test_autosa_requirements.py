@@ -46,13 +46,13 @@ def test_none_for_buildable_configurations(row, configure):
             {"t1": {"k": 6}, "simd": 3, "pack": {"A": 3, "B": 3}},
             ["SIMD factor 3 does not divide the 16"] + ["power of two"] * 2,
         ),
-        ({"pack": {"A": 16}}, ["array A: pack 16 does not divide the last dimension of its buffer, 8 words"]),
-        ({"pack": {"C_drain": 2}}, ["array C: pack 2 does not divide the last dimension of its buffer, 3 words"]),
-        ({"pack": {"C_drain": 3}}, ["array C: pack 3 is not a power of two"]),
-        ({"pack": {"A": 1}}, ["array A: pack 1 is not a multiple of the SIMD factor 2"]),
+        ({"pack": {"A": 16}}, ["tensor A: pack 16 does not divide the last dimension of its buffer, 8 words"]),
+        ({"pack": {"C_drain": 2}}, ["tensor C: pack 2 does not divide the last dimension of its buffer, 3 words"]),
+        ({"pack": {"C_drain": 3}}, ["tensor C: pack 3 is not a power of two"]),
+        ({"pack": {"A": 1}}, ["tensor A: pack 1 is not a multiple of the SIMD factor 2"]),
         (
             {"t1": {"k": 32}, "pack": {"A": 32}},
-            ["array A: pack 32 takes 128 bytes, more than the 64 of a DRAM port"],
+            ["tensor A: pack 32 takes 128 bytes, more than the 64 of a DRAM port"],
         ),
         (
             {"permutation": "A"},
@@ -93,9 +93,9 @@ def test_packs_inferred_by_the_published_estimator_may_not_divide():
     array = derive(nest, ("i", "j"), "C", Edition.ODYSSEY)
     tiling = Tiling({"i": 16, "j": 24, "k": 24}, {"i": 4, "j": 6}, 8, {"A": 16, "B": 16, "C_drain": 4})
     assert AUTOSA.obstacles(Configuration(nest, array, data_type("fp32"), tiling)) == (
-        "array A: pack 16 does not divide the last dimension of its buffer, 24 words",
-        "array B: pack 16 does not divide the last dimension of its buffer, 24 words",
-        "array C: pack 4 does not divide the last dimension of its buffer, 6 words",
+        "tensor A: pack 16 does not divide the last dimension of its buffer, 24 words",
+        "tensor B: pack 16 does not divide the last dimension of its buffer, 24 words",
+        "tensor C: pack 4 does not divide the last dimension of its buffer, 6 words",
     )
 
 
@@ -120,7 +120,7 @@ def found_in(nest: LoopNest, permutation: str) -> tuple[str, ...]:
         ("int[i][j] += A[i][k] * B[j][k]", "ijk", "k", "'int' cannot be a name in C"),
         ("C[i][j] += é[i][k] * B[j][k]", "ijk", "k", "'é' cannot be a name in C"),
         ("C[i][j] += printf[i][k] * B[j][k]", "ijk", "k", "'printf' is a name that the exported program uses itself"),
-        ("C[i][j] += i[i][k] * B[j][k]", "ijk", "k", "'i' names both a loop and an array"),
+        ("C[i][j] += i[i][k] * B[j][k]", "ijk", "k", "'i' names both a loop and a tensor"),
     ],
 )
 def test_nests(statement, loops, simd, expected):
@@ -132,7 +132,7 @@ def test_nests(statement, loops, simd, expected):
 def test_an_unknown_dataflow_is_refused(configure):
     chosen = configure()
     other = derive(chosen.nest, ("j", "i"), "C")
-    assert "dataflow j,i is none that AutoSA derives" in AUTOSA.obstacles(replace(chosen, array=other))
+    assert "dataflow j,i is none that AutoSA derives" in AUTOSA.obstacles(replace(chosen, design=other))
 
 
 def test_export_names_all_obstacles(configure):
@@ -140,7 +140,7 @@ def test_export_names_all_obstacles(configure):
         AUTOSA.export(configure(t1={"i": 5}, pack={"C_drain": 2}))
     message = str(error.value)
     assert message.startswith("AutoSA cannot build C[i][j] += A[i][k] * B[j][k], design [i,j] C: ")
-    assert "loop i: t2 = 2 does not divide t1 = 5; array C: pack 2 does not divide" in message
+    assert "loop i: t2 = 2 does not divide t1 = 5; tensor C: pack 2 does not divide" in message
     assert "\n" not in message
 
 

@@ -105,7 +105,7 @@ def test_results_without_a_suitable_design_are_refused(tmp_path):
 
 def test_workloads_that_a_target_lacks_are_refused_in_one_line(tmp_path):
     path = result_file(tmp_path, "depthwise_conv2d", {"o": 8, "r": 5, "c": 7, "p": 3, "q": 3}, "or")
-    for target, reason in (("autosa", "SIMD loop o is parallel"), ("scalesim", "loop o indexes all three arrays")):
+    for target, reason in (("autosa", "SIMD loop o is parallel"), ("scalesim", "loop o indexes all three tensors")):
         with pytest.raises(InputError, match=rf"cannot \w+ this workload: .*{reason}") as error:
             export_result(path, target, tmp_path / "out", nearest=True)
         assert "\n" not in str(error.value)

@@ -167,7 +167,7 @@ def test_dataflows_and_arrays(name, dataflow, expected, rows, columns):
     assert (preset.dataflow, preset.arrayheight, preset.arraywidth) == (expected, rows, columns)
     assert preset.bandwidth == 16
     # multipliers: all of them where SIMD lanes are rows, one per PE otherwise
-    costs = evaluate(chosen.array, chosen.tiling.quantities(chosen.array, chosen.nest.sizes), chosen.data, FRACTION)
+    costs = evaluate(chosen.design, chosen.tiling.quantities(chosen.design, chosen.nest.sizes), chosen.data, FRACTION)
     lanes = metric_values(costs)["dsp"] / chosen.data.dsp(2)
     assert rows * columns == lanes / (2 if expected == "os" else 1)
     assert ("2 SIMD lanes of each PE are left out" in files["README.md"]) == (expected == "os")
@@ -179,9 +179,9 @@ def test_dataflows_and_arrays(name, dataflow, expected, rows, columns):
         ("mm", "k", "dataflow (k) keeps nothing in place"),
         ("conv2d", "i", "dataflow (i) keeps nothing in place"),
         ("conv2d", "rc", "dataflow (r,c) has two loops over pixels in space; SCALE-Sim has rows or columns for pixels"),
-        ("batched_mm", "ij", "loop b indexes all three arrays"),
-        ("depthwise_conv2d", "or", "loop o indexes all three arrays"),
-        ("mttkrp", "ij", "the nest multiplies 3 arrays"),
+        ("batched_mm", "ij", "loop b indexes all three tensors"),
+        ("depthwise_conv2d", "or", "loop o indexes all three tensors"),
+        ("mttkrp", "ij", "the nest multiplies 3 tensors"),
     ],
 )
 def test_the_others_are_refused_with_the_reason(name, dataflow, reason):

@@ -168,7 +168,7 @@ CONFIGURATIONS = [
     configuration("mv", "i", {"i": 9, "j": 10}),
 ]
 
-everything = pytest.mark.parametrize("chosen", CONFIGURATIONS, ids=lambda c: f"{c.nest.name} {c.array.name}")
+everything = pytest.mark.parametrize("chosen", CONFIGURATIONS, ids=lambda c: f"{c.nest.name} {c.design.name}")
 
 
 @everything
@@ -225,7 +225,7 @@ def test_projections_are_the_statement(chosen):
 
 @everything
 def test_lanes_are_the_designs(chosen):
-    nest, array, data, tiling = chosen.nest, chosen.array, chosen.data, chosen.tiling
+    nest, array, data, tiling = chosen.nest, chosen.design, chosen.data, chosen.tiling
     files = load(TIMELOOP.export(chosen))
     mesh = {n.name: n.spatial.meshX for n in files.architecture.nodes if isinstance(n, Container) and n.name != "system"}
     used = {e.target: prod(e.trips.values()) for e in files.mapping if isinstance(e, Loops) and e.type == "spatial"}
@@ -267,10 +267,10 @@ def test_tiles_fit_their_buffers(chosen):
             assert words == needed
 
 
-@pytest.mark.parametrize("chosen", CONFIGURATIONS[:6], ids=lambda c: c.array.name)
+@pytest.mark.parametrize("chosen", CONFIGURATIONS[:6], ids=lambda c: c.design.name)
 def test_off_chip_words_counted_as_timeloop_does_are_the_models(chosen):
     """A tile comes anew in every iteration of the DRAM's loops, but for innermost ones that do not index it."""
-    nest, array, data, tiling = chosen.nest, chosen.array, chosen.data, chosen.tiling
+    nest, array, data, tiling = chosen.nest, chosen.design, chosen.data, chosen.tiling
     files = load(TIMELOOP.export(chosen))
     dram = next(e for e in files.mapping if isinstance(e, Loops) and e.target == "DRAM")
     after = next(e.target for e in files.mapping if e.target != "DRAM")
