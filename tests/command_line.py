@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import chdir, contextmanager
@@ -74,18 +75,43 @@ def ithaca(*arguments: object, cwd: Path | None = None, env: Mapping[str, str] |
     return CompletedProcess(words, status if isinstance(status, int) else int(status is not None), *texts)
 
 
-def start(*arguments: object, sigint: str = "default_int_handler", **options: Any) -> Popen[str]:
+class Process(Popen[str]):
+    """A process that ends with its ``with`` block where that fails, which would otherwise wait for it."""
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
+        if kind is not None:
+            self.kill()
+        super().__exit__(kind, *rest)
+
+
+def start(*arguments: object, sigint: str = "default_int_handler", **options: Any) -> Process:
     """Start a command in a process of its own, with options of `Popen`; SIGINT reaches it however the tests were started."""
     command = [sys.executable, "-c", TOLD.format(sigint), *map(str, arguments)]
-    return Popen(command, text=True, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
+    return Process(command, text=True, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
 
 
-def begin(*arguments: object, **options: Any) -> Popen[str]:
+def begin(*arguments: object, **options: Any) -> Process:
     """Start a command as `start` does, and wait until the program itself begins."""
     process = start(*arguments, **options)
     assert process.stderr is not None
     assert process.stderr.readline() == "begun\n"
     return process
+
+
+def interrupted(*arguments: object) -> tuple[int, str, str]:
+    """Interrupt a command that takes minutes, once it has begun to search: exit status, output and errors.
+
+    How soon that is depends on the machine; before, it has nothing, says so, and is given more time.
+    """
+    for pause in (2, 4, 8, 16, 32):
+        with begin(*arguments) as process:
+            time.sleep(pause)
+            process.send_signal(signal.SIGINT)
+            output, errors = process.communicate(timeout=100)
+        if process.returncode != 130:
+            break
+        assert (output, errors) == ("", "ithaca: interrupted\n")
+    return process.returncode, output, errors
 
 
 @contextmanager

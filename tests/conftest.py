@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import time
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.reference import DESCRIPTORS, golden_text
+from tests.solver import known_optima
 
 # inherited by the processes that share the tests: each has one processor
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -34,10 +39,31 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         option.dist = "worksteal"
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Slow tests enumerate; others look up what was found so before."""
+    known_optima.slow = item.get_closest_marker("slow") is not None
+
+
+def pytest_sessionfinish() -> None:
+    """Keep what was enumerated, where that was asked for."""
+    known_optima.save_found()
+
+
+@pytest.fixture
+def counted_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that goes on by 10 µs whenever it is asked, so that a time limit is one of steps, on whatever machine."""
+    asked = itertools.count()
+    monkeypatch.setattr(time, "perf_counter", lambda: next(asked) * 1e-5)
+
+
 @pytest.fixture(scope="session")
-def shared() -> Path:
-    """The folder of reference material beside the project; tests skip without it."""
-    folder = Path(__file__).resolve().parents[1].parent / "shared"
-    if not (folder / "golden").is_dir():
-        pytest.skip("no ../shared beside the project")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of reference data: ``golden/*.csv`` and ``descriptors/*.json``."""
+    folder = tmp_path_factory.mktemp("reference")
+    for name in ("golden", "descriptors"):
+        (folder / name).mkdir()
+    for app in ("gemm", "cnn"):
+        (folder / "golden" / f"{app}.csv").write_text(golden_text(app))
+    for name, text in DESCRIPTORS.items():
+        (folder / "descriptors" / f"{name}.json").write_bytes(text)
     return folder

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import signal
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -25,7 +24,7 @@ from ithaca.peers.budget import Budget
 from ithaca.studies.charts.chart import Chart, LineChart, Series
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.writing import check_folder
-from tests.command_line import begin, ithaca
+from tests.command_line import interrupted, ithaca
 
 #: Its claims are about what is found in so many seconds: on a busy machine they may differ.
 TIMED = "figure-9"
@@ -252,11 +251,8 @@ def test_the_command_refuses_bad_words_in_one_line(tmp_path: Path) -> None:
 
 def test_an_interrupted_command_says_so_and_leaves_nothing(tmp_path: Path) -> None:
     peers = all(find_spec(library) for library in ("optuna", "torch", "pymoo", "nevergrad"))
-    with begin("experiment", "figure-7" if peers else "figure-5", "--full", "-o", tmp_path / "out") as process:
-        time.sleep(5)
-        process.send_signal(signal.SIGINT)
-        output, errors = process.communicate(timeout=100)
-    assert (process.returncode, output) == (1, "")
+    status, output, errors = interrupted("experiment", "figure-7" if peers else "figure-5", "--full", "-o", tmp_path / "out")
+    assert (status, output) == (1, "")
     assert "interrupted" in errors
     assert errors.count("\n") == 1
     assert list(tmp_path.iterdir()) == []

@@ -34,6 +34,7 @@ from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from tests.problems import MM_DATAFLOWS, mm_points, mm_problem, mm_sizes
+from tests.reference import DESCRIPTORS
 
 SMALL = (48, 40, 32)
 
@@ -341,7 +342,7 @@ def test_odyssey_names_extents_factors_and_packs(seeds: Seeds) -> None:
     assert read == [odyssey_parameters(problem, t) for t in seeds.tilings]
 
 
-def test_odyssey_names_are_those_of_the_published_descriptions(shared: Path) -> None:
+def test_odyssey_names_are_those_of_the_published_descriptions() -> None:
     """Numbers of packs and order of the tunable parameters, of all 27 designs."""
     names = {"gemm": ("mm", "ABC"), "cnn": ("conv2d", ("cin", "w", "cout"))}
     spaces = {
@@ -349,9 +350,9 @@ def test_odyssey_names_are_those_of_the_published_descriptions(shared: Path) -> 
         "cnn": ("o", "r", "c", "i", "o,r", "o,c", "o,i", "r,c", "r,i", "c,i"),
     }
     seen = 0
-    for path in sorted((shared / "descriptors").glob("*.json")):
-        described = json.loads(path.read_text())
-        app, kernel, _ = path.stem.replace("kernel", "").split("_")
+    for name, text in DESCRIPTORS.items():
+        described = json.loads(text)
+        app, kernel, _ = name.replace("kernel", "").split("_")
         nest = workload(names[app][0])
         dataflow = find_dataflow(nest, tuple(spaces[app][int(kernel)].split(",")))
         # the order of permutations differs between the two: take the one whose modules agree
@@ -363,13 +364,13 @@ def test_odyssey_names_are_those_of_the_published_descriptions(shared: Path) -> 
             problem = Problem(nest, array, DATA_TYPES["fp32"], (), parse_objective("latency"))
             packs = pack_names(problem)
             expected = {m: v["data_pack_factor_inter"] for m, v in described["memory"].items() if m != "PE"}
-            assert {m.name: packs[g.name] for g in array.packed_groups for m in g.buffers} == expected, path.stem
+            assert {m.name: packs[g.name] for g in array.packed_groups for m in g.buffers} == expected, name
             tunable = [p["name"] for p in described["params"] if p["tunable"]]
             tiling = solve_exact(replace(problem, nest=nest.with_sizes(dict.fromkeys(nest.loops, 2)))).tiling
             assert tiling is not None
-            assert [n for n in odyssey_parameters(problem, tiling) if n in tunable] == tunable, path.stem
+            assert [n for n in odyssey_parameters(problem, tiling) if n in tunable] == tunable, name
             seen += 1
             break
         else:
-            pytest.fail(f"no design has the modules of {path.stem}")
+            pytest.fail(f"no design has the modules of {name}")
     assert seen == 27

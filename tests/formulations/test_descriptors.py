@@ -28,8 +28,8 @@ from ithaca.formulations.systolic.systolic_array import Edition, Epilogue
 from ithaca.formulations.systolic.tiling import Tiling, group_packs
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
+from tests.reference import DESCRIPTORS, golden_text
 
-SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 MM = workload("mm")
 CNN = workload("conv2d")
 
@@ -94,27 +94,20 @@ def nest_of(name):
     return MM if name.startswith("gemm") else CNN
 
 
-@cache
-def published(name):
-    return load_descriptor(SHARED / "descriptors" / f"{name}.json", nest_of(name))
+@pytest.fixture(scope="module")
+def published(reference):
+    return cache(lambda name: load_descriptor(reference / "descriptors" / f"{name}.json", nest_of(name)))
 
 
-NAMES = sorted(path.stem for path in (SHARED / "descriptors").glob("*.json"))
-needs_shared = pytest.mark.skipif(not NAMES, reason="the shared descriptors are not here")
-
-
-@needs_shared
-@pytest.mark.parametrize("name", NAMES)
-def test_published_description_is_the_derived_array(name):
+@pytest.mark.parametrize("name", DESCRIPTORS)
+def test_published_description_is_the_derived_array(name, published):
     array, nest = published(name), nest_of(name)
     check_equal(array, derive(nest, array.dataflow, array.permutation, Edition.ODYSSEY), nest)
 
 
-@needs_shared
 @pytest.mark.parametrize("kernels", ["gemm", "cnn"])
-def test_published_descriptions_give_the_golden_metrics(kernels):
-    with (SHARED / "golden" / f"{kernels}.csv").open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["edition"] == "odyssey"]
+def test_published_descriptions_give_the_golden_metrics(kernels, published):
+    rows = [row for row in csv.DictReader(golden_text(kernels).splitlines()) if row["edition"] == "odyssey"]
     assert rows
     for row in rows:
         array = published(f"{kernels}_{row['descriptor']}")

@@ -19,7 +19,7 @@ from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.workloads.errors import InputError
 from tests.problems import mm_problem, mm_tiling
-from tests.solver.brute_force import brute_force
+from tests.solver.known_optima import brute_force
 
 # (i,j)/C on 16×16×8: 4×2 PEs of 2 lanes, one tile of each loop but k, which has 2
 PROBLEM = mm_problem((16, 16, 8))

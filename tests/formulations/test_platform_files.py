@@ -208,9 +208,9 @@ def test_yaml_bomb_is_refused_at_once(tmp_path: Path) -> None:
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]
     path = tmp_path / "bomb.yaml"
     path.write_text("\n".join(lines))
-    start = time.perf_counter()
+    start = time.process_time()
     assert "alias 'a0'" in refusal(path)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 @given(

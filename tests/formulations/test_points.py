@@ -27,8 +27,6 @@ from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import MAX_EXTENT, LoopNest
 
-SAMPLE = Path(__file__).parent / "data" / "golden_sample.csv"
-GOLDEN = Path(__file__).resolve().parents[2].parent / "shared" / "golden"
 #: the metrics the golden files record
 RECORDED = ("latency", "prologue", "main", "epilogue", "dsp", "bram18k", "off_chip_words")
 FP32 = data_type("fp32")
@@ -65,8 +63,10 @@ def refusal(path: Path, nest: LoopNest | None = None) -> str:
     return message.removeprefix(str(path)).strip(" :")
 
 
-def check_golden(path: Path, name: str) -> None:
+@pytest.mark.parametrize(("app", "name"), [("gemm", "mm"), ("cnn", "conv2d")])
+def test_golden(app: str, name: str, reference: Path) -> None:
     """Every row of a golden file against the model."""
+    path = reference / "golden" / f"{app}.csv"
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
     evaluated = evaluate_points(load_points(path, workload(name)), FP32)
@@ -80,21 +80,6 @@ def check_golden(path: Path, name: str) -> None:
         words = found["metrics"]["off_chip_words_by_array"]
         assert sum(words.values()) == pytest.approx(found["metrics"]["off_chip_words"], rel=1e-12)
         assert set(words) == {access.array for access in workload(name).accesses}
-
-
-@pytest.mark.parametrize(("app", "name"), [("gemm", "mm"), ("cnn", "conv2d")])
-def test_golden_sample(tmp_path: Path, app: str, name: str) -> None:
-    with SAMPLE.open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["app"] == app]
-    path = tmp_path / "sample.csv"
-    path.write_text(csv_text(*rows))
-    check_golden(path, name)
-
-
-@pytest.mark.skipif(not GOLDEN.is_dir(), reason="the golden files are not part of the repository")
-@pytest.mark.parametrize(("app", "name"), [("gemm", "mm"), ("cnn", "conv2d")])
-def test_golden(app: str, name: str) -> None:
-    check_golden(GOLDEN / f"{app}.csv", name)
 
 
 def test_points_of_a_design_are_evaluated_together_and_stay_exact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,15 +34,16 @@ def test_every_prover_finds_the_same(method: Method, seed: int) -> None:
     assert (found.value, found.certificate.status) == (expected.value, expected.certificate.status)
 
 
+@pytest.mark.usefixtures("counted_time")
 def test_auto_asks_geometric_programs_and_cpsat_when_search_alone_is_not_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auto, "ALONE", 0.01)
+    monkeypatch.setattr(auto, "ALONE", 2e-5)
     problem = mm_problem((1024, 1024, 1024))
     solution = auto.solve_auto(problem)
     assert solution.certificate.method == "exact+gp"
     assert (solution.value, solution.certificate.status) == (639876, Status.OPTIMAL)
     # with no time for exact search, CP-SAT goes on from what geometric programs found
     monkeypatch.setattr(auto, "CPSAT_SHARE", 1.0)
-    short = auto.solve_auto(problem, SolveOptions(time_limit=5))
+    short = auto.solve_auto(problem, SolveOptions(time_limit=0.2))
     assert short.certificate.method.startswith("exact+gp")
     assert short.value is not None
     assert short.certificate.lower_bound is not None
@@ -139,11 +140,11 @@ def test_a_proof_that_a_configuration_contradicts_is_loud(wrong: Start, monkeypa
         auto.solve_auto(problem, start=start)
 
 
-@pytest.mark.usefixtures("endless_tables")
+@pytest.mark.usefixtures("counted_time", "endless_tables")
 def test_evolution_finds_the_incumbent_where_tables_take_too_long() -> None:
     problem = mm_problem((96, 80, 40))
     optimum = solve_exact(problem).value
-    solution = auto.solve_auto(problem, SolveOptions(time_limit=3))
+    solution = auto.solve_auto(problem, SolveOptions(time_limit=1))
     assert solution.certificate.method == "gp+evolve"
     assert solution.certificate.status is Status.FEASIBLE
     assert optimum is not None

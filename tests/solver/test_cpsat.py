@@ -32,7 +32,7 @@ from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 from tests.problems import MM_DATAFLOWS, mm_problem, mm_tiling
-from tests.solver.brute_force import brute_force
+from tests.solver.known_optima import brute_force
 from tests.solver.test_exact import random_problem
 
 OPTIMUM_1024 = Fraction(639876)

@@ -24,7 +24,7 @@ from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
 from tests.problems import mm_problem
-from tests.solver.brute_force import brute_force
+from tests.solver.known_optima import brute_force
 from tests.solver.test_cpsat import ASIC, check_against_others
 from tests.solver.test_exact import random_problem
 

@@ -23,7 +23,7 @@ from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions, never
 from ithaca.solver.result_files import load_result
 from tests.problems import MM_DATAFLOWS, mm_problem
-from tests.solver.brute_force import brute_force
+from tests.solver.known_optima import brute_force
 from tests.solver.test_exact import random_problem
 
 

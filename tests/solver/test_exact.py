@@ -22,7 +22,7 @@ from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 from tests.problems import mm_problem, mm_tiling
-from tests.solver.brute_force import brute_force
+from tests.solver.known_optima import brute_force
 
 EXTENTS = [*range(1, 13), 16, 24]
 

@@ -16,7 +16,7 @@ from ithaca.solver.options import SolveOptions
 from ithaca.solver.tables.frame import build_model
 from ithaca.workloads.library import workload
 from tests.problems import mm_problem
-from tests.solver.brute_force import brute_force
+from tests.solver.known_optima import brute_force
 
 OBJECTIVES = (
     "-throughput",

@@ -33,7 +33,7 @@ from ithaca.solver.progress import Progress
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from tests.problems import MM_DATAFLOWS, mm_problem
-from tests.solver.brute_force import brute_force
+from tests.solver.known_optima import brute_force
 from tests.solver.test_exact import random_problem
 
 #: Proven optima of the published objectives at 1024³ on the U250 (odyssey edition, dataflow (i,j), permutation C).

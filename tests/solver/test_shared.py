@@ -26,7 +26,7 @@ from ithaca.solver.shared.plans import Plan, best_plan
 from ithaca.solver.shared.search import SharedSearch
 from ithaca.workloads.errors import InputError
 from tests.problems import mm_problem
-from tests.solver.brute_force import _packs, loop_points
+from tests.solver.enumeration import _packs, loop_points
 
 Hardware = tuple[int, ...]
 SIZES = ((6, 4, 8), (4, 9, 4))

@@ -13,7 +13,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.objectives import parse_objective
-from tests.solver.brute_force import _packs, loop_points
+from tests.solver.enumeration import _packs, loop_points
 
 Vectors = NDArray[np.float64]
 

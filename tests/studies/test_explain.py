@@ -152,7 +152,7 @@ def test_roofs_of_a_strided_convolution(edition: Edition) -> None:
     solved = 0
     for array in designs(nest, edition)[::5]:
         problem = Problem(nest, array, like.data, like.limits, like.objective)
-        solution = solve_exact(problem, SolveOptions(time_limit=2))
+        solution = solve_exact(problem, SolveOptions(gap=0.5))
         if solution.tiling is not None:
             check(problem, solution.tiling)
             solved += 1
@@ -192,7 +192,7 @@ def test_every_workload_has_its_facts(name: str) -> None:
     like = mm_problem((2, 2, 2))
     solved = 0
     for array in designs(small, Edition.EXACT)[:3]:
-        solution = solve_exact(Problem(small, array, like.data, like.limits, like.objective), SolveOptions(time_limit=2))
+        solution = solve_exact(Problem(small, array, like.data, like.limits, like.objective), SolveOptions(gap=0.5))
         if solution.tiling is not None:
             check(solution.problem, solution.tiling)
             solved += 1

@@ -25,7 +25,7 @@ from ithaca.studies.network.store import ProblemStore
 from ithaca.studies.network.totals import adds_up, best_total, total
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.network import Network
-from tests.solver.brute_force import brute_force
+from tests.solver.known_optima import brute_force
 from tests.studies.network.tiny import tiny_network, tiny_request
 
 #: No padding: few enough points for brute force.

@@ -36,7 +36,7 @@ def loop_points(problem: Problem, loop: str) -> list[tuple[int, int]]:
     return points
 
 
-def brute_force(problem: Problem) -> Fraction | None:
+def enumerated_optimum(problem: Problem) -> Fraction | None:
     """The least objective over the whole space; None if no point meets the limits."""
     array, sizes = problem.array, problem.nest.sizes
     grids = np.meshgrid(*(np.arange(len(loop_points(problem, loop))) for loop in array.band), indexing="ij")

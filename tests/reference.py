@@ -1,0 +1,20 @@
+"""Reference data of `tests/data`, compressed there."""
+
+from __future__ import annotations
+
+import gzip
+import tarfile
+from pathlib import Path
+
+DATA = Path(__file__).parent / "data"
+
+#: The published descriptions, by name.
+with tarfile.open(DATA / "descriptors.tar.xz") as _archive:
+    DESCRIPTORS = {
+        Path(member.name).stem: file.read() for member in _archive if (file := _archive.extractfile(member)) is not None
+    }
+
+
+def golden_text(app: str) -> str:
+    """The golden table of ``gemm`` or ``cnn``, as CSV."""
+    return gzip.decompress((DATA / "golden" / f"{app}.csv.gz").read_bytes()).decode()
