@@ -192,6 +192,10 @@ class Table:
         found = [dict(zip(self.columns, row, strict=True)) for row in self.rows]
         return [record for record in found if all(record[name] == value for name, value in equal.items())]
 
+    def values(self, key: str, value: str, **equal: Cell) -> dict[str, float]:
+        """The numbers of a column by the names of another one."""
+        return {str(record[key]): float(record[value]) for record in self.records(**equal)}  # type: ignore[arg-type]
+
     def series(
         self,
         by: Sequence[str],

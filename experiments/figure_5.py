@@ -11,7 +11,16 @@ from bisect import bisect_right
 from fractions import Fraction
 
 from ithaca.experiments.experiment import NOT_AT_HAND, OWN, Claim, Experiment, Outcome, Run, Table
-from ithaca.experiments.matrix_product import PERFORMANCE, SIZE, budget_settings, design_text, matrix_problem, prove
+from ithaca.experiments.matrix_product import (
+    MEAN,
+    PERFORMANCE,
+    SIZE,
+    budget_settings,
+    design_text,
+    matrix_problem,
+    prove,
+    spread,
+)
 from ithaca.experiments.published_designs import LATENCY, NORMALISED, expressions, rounded_program
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.evolution.search import POPULATION, Evolution
@@ -58,20 +67,15 @@ def run(how: Run) -> Outcome:
         {
             "seeds from": name,
             "samples": place,
-            "mean share of the optimum": _mean(at),
-            "least share": min(at),
-            "largest share": max(at),
-            "repetitions": repeats,
+            **spread(at),
             "seed design": None if start is None else design_text(start[0]),
         }
         for name, start in starts.items()
         for place, at in zip(places, shares[name], strict=True)
     )
     title = "Evolution from the designs of solver objectives (1024³)"
-    series = table.series(["seeds from"], ["samples"], "mean share of the optimum", times=100)
-    early, stated = (
-        {name: _mean(of[list(places).index(count)]) for name, of in shares.items()} for count in (EARLY_SAMPLES, STATED_SAMPLES)
-    )
+    series = table.series(["seeds from"], ["samples"], MEAN, times=100)
+    early, stated = (table.values("seeds from", MEAN, samples=count) for count in (EARLY_SAMPLES, STATED_SAMPLES))
     return Outcome(
         table,
         _claims(early, stated, {name: optimum / start[1] for name, start in starts.items() if start is not None}),
@@ -101,10 +105,6 @@ def _share(optimum: Fraction, found: Convergence, samples: int) -> float:
     """Optimum over the best value after so many samples; 0 where there is none yet."""
     place = bisect_right([used for used, _ in found], samples)
     return float(optimum / found[place - 1][1]) if place else 0.0
-
-
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values)
 
 
 def _claims(early: dict[str, float], stated: dict[str, float], seeds: dict[str, Fraction]) -> tuple[Claim, ...]:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from ithaca.experiments.experiment import NOT_AT_HAND, OWN, Claim, Experiment, Mode, Outcome, Run, Table
-from ithaca.experiments.matrix_product import PERFORMANCE, SIZE, budget_settings
+from ithaca.experiments.matrix_product import PERFORMANCE, SHARE, SIZE, budget_settings
 from ithaca.experiments.methods_compared import (
     BEST_DESIGN,
     DESIGNS,
     EXACT,
     MOST_SAMPLES,
     SEEDED,
-    Compared,
     budget_text,
     compare,
     design_name,
-    geometric_mean,
+    mean_shares,
     methods,
 )
 from ithaca.peers.budget import Budget
@@ -42,22 +41,20 @@ def run(how: Run) -> Outcome:
         budgets[EXACT] = Budget(seconds=FULL_SECONDS)
     budgets = {m: b.within(how.run_seconds) for m, b in budgets.items()}
     found = compare(names, designs, (how.seed,), budgets, size, how)
-    means = {m: geometric_mean([_share(c) for c in found if c.job.method == m]) for m in names}
     table = Table.of(
         c.row
         | {
             "budget": budget_text(c.job.budget),
-            "latency (cycles)": c.trace.value,
-            "proven optimum (cycles)": c.optimum,
-            "share of the optimum": _share(c),
+            **c.result(c.trace.value),
             "samples": c.trace.samples,
             "seconds": round(c.trace.seconds, 3),
             "ended": c.trace.ended.value,
         }
         for c in found
     )
-    series = table.series(["method"], ["dataflow", "permutation"], "share of the optimum", notes="budget", times=100)
+    series = table.series(["method"], ["dataflow", "permutation"], SHARE, notes="budget", times=100)
     chart = LineChart(f"Search methods on the designs of {size}³", "dataflow and permutation", PERFORMANCE, series)
+    means = mean_shares(table)
     settings = budget_settings(size) | {
         "edition": "odyssey",
         "designs": [design_name(d) for d in designs],
@@ -65,10 +62,6 @@ def run(how: Run) -> Outcome:
         "geometric mean share": means,
     }
     return Outcome(table, _claims(means), chart, settings)
-
-
-def _share(compared: Compared) -> float:
-    return compared.share(compared.trace.value)
 
 
 def _claims(means: dict[str, float]) -> tuple[Claim, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ithaca.experiments.experiment import NOT_AT_HAND, Cell, Claim, Experiment, Outcome, Run, Table
-from ithaca.experiments.matrix_product import PERFORMANCE, SIZE, budget_settings
+from ithaca.experiments.matrix_product import MEAN, PERFORMANCE, SIZE, budget_settings, spread
 from ithaca.experiments.methods_compared import (
     BEST_DESIGN,
     EXACT,
@@ -50,15 +50,12 @@ def run(how: Run) -> Outcome:
                     "method": method,
                     "stands for": STANDS_FOR[method],
                     "samples": place,
-                    "mean share of the optimum": sum(shares) / len(shares),
-                    "least share": min(shares),
-                    "largest share": max(shares),
-                    "repetitions": repeats,
+                    **spread(shares),
                 }
             )
     table = Table.of(rows)
     title = f"Sample efficiency on {design_name(BEST_DESIGN)} of 1024³"
-    series = table.series(["method"], ["samples"], "mean share of the optimum", times=100)
+    series = table.series(["method"], ["samples"], MEAN, times=100)
     chart = LineChart(title, "samples", PERFORMANCE, series, steps=True, log_x=True)
     settings = budget_settings(SIZE) | {
         "edition": "odyssey",
@@ -70,8 +67,7 @@ def run(how: Run) -> Outcome:
 
 
 def _claims(table: Table) -> tuple[Claim, ...]:
-    stated = table.records(samples=STATED_SAMPLES)
-    reached = {str(row["method"]): float(row["mean share of the optimum"]) for row in stated}  # type: ignore[arg-type]
+    reached = table.values("method", MEAN, samples=STATED_SAMPLES)
     others = {method: share for method, share in reached.items() if method != SEEDED}
     second = max(others, key=lambda method: others[method])
     share = f"mean share of the proven optimum after {STATED_SAMPLES:,} samples"

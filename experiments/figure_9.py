@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ithaca.experiments.experiment import NOT_AT_HAND, OWN, Claim, Experiment, Mode, Outcome, Run, Table
-from ithaca.experiments.matrix_product import PERFORMANCE, SIZE, budget_settings
+from ithaca.experiments.matrix_product import PERFORMANCE, SHARE, SIZE, budget_settings
 from ithaca.experiments.methods_compared import (
     BEST_DESIGN,
     DESIGNS,
@@ -11,7 +11,7 @@ from ithaca.experiments.methods_compared import (
     SEEDED,
     compare,
     design_name,
-    geometric_mean,
+    mean_shares,
     methods,
 )
 from ithaca.peers.budget import Budget
@@ -29,22 +29,19 @@ def run(how: Run) -> Outcome:
     names = methods(how) if how.full else QUICK
     seconds, designs = SECONDS, DESIGNS if how.full else (BEST_DESIGN,)
     found = compare(names, designs, (how.seed,), dict.fromkeys(names, Budget(seconds=seconds)), SIZE, how)
-    shares = {(c.job.method, c.job.design): c.share(c.trace.value_after(seconds)) for c in found}
     table = Table.of(
         c.row
         | {
             "seconds allowed": seconds,
-            "latency (cycles)": c.trace.value_after(seconds),
-            "proven optimum (cycles)": c.optimum,
-            "share of the optimum": shares[c.job.method, c.job.design],
+            **c.result(c.trace.value_after(seconds)),
             "samples": c.trace.samples,
             "seconds to the last improvement": round(c.trace.improvements[-1].seconds, 3) if c.trace.improvements else None,
         }
         for c in found
     )
-    series = table.series(["dataflow", "permutation"], ["method"], "share of the optimum", times=100)
+    series = table.series(["dataflow", "permutation"], ["method"], SHARE, times=100)
     chart = LineChart(f"Search methods on 1024³ after {seconds:g} s", "method", PERFORMANCE, series)
-    means = {m: geometric_mean([shares[m, d] for d in designs]) for m in names}
+    means = mean_shares(table)
     settings = budget_settings(SIZE) | {
         "edition": "odyssey",
         "designs": [design_name(d) for d in designs],
@@ -52,7 +49,7 @@ def run(how: Run) -> Outcome:
         "methods": list(names),
         "geometric mean share": means,
     }
-    best = {m: shares[m, BEST_DESIGN] for m in names}
+    best = table.values("method", SHARE, dataflow=",".join(BEST_DESIGN[0]), permutation=BEST_DESIGN[1])
     return Outcome(table, _claims(best, means, seconds), chart, settings)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -37,7 +37,6 @@ def matrix_problem(
     dataflow: tuple[str, ...] = ("i", "j"),
     permutation: str = "C",
     edition: Edition = Edition.ODYSSEY,
-    dsp: Fraction = DSP,
     bram18k: Fraction = BRAM18K,
     space: SpaceOptions | None = None,
 ) -> Problem:
@@ -55,14 +54,14 @@ def matrix_problem(
         The design.
     edition : Edition
         Statement of the cost model; the paper's by default.
-    dsp, bram18k : Fraction
-        The budget.
+    bram18k : Fraction
+        The budget of block RAM.
     space : SpaceOptions, optional
         Restrictions of the design space.
     """
     nest = workload("mm", {"i": size, "j": size, "k": size})
     array = derive(nest, dataflow, permutation, edition)
-    limits = (Limit("dsp", dsp), Limit("bram18k", bram18k), *more)
+    limits = (Limit("dsp", DSP), Limit("bram18k", bram18k), *more)
     return Problem(nest, array, data_type("fp32"), limits, parse_objective(objective), space or SpaceOptions())
 
 
@@ -113,6 +112,9 @@ def prove(problem: Problem, run: Run, start: Tiling | None = None) -> Optimum:
 #: What is plotted of shares of the optimum.
 PERFORMANCE = "performance (% of the proven optimum)"
 
+#: The column of shares of the optimum, where each is of one run, and where it is their mean.
+SHARE, MEAN = "share of the optimum", "mean share of the optimum"
+
 #: The column of configurations.
 DESIGN = "design (t1 | t2, SIMD)"
 
@@ -120,6 +122,12 @@ DESIGN = "design (t1 | t2, SIMD)"
 def resources(metrics: Mapping[str, Fraction]) -> dict[str, Fraction]:
     """DSP blocks and block RAM, as columns of a table."""
     return {"DSP": metrics["dsp"], "BRAM18K": metrics["bram18k"]}
+
+
+def spread(shares: Sequence[float]) -> dict[str, float]:
+    """Mean and extremes of repeated runs, as columns of a table."""
+    mean = sum(shares) / len(shares)
+    return {MEAN: mean, "least share": min(shares), "largest share": max(shares), "repetitions": len(shares)}
 
 
 def design_text(tiling: Tiling) -> str:

@@ -17,8 +17,8 @@ from fractions import Fraction
 from importlib.util import find_spec
 from math import exp, log
 
-from ithaca.experiments.experiment import Cell, Run
-from ithaca.experiments.matrix_product import DATAFLOWS, PERMUTATIONS, matrix_problem, prove
+from ithaca.experiments.experiment import Cell, Run, Table
+from ithaca.experiments.matrix_product import DATAFLOWS, PERMUTATIONS, SHARE, matrix_problem, prove
 from ithaca.formulations.problem import Problem
 from ithaca.peers.budget import Budget
 from ithaca.peers.methods import PEERS, run_peer
@@ -100,6 +100,10 @@ class Compared:
         method = {"method": self.job.method, "stands for": STANDS_FOR[self.job.method]}
         return {"dataflow": ",".join(dataflow), "permutation": permutation, **method}
 
+    def result(self, value: Fraction | None) -> dict[str, Cell]:
+        """Columns of what it had found at some time."""
+        return {"latency (cycles)": value, "proven optimum (cycles)": self.optimum, SHARE: self.share(value)}
+
 
 def design_name(design: Design) -> str:
     """A design as in the tables, such as ``[i,j] C``."""
@@ -169,9 +173,13 @@ def budget_text(budget: Budget) -> str:
     return " or ".join(parts)
 
 
-def geometric_mean(shares: Sequence[float]) -> float:
-    """Geometric mean; 0 if one of them is."""
-    return exp(sum(map(log, shares)) / len(shares)) if all(shares) else 0.0
+def mean_shares(table: Table) -> dict[str, float]:
+    """Geometric mean of the shares of the optimum of every method; 0 where one of them is."""
+    found = {}
+    for method in dict.fromkeys(str(record["method"]) for record in table.records()):
+        shares = [float(record[SHARE]) for record in table.records(method=method)]  # type: ignore[arg-type]
+        found[method] = exp(sum(map(log, shares)) / len(shares)) if all(shares) else 0.0
+    return found
 
 
 def _traces(jobs: Sequence[Job], threads: int) -> Generator[Trace, None, None]:

@@ -23,13 +23,6 @@ def check_plot(path: Path) -> None:
             f"cannot plot to {path}: unknown kind of file; allowed: a name that ends in {', '.join(PICTURES + PAGES)}"
         )
     check_writable(path)
-    package = "matplotlib" if suffix in PICTURES else "plotly"
-    try:
-        __import__(package)
-    except ImportError:
-        raise InputError(
-            f"{suffix[1:].upper()} plots need the package {package}; install it with pip install {package}"
-        ) from None
 
 
 def save_plot(chart: Chart, path: Path) -> None:
