@@ -29,7 +29,9 @@ TOLD = (
 )
 
 
-def ithaca(*arguments: object, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> CompletedProcess[str]:
+def ithaca(
+    *arguments: object, cwd: Path | None = None, env: Mapping[str, str] | None = None, together: bool = False
+) -> CompletedProcess[str]:
     """Run a command to its end, as `ithaca.cli.main` does in a process of its own.
 
     Parameters
@@ -40,6 +42,8 @@ def ithaca(*arguments: object, cwd: Path | None = None, env: Mapping[str, str] |
         The folder to run it in.
     env : Mapping, optional
         Environment variables to set beside those there are.
+    together : bool
+        Whether errors go where output goes.
 
     Returns
     -------
@@ -56,7 +60,7 @@ def ithaca(*arguments: object, cwd: Path | None = None, env: Mapping[str, str] |
         chdir(cwd or Path.cwd()),
         _same_handlers(),
         _redirected(1, output.fileno()) as sys_stdout,
-        _redirected(2, errors.fileno()) as sys_stderr,
+        _redirected(2, (output if together else errors).fileno()) as sys_stderr,
         patch.object(sys, "stdout", sys_stdout),
         patch.object(sys, "stderr", sys_stderr),
         _printed_warnings(),

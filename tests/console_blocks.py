@@ -12,14 +12,21 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from difflib import unified_diff
 from pathlib import Path
 
+from tests.command_line import ithaca
+
 _BLOCK = re.compile(
     r'^```(?:console\n(?P<console>.*?)|\w+ title="(?P<file>[^"]+)"\n(?P<text>.*?))^```$', re.DOTALL | re.MULTILINE
 )
+
+#: A command that needs no shell (outside quotes, nothing that means something to one), but for what it is piped to.
+_PLAIN = r"""ithaca (?:"[^"$`\\]*"|'[^']*'|[\w ,.:=/+@%-])*"""
+_FILTERED = re.compile(rf"({_PLAIN})(?:\| *(grep .*))?")
 
 
 def check(document: Path, folder: Path, update: str) -> None:
@@ -64,22 +71,34 @@ def _run(commands: list[str], folder: Path) -> str:
     for name, module in (("ithaca", " -m ithaca.cli"), ("python", "")):
         (tools / name).write_text(f'#!/bin/sh\nexec "{sys.executable}"{module} "$@"\n')
         (tools / name).chmod(0o755)
-    environment = os.environ | {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120"}
+    variables = {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120"}
     shown = []
     for command in commands:
-        done = subprocess.run(
-            command,
-            shell=True,
-            cwd=folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=300,
-        )
-        lines = [line.rstrip() for line in done.stdout.strip("\n").split("\n")]
+        plain_command = _FILTERED.fullmatch(command)
+        if plain_command is None:
+            printed = _shell(command, folder, variables)
+        else:
+            words, filtered = shlex.split(plain_command[1])[1:], plain_command[2]
+            done = ithaca(*words, cwd=folder, env=variables, together=filtered is None)
+            printed = done.stdout if filtered is None else done.stderr + _shell(filtered, folder, variables, done.stdout)
+        lines = [line.rstrip() for line in printed.strip("\n").split("\n")]
         shown.append("\n".join([f"$ {command}", *lines]).rstrip("\n") + "\n")
     return "\n".join(shown)
+
+
+def _shell(command: str, folder: Path, variables: dict[str, str], given: str = "") -> str:
+    done = subprocess.run(
+        command,
+        shell=True,
+        cwd=folder,
+        env=os.environ | variables,
+        input=given,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+    )
+    return done.stdout
 
 
 def plain(text: str) -> str:
