@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -13,6 +15,9 @@ from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
 from ithaca.studies.answer import why_infeasible
 from ithaca.studies.explanation.binding import PES, binding
+
+#: Headings of columns that may take several lines.
+WRAPPED = ("sizes", "shared", "layers")
 
 #: Width of tables where the terminal does not say.
 WIDTH = 140
@@ -29,6 +34,27 @@ def console() -> Console:
     """Standard output; wide enough for tables when it is no terminal."""
     plain = _Output(highlight=False)
     return plain if plain.is_terminal else _Output(highlight=False, width=max(WIDTH, plain.width), color_system=None)
+
+
+def table(rows: Sequence[Sequence[tuple[str, str]]], left: Collection[str], title: str | None = None) -> Table:
+    """A table from its rows: heading and cell of every column, taken as they are; long texts take several lines.
+
+    Parameters
+    ----------
+    rows : sequence of sequence of (str, str)
+        At least one.
+    left : collection of str
+        Headings of what is no number.
+    title : str, optional
+        What it is.
+    """
+    made = Table(title=title, title_justify="left")
+    for heading, _ in rows[0]:
+        wrapped = heading in WRAPPED
+        made.add_column(escape(heading), justify="left" if heading in left else "right", no_wrap=not wrapped, overflow="fold")
+    for row in rows:
+        made.add_row(*(escape(cell) for _, cell in row))
+    return made
 
 
 def print_result(result: Result) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
@@ -69,31 +70,12 @@ def experiment(
         return
     asked = plan(name, how, output)
     try:
-        run(asked)
+        run(asked, how, output)
     except KeyboardInterrupt:
         nothing_found("ithaca: interrupted; experiments that had finished have their files, the others none")
 
 
-@dataclass(frozen=True)
-class ExperimentCommand:
-    """What ``ithaca experiment`` was asked for.
-
-    Attributes
-    ----------
-    experiments : tuple of Experiment
-        What to run.
-    how : Run
-        Mode, seed, threads.
-    folder : Path
-        Where the files go.
-    """
-
-    experiments: tuple[Experiment, ...]
-    how: Run
-    folder: Path
-
-
-def plan(name: str, how: Run, folder: Path) -> ExperimentCommand:
+def plan(name: str, how: Run, folder: Path) -> tuple[Experiment, ...]:
     """Find the experiments, and refuse what could not be written.
 
     Raises
@@ -109,28 +91,27 @@ def plan(name: str, how: Run, folder: Path) -> ExperimentCommand:
     check_folder(folder, [file for each in names for file in file_names(each)])
     if folder.is_dir():
         check_plot(folder / f"{names[0]}.png")
-    return ExperimentCommand(found, how, folder)
+    return found
 
 
-def run(asked: ExperimentCommand) -> None:
-    """Run the experiments; each one's files are written once all of it is computed.
+def run(experiments: Sequence[Experiment], how: Run, folder: Path) -> None:
+    """Run experiments; each one's files are written once all of it is computed.
 
     Raises
     ------
     KeyboardInterrupt
         If it was interrupted: the files of finished experiments are whole, of the others there are none.
     """
-    for experiment in asked.experiments:
-        outcome = _run_one(experiment, asked)
-        print_outcome(experiment, asked.how, outcome)
+    for experiment in experiments:
+        print_outcome(experiment, how, _run_one(experiment, how, folder))
 
 
-def _run_one(experiment: Experiment, asked: ExperimentCommand) -> Outcome:
+def _run_one(experiment: Experiment, how: Run, folder: Path) -> Outcome:
     with Interrupt() as interrupt, LiveLine("starting") as line:
-        how = replace(asked.how, stop=interrupt, tell=lambda step: line.show(f"{experiment.name} · {step}"))
-        outcome = experiment.run(how)
-        how.step("writing")
-        for path in write_experiment(asked.folder, experiment, asked.how, outcome):
+        steps = replace(how, stop=interrupt, tell=lambda step: line.show(f"{experiment.name} · {step}"))
+        outcome = experiment.run(steps)
+        steps.step("writing")
+        for path in write_experiment(folder, experiment, how, outcome):
             wrote(path)
     if interrupt.requested:
         raise KeyboardInterrupt

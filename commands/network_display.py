@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ithaca.commands.display import console
+from ithaca.commands.display import console, table
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.solver.certificate import Certificate, Status
-from ithaca.studies.network.result import ArrayResult, LayerResult, NetworkResult, SharedDesign
+from ithaca.studies.network.result import ArrayResult, NetworkResult, SharedDesign
 from ithaca.workloads.networks.network import Network, OmissionKind
 
 #: How many of the designs compared are shown per kernel.
@@ -44,35 +44,21 @@ def _layer_table(result: NetworkResult) -> Table:
     shared = bool(result.arrays)
     # of layers on shared arrays nothing is proven one by one
     unproven = not shared and any(r.answer.value is not None and not r.answer.settled for r in result.layers)
-    headings = ["layer", "runs", "sizes", *(["array"] if shared else []), "design", result.request.objective.text]
-    headings += ["lower bound", "gap"] if unproven else []
-    headings += [*([] if shared else ["status"]), "Gop/s", "DSP eff.", *resources]
-    table = Table()
-    for heading in headings:
-        left = heading in ("layer", "sizes", "design", "status")
-        table.add_column(escape(heading), justify="left" if left else "right", overflow="fold", no_wrap=heading != "sizes")
+    rows = []
     for layer in result.layers:
-        table.add_row(*map(escape, _row(layer, resources, unproven=unproven, shared=shared)))
-    return table
-
-
-def _row(result: LayerResult, resources: Sequence[str], *, unproven: bool, shared: bool) -> list[str]:
-    layer, answer = result.layer, result.answer
-    certificate, solution = answer.certificate, answer.solution
-    metrics = {} if solution is None else solution.metrics
-    return [
-        layer.name,
-        str(layer.count),
-        " ".join(f"{loop}={n}" for loop, n in layer.nest.sizes.items()),
-        *(["–" if result.array is None else str(result.array)] if shared else []),
-        "–" if solution is None else solution.problem.array.name,
-        number(answer.value),
-        *([number(certificate.lower_bound), _gap(certificate)] if unproven else []),
-        *([] if shared else [certificate.status.value]),
-        number(None if solution is None else round(float(metrics["throughput"]), 1)),
-        "–" if result.efficiency is None else f"{float(result.efficiency):.1%}",
-        *(number(metrics.get(name)) for name in resources),
-    ]
+        answer, certificate, solution = layer.answer, layer.answer.certificate, layer.answer.solution
+        metrics = {} if solution is None else solution.metrics
+        row = [("layer", layer.layer.name), ("runs", str(layer.layer.count))]
+        row.append(("sizes", " ".join(f"{loop}={n}" for loop, n in layer.layer.nest.sizes.items())))
+        row += [("array", "–" if layer.array is None else str(layer.array))] if shared else []
+        row.append(("design", "–" if solution is None else solution.problem.array.name))
+        row.append((result.request.objective.text, number(answer.value)))
+        row += [("lower bound", number(certificate.lower_bound)), ("gap", _gap(certificate))] if unproven else []
+        row += [] if shared else [("status", certificate.status.value)]
+        row.append(("Gop/s", number(None if solution is None else round(float(metrics["throughput"]), 1))))
+        row.append(("DSP eff.", "–" if layer.efficiency is None else f"{float(layer.efficiency):.1%}"))
+        rows.append([*row, *((name, number(metrics.get(name))) for name in resources)])
+    return table(rows, left=("layer", "sizes", "design", "status"))
 
 
 def _share_lines(result: NetworkResult) -> list[str]:
@@ -98,21 +84,19 @@ def _choice_value(design: SharedDesign) -> str:
 
 
 def _array_table(arrays: Sequence[ArrayResult], resources: Sequence[str]) -> Table:
-    table = Table(title="arrays", title_justify="left")
-    for heading in ("array", "design", "shared", "layers", "objective", "lower bound", *resources):
-        left = heading in ("design", "shared", "layers")
-        table.add_column(heading, justify="left" if left else "right", overflow="fold")
-    for index, array in enumerate(arrays):
-        table.add_row(
-            str(index),
-            escape(f"[{','.join(array.dataflow)}] {array.permutation or ''}".strip()),
-            escape(" ".join(f"{name}={value}" for name, value in array.parameters.items())),
-            escape(" ".join(array.layers)),
-            number(array.total.value),
-            number(array.total.certificate.lower_bound),
-            *(number(array.resources.get(name)) for name in resources),
-        )
-    return table
+    rows = [
+        [
+            ("array", str(index)),
+            ("design", f"[{','.join(array.dataflow)}] {array.permutation or ''}".strip()),
+            ("shared", " ".join(f"{name}={value}" for name, value in array.parameters.items())),
+            ("layers", " ".join(array.layers)),
+            ("objective", number(array.total.value)),
+            ("lower bound", number(array.total.certificate.lower_bound)),
+            *((name, number(array.resources.get(name))) for name in resources),
+        ]
+        for index, array in enumerate(arrays)
+    ]
+    return table(rows, left=("design", "shared", "layers"), title="arrays")
 
 
 def _print_totals(out: Console, result: NetworkResult) -> None:

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 from typer import Option
 
-from ithaca.commands.display import console
+from ithaca.commands.display import console, table
 from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.live_line import LiveLine
 from ithaca.commands.options import WRITTEN, AsJson, Effort, Results, Sizes, Workload
@@ -129,18 +129,10 @@ def _table(front: Front) -> Table:
     texts = [objective.text for objective in front.objectives]
     limits = front.problems[0].limits
     more = [m for m in dict.fromkeys(limit.metric for limit in limits) if m in METRICS and m not in texts]
-    table = Table()
-    for text in texts:
-        table.add_column(escape(text), justify="right", no_wrap=True)
-    table.add_column("design", no_wrap=True)
-    for metric in more:
-        table.add_column(metric, justify="right", no_wrap=True)
-    table.add_column("seconds", justify="right", no_wrap=True)
+    rows = []
     for point in front.points:
-        table.add_row(
-            *(number(value) for value in point.values),
-            escape(point.problem.array.name),
-            *(number(point.metrics.get(metric)) for metric in more),
-            f"{sum(step.seconds for step in point.proof):.2f}",
-        )
-    return table
+        row = [(text, number(value)) for text, value in zip(texts, point.values, strict=True)]
+        row.append(("design", point.problem.array.name))
+        row += [(metric, number(point.metrics.get(metric))) for metric in more]
+        rows.append([*row, ("seconds", f"{sum(step.seconds for step in point.proof):.2f}")])
+    return table(rows, left={"design"})

@@ -16,12 +16,15 @@ from ithaca.workloads.nest import MAX_EXTENT
 
 def parse_sizes(texts: Sequence[str]) -> dict[str, int]:
     """Extents from words such as ``i=1024,j=512``; may be given several times."""
-    sizes: dict[str, int] = {}
-    for name, value in _assignments("--sizes", texts, "i=1024,j=1024"):
-        if not re.fullmatch(r"[+-]?[0-9]{1,18}", value):
-            raise InputError(f"--sizes: loop '{name}' is '{_short(value)}'; allowed: an integer from 1 to {MAX_EXTENT}")
-        sizes[name] = int(value)
-    return sizes
+    words = _assignments("--sizes", texts, "i=1024,j=1024")
+    return {name: parse_extent(name, value, "--sizes: ") for name, value in words}
+
+
+def parse_extent(loop: str, text: str, where: str = "") -> int:
+    """An extent; whether it is in range, the nest says."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
+        raise InputError(f"{where}loop '{loop}' is '{_short(text)}'; allowed: an integer from 1 to {MAX_EXTENT}")
+    return int(text)
 
 
 def parse_limits(texts: Sequence[str]) -> dict[str, Fraction]:
@@ -37,15 +40,20 @@ def parse_limits(texts: Sequence[str]) -> dict[str, Fraction]:
         name, equals, value = (word.strip() for word in part.partition("="))
         if not equals or not name or not value:
             raise InputError(f"--limit is '{_short(part)}'; allowed: METRIC=VALUE,… such as dsp=8601,bram18k=3763")
-        plain = name.isidentifier()
-        if not re.fullmatch(("" if plain else "-?") + r"([0-9]{1,15}(\.[0-9]{0,15})?|\.[0-9]{1,15})(e\+?[0-9]{1,2})?", value):
-            sign = " that is not negative" if plain else ""
-            what = f"a finite number{sign}, such as 8601.6 or 1e9; exponents up to 99"
-            raise InputError(f"--limit: {_short(name)} is '{_short(value)}'; allowed: {what}")
         if name in limits:
             raise InputError(f"--limit: {_short(name)} is given twice")
-        limits[name] = Fraction(value)
+        limits[name] = parse_bound(name, value, "--limit: ")
     return limits
+
+
+def parse_bound(metric: str, text: str, where: str = "") -> Fraction:
+    """What a metric, or an expression over metrics, may be at most."""
+    plain = metric.isidentifier()
+    if not re.fullmatch(("" if plain else "-?") + r"([0-9]{1,15}(\.[0-9]{0,15})?|\.[0-9]{1,15})(e\+?[0-9]{1,2})?", text):
+        sign = " that is not negative" if plain else ""
+        what = f"a finite number{sign}, such as 8601.6 or 1e9; exponents up to 99"
+        raise InputError(f"{where}{_short(metric)} is '{_short(text)}'; allowed: {what}")
+    return Fraction(text)
 
 
 def split_values(text: str, separator: str = ",") -> list[str]:

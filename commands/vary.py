@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import partial
 from typing import Any
 
-from ithaca.commands.parsing import parse_edition, split_values
+from ithaca.commands.parsing import parse_bound, parse_edition, parse_extent, split_values
 from ithaca.commands.request import Request
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.data_types import data_type
@@ -22,16 +19,22 @@ from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.formulations.systolic.permutations import loop_order
 from ithaca.studies.grid import Axis, check_grid
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.nest import LoopNest
 
 Change = Callable[[Request, Any], Request]
 
-#: Axes that replace an option of the same name.
-OPTIONS = ("platform", "dtype", "edition", "objective", "dataflow", "permutation")
+#: Axes that replace an option of the same name: the field of the request, what reads a value, how a value is shown.
+OPTIONS: Mapping[str, tuple[str, Callable[[LoopNest, str], Any], Callable[[Any], str]]] = {
+    "platform": ("platform", lambda nest, text: load_platform(text), lambda platform: platform.name),
+    "dtype": ("data", lambda nest, text: data_type(text), lambda data: data.name),
+    "edition": ("edition", lambda nest, text: parse_edition(text), lambda edition: edition.value),
+    "objective": ("objective", lambda nest, text: parse_objective(text), lambda objective: objective.text),
+    "dataflow": ("dataflow", lambda nest, text: find_dataflow(nest, tuple(map(str.strip, text.split(",")))), ",".join),
+    "permutation": ("permutation", lambda nest, text: loop_order(nest, text) and text, str),
+}
 
 #: Prefixes that say what a name is: an extent, or a limit (whose name may then be an expression).
 SIZE, LIMIT = "size.", "limit."
-
-_NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?(e[0-9]{1,2})?")
 
 
 @dataclass(frozen=True)
@@ -111,29 +114,22 @@ def _variation(name: str, text: str, request: Request, given: Collection[str]) -
         raise InputError(f"--vary {quoted(name)} has an empty value in {quoted(text)}; allowed: values between commas")
     try:
         if is_loop:
-            return _size(plain, parts, request)
-        return _limit(plain, parts) if is_limit else _option(name, parts, request)
+            return _size(plain, parts, request.nest)
+        return _limit(plain, parts) if is_limit else _option(name, parts, request.nest)
     except InputError as error:
         raise InputError(f"--vary {quoted(name)}: {error}") from None
 
 
-def _size(loop: str, parts: Sequence[str], request: Request) -> Variation:
-    for part in parts:
-        if not re.fullmatch(r"[+-]?[0-9]{1,18}", part):
-            raise InputError(f"size is {quoted(part)}; allowed: an integer")
-    extents = tuple(int(part) for part in parts)
+def _size(loop: str, parts: Sequence[str], nest: LoopNest) -> Variation:
+    extents = tuple(parse_extent(loop, part) for part in parts)
     for extent in extents:
-        request.nest.with_sizes({loop: extent})
+        nest.with_sizes({loop: extent})
     axis = Axis(loop, extents, unit="iterations", meaning=f"extent of loop {loop}")
     return Variation(axis, lambda r, extent: replace(r, nest=r.nest.with_sizes({loop: extent})))
 
 
 def _limit(metric: str, parts: Sequence[str]) -> Variation:
-    sign = "" if metric in METRICS else "-?"
-    for part in parts:
-        if not re.fullmatch(sign + _NUMBER.pattern, part):
-            raise InputError(f"limit is {quoted(part)}; allowed: a number{'' if sign else ' that is not negative'}")
-    bounds = tuple(Fraction(part) for part in parts)
+    bounds = tuple(parse_bound(metric, part) for part in parts)
     for bound in bounds:
         Limit(metric, bound)
     unit = METRICS[metric].unit if metric in METRICS else ""
@@ -142,29 +138,8 @@ def _limit(metric: str, parts: Sequence[str]) -> Variation:
     return Variation(axis, lambda r, bound: replace(r, limits={**r.limits, metric: bound}))
 
 
-def _option(name: str, parts: Sequence[str], request: Request) -> Variation:
-    nest = request.nest
-    read: Callable[[str], Any]
-    label: Callable[[Any], str]
-    match name:
-        case "platform":
-            read, label = load_platform, lambda platform: platform.name
-        case "dtype":
-            read, label = data_type, lambda data: data.name
-        case "edition":
-            read, label = parse_edition, lambda edition: edition.value
-        case "objective":
-            read, label = parse_objective, lambda objective: objective.text
-        case "dataflow":
-            read = lambda text: find_dataflow(nest, tuple(loop.strip() for loop in text.split(",")))  # noqa: E731
-            label = lambda loops: ",".join(loops)  # noqa: E731
-        case _:
-            read, label = lambda array: (loop_order(nest, array), array)[1], str
-    values = tuple(read(part) for part in parts)
-    axis = Axis(name, values, tuple(label(value) for value in values), meaning=name)
-    field = {"dtype": "data"}.get(name, name)
-    return Variation(axis, partial(_replaced, field))
-
-
-def _replaced(field: str, request: Request, value: Any) -> Request:
-    return replace(request, **{field: value})
+def _option(name: str, parts: Sequence[str], nest: LoopNest) -> Variation:
+    field, read, label = OPTIONS[name]
+    values = tuple(read(nest, part) for part in parts)
+    axis = Axis(name, values, tuple(map(label, values)), meaning=name)
+    return Variation(axis, lambda r, value: replace(r, **{field: value}))

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 from typer import Option
 
-from ithaca.commands.display import console
+from ithaca.commands.display import console, table
 from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.live_line import LiveLine
 from ithaca.commands.options import (
@@ -164,32 +164,20 @@ def _table(study: Study) -> Table:
     objectives = list(dict.fromkeys(p.problems[0].objective.text for p in points))
     unproven = any(p.answer.value is not None and not p.answer.settled for p in points)
     limited = list(dict.fromkeys(x.metric for p in points for x in p.problems[0].limits if x.metric in METRICS))
-    table = Table()
-    for axis in study.axes:
-        table.add_column(escape(axis.name), justify="right" if axis.numeric else "left", no_wrap=True)
-    table.add_column(escape(objectives[0]) if len(objectives) == 1 else "objective", justify="right", no_wrap=True)
-    if unproven:
-        table.add_column("lower bound", justify="right", no_wrap=True)
-        table.add_column("gap", justify="right", no_wrap=True)
-    table.add_column("status", no_wrap=True)
-    table.add_column("best design", no_wrap=True)
-    for metric in limited:
-        table.add_column(metric, justify="right", no_wrap=True)
-    table.add_column("seconds", justify="right", no_wrap=True)
+    objective = objectives[0] if len(objectives) == 1 else "objective"
+    rows = []
     for index, point in study.points.items():
         answer, certificate = point.answer, point.answer.certificate
         gap = "–" if certificate.gap is None else f"{certificate.gap:.2%}"
         metrics = {} if answer.solution is None else answer.solution.metrics
-        table.add_row(
-            *(escape(_label(label)) for label in study.labels(index).values()),
-            number(answer.value),
-            *((number(certificate.lower_bound), gap) if unproven else ()),
-            certificate.status.value,
-            "–" if answer.solution is None else escape(answer.solution.problem.array.name),
-            *(number(metrics.get(metric)) for metric in limited),
-            f"{certificate.seconds:.2f}",
-        )
-    return table
+        row = [(name, _label(label)) for name, label in study.labels(index).items()]
+        row.append((objective, number(answer.value)))
+        row += [("lower bound", number(certificate.lower_bound)), ("gap", gap)] if unproven else []
+        row.append(("status", certificate.status.value))
+        row.append(("best design", "–" if answer.solution is None else answer.solution.problem.array.name))
+        row += [(metric, number(metrics.get(metric))) for metric in limited]
+        rows.append([*row, ("seconds", f"{certificate.seconds:.2f}")])
+    return table(rows, left={"status", "best design", *(axis.name for axis in study.axes if not axis.numeric)})
 
 
 def _label(label: str | int | float) -> str:

@@ -151,7 +151,7 @@ def test_an_interrupted_experiment_leaves_no_file(number: signal.Signals, tmp_pa
 
     before = signal.getsignal(number)
     with pytest.raises(KeyboardInterrupt):
-        command.run(command.ExperimentCommand((replace(SMALL, run=interrupted),), Run(), tmp_path))
+        command.run([replace(SMALL, run=interrupted)], Run(), tmp_path)
     assert list(tmp_path.iterdir()) == []
     assert signal.getsignal(number) == before
 
@@ -165,7 +165,7 @@ def test_an_interruption_while_writing_waits_for_whole_files(tmp_path: Path, mon
 
     monkeypatch.setattr(files, "picture", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        command.run(command.ExperimentCommand((SMALL, SMALL), Run(), tmp_path))
+        command.run([SMALL, SMALL], Run(), tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["small.csv", "small.json", "small.png"]
 
 
