@@ -76,8 +76,9 @@ def test_rational_arrays_are_the_reference(point: Point, scale: int, platform: s
     arrays = {name: Rationals.of([entry[name] for entry in entries]) for name in values}
     costs = evaluate(problem.array, arrays, problem.data, RATIONAL_ARRAYS, technology)
     exact = [evaluate(problem.array, entry, problem.data, FRACTION, technology) for entry in entries]
+    first, second = map(everything, exact)
     for name, found in everything(costs).items():
-        assert [Fraction(*entry) for entry in found.entries(2)] == [everything(one)[name] for one in exact], name
+        assert [Fraction(*entry) for entry in found.entries(2)] == [first[name], second[name]], name
     assert np.broadcast_to(costs.meets_bounds, (2,)).tolist() == [one.meets_bounds for one in exact]
 
 
