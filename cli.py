@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import io
 import os
-import signal
 import sys
 from collections.abc import Mapping
 from importlib import import_module
-from types import FrameType
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from ithaca.commands.outcome import BAD_INPUT, INTERRUPTED
+from ithaca.commands.outcome import BAD_INPUT
+from ithaca.workloads import signals
 from ithaca.workloads.errors import DisagreementError, InputError
-
-#: File descriptor of standard error.
-STDERR = 2
+from ithaca.workloads.signals import INTERRUPTED, STDERR
 
 CLOSED = "standard output was closed before everything was printed"
 
@@ -105,9 +102,9 @@ def main() -> None:
         sys.exit(BAD_INPUT)
     if sys.argv[1:] in ([], ["list"]):
         sys.argv.append("--help")
-    interrupted = _interruptible()
+    signals.install()
     try:
-        status = _run(interrupted)
+        status = _run()
         sys.stdout.flush()
     except InputError as error:
         status = _refuse(str(error))
@@ -154,29 +151,12 @@ def _keep_standard_error() -> None:
     sys.stderr = io.TextIOWrapper(file, errors="backslashreplace", line_buffering=True)
 
 
-def _interruptible() -> list[int]:
-    """Have SIGINT and SIGTERM raise KeyboardInterrupt; the list holds those that came.
-
-    By default SIGTERM ends a process at once, and leaves behind the temporary files it has.
-    """
-    came: list[int] = []
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        came.append(number)
-        raise KeyboardInterrupt
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup and shells ask for
-            signal.signal(number, interrupt)
-    return came
-
-
-def _run(interrupted: list[int]) -> object:
+def _run() -> object:
     """Run the command; its exit status, if it says one."""
     try:
         status = app(standalone_mode=False)
     except Exception:
-        if interrupted:  # libraries make errors of their own of it, above all while they are imported
+        if signals.came():  # libraries make errors of their own of it, above all while they are imported
             raise KeyboardInterrupt from None
         raise
     if status == INTERRUPTED:  # as does typer

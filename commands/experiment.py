@@ -13,7 +13,6 @@ from rich.table import Table
 from typer import Argument, Option
 
 from ithaca.commands.display import console
-from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.live_line import LiveLine
 from ithaca.commands.options import WRITTEN, Given, RandomSeed
 from ithaca.commands.outcome import nothing_found, wrote
@@ -23,6 +22,7 @@ from ithaca.experiments.files import file_names, write_experiment
 from ithaca.formulations.shown_numbers import number
 from ithaca.studies.charts.files import check_plot
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.signals import Interrupt
 from ithaca.workloads.writing import check_folder
 
 #: Most rows of a table that are printed; the file holds all.
@@ -113,7 +113,7 @@ def _run_one(experiment: Experiment, how: Run, folder: Path) -> Outcome:
         steps.step("writing")
         for path in write_experiment(folder, experiment, how, outcome):
             wrote(path)
-    if interrupt.requested:
+    if interrupt():
         raise KeyboardInterrupt
     return outcome
 

@@ -10,7 +10,6 @@ from typing import Annotated
 from typer import Option
 
 from ithaca.commands.explain_words import statements
-from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.live_line import LiveLine
 from ithaca.commands.options import AsJson, Given, Quick, ResultFile, TimeLimit
 from ithaca.commands.outcome import print_document
@@ -29,6 +28,7 @@ from ithaca.studies.explanation.explanation import Explanation, chosen_solutions
 from ithaca.studies.explanation.explanation import explain as explain_solutions
 from ithaca.studies.marginal import distinct_limits
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.signals import Interrupt
 
 
 def explain(

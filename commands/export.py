@@ -9,7 +9,6 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.live_line import LiveLine
 from ithaca.commands.options import WRITTEN, ResultFile
 from ithaca.exports.autosa.folder import AUTOSA
@@ -28,6 +27,7 @@ from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import best_solution, solve_designs
 from ithaca.solver.result_files import load_result
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.signals import Interrupt
 from ithaca.workloads.writing import write_folder
 
 #: A configuration, and how it was chosen.

@@ -17,13 +17,14 @@ from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.membership import feasible_value
 from ithaca.refine.files import load_grid, save_grid
-from ithaca.refine.grid import best_point, exact_grid
+from ithaca.refine.grid import asked_between_chunks, best_point, exact_grid
 from ithaca.refine.heatmap import check_heat_map, heat_map
 from ithaca.refine.window import Window, window_around
 from ithaca.solver.result_files import load_result
 from ithaca.studies.charts.files import check_plot, save_plot
 from ithaca.studies.files import check_netcdf
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.signals import check, deferred
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -133,9 +134,18 @@ def plan(
 
 
 def run(asked: GridRequest) -> bool:
-    """Evaluate, write and print; whether a point is feasible."""
+    """Evaluate, write and print; whether a point is feasible.
+
+    xarray, Dask and HDF5 have locks of their own: a signal is looked at between steps and chunks.
+    """
+    with deferred():
+        return _run(asked)
+
+
+def _run(asked: GridRequest) -> bool:
     window = asked.window
     grid = exact_grid(window, asked.provenance)
+    check()
     if asked.axes is not None:
         try:
             check_heat_map(grid, *asked.axes, asked.metric)
@@ -146,10 +156,13 @@ def run(asked: GridRequest) -> bool:
         wrote(asked.output)
         if grid.chunks:  # what was just computed need not be computed again
             grid = load_grid(asked.output, lazily=True)
-    found = _print(grid, window)
-    if asked.plot is not None and asked.axes is not None:
-        save_plot(heat_map(grid, *asked.axes, asked.metric), asked.plot)
-        wrote(asked.plot)
+    check()
+    with asked_between_chunks(grid):
+        found = _print(grid, window)
+        check()
+        if asked.plot is not None and asked.axes is not None:
+            save_plot(heat_map(grid, *asked.axes, asked.metric), asked.plot)
+            wrote(asked.plot)
     return found
 
 

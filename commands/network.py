@@ -8,7 +8,6 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.live_line import LiveLine
 from ithaca.commands.network_display import print_network
 from ithaca.commands.options import WRITTEN, AsJson, Objective, Output, Results, SearchOptions
@@ -30,6 +29,7 @@ from ithaca.studies.network.table import network_table
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
 from ithaca.workloads.networks.find import find_network
+from ithaca.workloads.signals import Interrupt
 from ithaca.workloads.writing import check_writable, write_text_atomically
 
 #: Why layers are infeasible together although none is by itself.

@@ -14,9 +14,6 @@ NOTHING_FOUND = 1
 #: Exit status: bad input.
 BAD_INPUT = 2
 
-#: Exit status: interrupted (Ctrl-C, SIGTERM) before there was an answer; what shells say of any interrupted program.
-INTERRUPTED = 130
-
 
 def print_document(document: dict[str, Any]) -> None:
     """Print one JSON document."""

@@ -11,7 +11,6 @@ from rich.table import Table
 from typer import Option
 
 from ithaca.commands.display import console, table
-from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.live_line import LiveLine
 from ithaca.commands.options import WRITTEN, AsJson, Effort, Results, Sizes, Workload
 from ithaca.commands.outcome import note, nothing_found, print_document, wrote
@@ -29,6 +28,7 @@ from ithaca.studies.files import check_netcdf, save_netcdf
 from ithaca.studies.front import Front, check_objectives, pareto_front
 from ithaca.studies.store import Store
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.signals import Interrupt
 
 
 def pareto(

@@ -10,7 +10,6 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.live_line import LiveLine
 from ithaca.commands.options import AsJson, Output, RandomSeed, ResultFile, TimeLimit
 from ithaca.commands.parsing import parse_integer, parse_search
@@ -25,6 +24,7 @@ from ithaca.solver.progress import Progress
 from ithaca.solver.result import Result
 from ithaca.solver.result_files import load_result
 from ithaca.solver.solution import Solution, make_solution
+from ithaca.workloads.signals import Interrupt
 from ithaca.workloads.writing import check_writable
 
 

@@ -11,7 +11,6 @@ from typing import Annotated
 from typer import Argument, Option
 
 from ithaca.commands import solve
-from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.options import WRITTEN, Effort, Given, Objective, RandomSeed, Sizes
 from ithaca.commands.outcome import nothing_found
 from ithaca.commands.parsing import parse_integer, parse_loops
@@ -36,6 +35,7 @@ from ithaca.solver.result_files import load_result
 from ithaca.solver.solution import Solution
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import LIBRARY, PATH_ENDINGS
+from ithaca.workloads.signals import Interrupt
 from ithaca.workloads.writing import check_writable, write_folder, write_text_atomically
 
 #: Tools whose seeds are one text file; the others have their own branch in `_write`.
@@ -193,7 +193,7 @@ def write_seeds(origin: Origin, order: Order) -> str:
     _write(seeds, others, order)
     written = len(tilings) + len(others)
     if written < order.count:
-        why = "interrupted" if interrupt.requested else "no more feasible configurations were found"
+        why = "interrupted" if interrupt() else "no more feasible configurations were found"
         print(f"only {written} of {order.count} seeds: {why}", file=sys.stderr)
     values = [origin.problem.value(origin.problem.costs(tiling)) for tiling in tilings]
     objective = origin.problem.objective.text

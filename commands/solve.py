@@ -10,7 +10,6 @@ from typing import Annotated
 from typer import Option
 
 from ithaca.commands.display import explain_infeasibility, print_result
-from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.live_line import LiveLine
 from ithaca.commands.options import AsJson, Objective, Output, SearchOptions, Sizes, Workload
 from ithaca.commands.options import Method as MethodName
@@ -28,6 +27,7 @@ from ithaca.solver.result import Result, result_document
 from ithaca.solver.result_files import load_result
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.signals import Interrupt
 from ithaca.workloads.writing import check_writable, write_text_atomically
 
 

@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.options import ResultFile
 from ithaca.commands.outcome import NOTHING_FOUND
 from ithaca.commands.parsing import parse_search
@@ -22,6 +21,7 @@ from ithaca.solver.loaded_result import LoadedResult, LoadedSolution
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.result_files import load_result
 from ithaca.solver.solution import Solution, make_solution
+from ithaca.workloads.signals import Interrupt
 
 
 def verify(

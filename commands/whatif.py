@@ -14,7 +14,6 @@ from rich.table import Table
 from typer import Option
 
 from ithaca.commands.display import console, table
-from ithaca.commands.interrupt import Interrupt
 from ithaca.commands.live_line import LiveLine
 from ithaca.commands.options import (
     WRITTEN,
@@ -43,6 +42,7 @@ from ithaca.studies.marginal import Marginal
 from ithaca.studies.store import Store
 from ithaca.studies.whatif import Study, StudyPoint, run_study
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.signals import Interrupt
 
 
 def whatif(

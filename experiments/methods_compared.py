@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-import threading
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib.util import find_spec
@@ -25,6 +24,10 @@ from ithaca.peers.methods import PEERS, run_peer
 from ithaca.peers.trace import Trace
 from ithaca.solver.executor import end_with_parent
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.signals import at_once
+
+#: Seconds between looks at whether an interruption came, while runs go on side by side.
+POLL = 0.1
 
 #: What each method stands for in the paper; Ithaca's exact search has no counterpart.
 STANDS_FOR: Mapping[str, str] = {
@@ -156,7 +159,7 @@ def compare(
         optima[design] = prove(problem, how).value
     jobs = [Job(m, d, s, budget[m], problems[d]) for d in designs for m in names for s in seeds]
     found = []
-    with _interruptible(), closing(_traces(jobs, how.threads)) as traces:
+    with closing(_traces(jobs, how)) as traces:
         for number, (job, trace) in enumerate(zip(jobs, traces, strict=True)):
             found.append(Compared(job, trace, optima[job.design]))
             how.step(f"{number + 1} of {len(jobs)} runs: {job.method} on {design_name(job.design)}")
@@ -182,15 +185,26 @@ def mean_shares(table: Table) -> dict[str, float]:
     return found
 
 
-def _traces(jobs: Sequence[Job], threads: int) -> Generator[Trace, None, None]:
+def _traces(jobs: Sequence[Job], how: Run) -> Generator[Trace, None, None]:
     """The runs, in order."""
-    if threads == 1:
+    if how.threads == 1:
         for job in jobs:
-            yield _run(job)
+            with at_once():
+                trace = _run(job)
+            yield trace
         return
     # spawn: a fork of a process with threads can hang
-    with multiprocessing.get_context("spawn").Pool(threads, _begin_child) as pool:
-        yield from pool.imap(_run, jobs)
+    with multiprocessing.get_context("spawn").Pool(how.threads, _begin_child) as pool:
+        traces = pool.imap(_run, jobs)
+        for _ in jobs:
+            while True:
+                try:
+                    trace = traces.next(POLL)
+                except multiprocessing.TimeoutError:
+                    how.check()
+                else:
+                    break
+            yield trace
 
 
 def _run(job: Job) -> Trace:
@@ -201,17 +215,3 @@ def _begin_child() -> None:
     # SIGTERM stays: it is how a pool ends its workers
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Let SIGINT and SIGTERM end what runs at once: no part of it is of use, and other packages' searches never ask."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

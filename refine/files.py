@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ithaca.refine.grid import TITLE
+from ithaca.refine.grid import TITLE, asked_between_chunks
 from ithaca.studies.files import save_netcdf
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.signals import deferred
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -19,7 +20,8 @@ def save_grid(grid: xr.Dataset, path: Path) -> None:
     for variable in stored.variables.values():
         if variable.chunks is not None:
             variable.encoding["chunksizes"] = tuple(sizes[0] for sizes in variable.chunks)
-    save_netcdf(stored, path)
+    with asked_between_chunks(grid):
+        save_netcdf(stored, path)
 
 
 def load_grid(path: Path, *, lazily: bool = False) -> xr.Dataset:
@@ -40,10 +42,11 @@ def load_grid(path: Path, *, lazily: bool = False) -> xr.Dataset:
     import xarray as xr
 
     try:
-        grid = xr.open_dataset(path, engine="netcdf4", chunks={} if lazily else None)
-        if not lazily:
-            with grid:
-                grid = grid.load()
+        with deferred():
+            grid = xr.open_dataset(path, engine="netcdf4", chunks={} if lazily else None)
+            if not lazily:
+                with grid:
+                    grid = grid.load()
     except (OSError, RuntimeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a NetCDF file"
         raise InputError(f"cannot read {path}: {reason}; allowed: a file written by ithaca grid -o") from None

@@ -7,7 +7,8 @@ and words exactly below 2^53 (their denominators are powers of two); quotients s
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
 from math import inf, prod
@@ -27,6 +28,7 @@ from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.refine.tables import window_tables
 from ithaca.refine.window import Window
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.signals import check
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -68,6 +70,18 @@ class Best:
     tiling: Tiling
     value: float
     factors: Mapping[str, int]
+
+
+@contextmanager
+def asked_between_chunks(grid: xr.Dataset) -> Iterator[None]:
+    """While Dask computes the arrays of a grid, let a signal that waits (`deferred`) end that after a chunk."""
+    if not grid.chunks:
+        yield
+        return
+    from dask.callbacks import Callback
+
+    with Callback(pretask=lambda *_: check()):  # type: ignore[no-untyped-call]
+        yield
 
 
 def exact_grid(window: Window, provenance: Mapping[str, str] | None = None) -> xr.Dataset:

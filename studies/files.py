@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.signals import deferred, undone
 from ithaca.workloads.writing import check_writable
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 def whole_file(path: Path) -> Iterator[Path]:
     """Yield a temporary sibling of a file, renamed to it on success and removed otherwise.
 
-    The sibling ends like the file, since libraries choose the format by that.
+    The sibling ends like the file, since libraries choose the format by that. A signal waits until they are done.
 
     Raises
     ------
@@ -32,15 +33,20 @@ def whole_file(path: Path) -> Iterator[Path]:
     if target.exists() and not target.is_file():
         raise InputError(f"cannot write {path}: it is a device or pipe; give the name of a file")
     temporary = target.with_name(f".ithaca-{secrets.token_hex(6)}.tmp{target.suffix}")
+
+    def remove() -> None:
+        temporary.unlink(missing_ok=True)
+
     try:
-        yield temporary
+        with undone(remove), deferred():
+            yield temporary
         with temporary.open("rb") as stream:
             os.fsync(stream.fileno())
         temporary.replace(target)
     except (OSError, RuntimeError) as error:  # HDF5 reports a full disk as a RuntimeError
         raise InputError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        remove()
 
 
 def check_netcdf(path: Path) -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -154,6 +155,40 @@ def test_files_are_whole_or_as_before(
 
 def test_a_terminated_command_removes_the_file_it_was_writing(tmp_path: Path, rough: bytes) -> None:
     check("grid", tmp_path, rough, WRITING, signal.SIGTERM, again=False)
+
+
+#: Runs a command that gets signals as it takes a lock of xarray, at one of the times that it does so.
+STRUCK = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from xarray.backends.locks import CombinedLock
+from ithaca import cli
+take, left = CombinedLock.__enter__, int(sys.argv.pop(1))
+def struck(self):
+    global left
+    take(self)
+    left -= 1
+    if not left:
+        os.kill(os.getpid(), signal.SIGINT)
+CombinedLock.__enter__ = struck
+cli.main()
+"""
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_a_lock_that_is_being_taken_is_given_back(count: int, tmp_path: Path, rough: bytes) -> None:
+    """An exception as xarray takes a lock left it taken, and closing the file waited for it for ever."""
+    (tmp_path / "rough.json").write_bytes(rough)
+    done = subprocess.run(
+        [sys.executable, "-c", STRUCK, str(count), "grid", "rough.json", "--loops", "i", "-o", "grid.nc"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (130, "ithaca: interrupted\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["rough.json"]
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 A result that took an hour to find must not replace an older one by half of itself. Content
 therefore goes to a temporary sibling first and is renamed only once it is safely on disk.
-Temporary files are removed on every way out, Ctrl-C included.
+Temporary files are removed on every way out, Ctrl-C included, also a second one.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.signals import unbroken, undone
 
 
 def write_text_atomically(path: Path | str, text: str) -> None:
@@ -45,13 +46,18 @@ def write_text_atomically(path: Path | str, text: str) -> None:
             return
         _need_parent(target, path)
         temporary = _temporary_sibling(target)
-        try:
-            _write_new(temporary, text)
-            if target.exists():
-                shutil.copymode(target, temporary)
-            temporary.replace(target)
-        except BaseException:
+
+        def remove() -> None:
             temporary.unlink(missing_ok=True)
+
+        try:
+            with undone(remove):
+                _write_new(temporary, text)
+                if target.exists():
+                    shutil.copymode(target, temporary)
+                temporary.replace(target)
+        except BaseException:
+            remove()
             raise
         _sync_folder(target.parent)
 
@@ -119,18 +125,24 @@ def write_folder(folder: Path | str, files: Mapping[str, str | bytes]) -> None:
         target = Path(folder).resolve()
         # Inside an existing folder, lest a rename cross file systems where it is a mount point.
         staging = _temporary_sibling(target / "any" if target.exists() else target)
-        try:
-            staging.mkdir()
-            for name, text in files.items():
-                _write_new(staging / name, text)
-            _sync_folder(staging)
-            if target.exists():
-                _move_into(staging, target, tuple(files))
-            else:
-                staging.rename(target)
-        finally:
+
+        def remove() -> None:
             # Gone already if it was renamed; otherwise it holds what is not wanted any more.
             shutil.rmtree(staging, ignore_errors=True)
+
+        try:
+            with undone(remove):
+                staging.mkdir()
+                for name, text in files.items():
+                    _write_new(staging / name, text)
+                _sync_folder(staging)
+                if target.exists():
+                    with unbroken():
+                        _move_into(staging, target, tuple(files))
+                else:
+                    staging.rename(target)
+        finally:
+            remove()
         _sync_folder(target.parent)
 
 

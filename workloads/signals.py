@@ -1,0 +1,194 @@
+"""What SIGINT and SIGTERM do, the same in every command.
+
+The first one raises `KeyboardInterrupt`, except where somebody looks for it: a search asks its `Interrupt` and ends with
+what it has; libraries with locks of their own (xarray, HDF5, Dask) are left alone until they are done (`deferred`), since
+an exception within the taking of a lock would leave it taken for ever, and are asked between steps (`check`).
+The second one ends the process at once; nothing half-written is left behind.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from types import FrameType, TracebackType
+from typing import NoReturn
+
+#: Exit status of an interrupted process; what shells say of any interrupted program.
+INTERRUPTED = 130
+
+#: File descriptor of standard error.
+STDERR = 2
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+#: Ends what a live line began: it is cleared, and the cursor shown.
+_CLEAR = b"\r\x1b[2K\x1b[?25h"
+
+
+class _State:
+    """What is known of signals.
+
+    Attributes
+    ----------
+    came : bool
+        Whether one came.
+    again : bool
+        Whether another came.
+    asking : int
+        How many searches ask for the first one.
+    deferred : int
+        How many regions have it wait for their end.
+    unbroken : int
+        How many regions even the second has to wait for.
+    undo : list of callable
+        What to do before the process ends at once.
+    """
+
+    def __init__(self) -> None:
+        self.came = self.again = False
+        self.asking = self.deferred = self.unbroken = 0
+        self.undo: list[Callable[[], None]] = []
+
+
+_state = _State()
+
+
+def install() -> None:
+    """Handle signals from now on, except those that whoever started the process wants ignored, as nohup and shells do."""
+    _state.came = _state.again = False
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _handle)
+
+
+def came() -> bool:
+    """Whether there was a signal."""
+    return _state.came
+
+
+def check() -> None:
+    """Raise `KeyboardInterrupt` if there was a signal: for places where no lock is held."""
+    if _state.came:
+        raise KeyboardInterrupt
+
+
+class Interrupt:
+    """While active, a signal does nothing but answer whoever asks."""
+
+    def __init__(self) -> None:
+        self._active = ExitStack()
+
+    def __enter__(self) -> Interrupt:
+        self._active.enter_context(_handled())
+        self._active.enter_context(_counted(asking=_state.asking + 1))
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._active.close()
+
+    def __call__(self) -> bool:
+        return _state.came
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Let a signal wait for the end of what has locks of its own; then it raises `KeyboardInterrupt`, unless a search asks."""
+    with _handled():
+        with _counted(deferred=_state.deferred + 1):
+            yield
+        if not _state.asking:
+            check()
+
+
+@contextmanager
+def at_once() -> Iterator[None]:
+    """Let a signal raise `KeyboardInterrupt` even if somebody asks: what runs here never does, and no part of it is of use."""
+    with _handled():
+        check()
+        with _counted(asking=0, deferred=0):
+            yield
+
+
+@contextmanager
+def undone(undo: Callable[[], None]) -> Iterator[None]:
+    """Name what to do should a second signal end the process meanwhile."""
+    _state.undo.append(undo)
+    try:
+        yield
+    finally:
+        _state.undo.remove(undo)
+
+
+@contextmanager
+def unbroken() -> Iterator[None]:
+    """Let even a second signal wait: for the few steps that must all be done, or none."""
+    _state.unbroken += 1
+    try:
+        with deferred():
+            yield
+    finally:
+        _state.unbroken -= 1
+        if _state.again:
+            _end()
+
+
+@contextmanager
+def _handled() -> Iterator[None]:
+    """Handle signals meanwhile, where they are not anyway."""
+    handled = any(signal.getsignal(number) is _handle for number in SIGNALS)
+    if handled or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    install()
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _counted(**regions: int) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():  # signals come to the main thread only
+        yield
+        return
+    before = {name: getattr(_state, name) for name in regions}
+    vars(_state).update(regions)
+    try:
+        yield
+    finally:
+        vars(_state).update(before)
+
+
+def _handle(number: int, frame: FrameType | None) -> None:
+    if _state.came:
+        _state.again = True
+        if not _state.unbroken:
+            _end()
+    else:
+        _state.came = True
+        if not (_state.asking or _state.deferred):
+            raise KeyboardInterrupt
+
+
+def _end() -> NoReturn:
+    for undo in (*reversed(_state.undo), _unlink_semaphores):
+        with suppress(Exception):
+            undo()
+    with suppress(OSError):
+        os.write(STDERR, (_CLEAR if os.isatty(STDERR) else b"") + b"ithaca: interrupted\n")
+    os._exit(INTERRUPTED)
+
+
+def _unlink_semaphores() -> None:
+    """Leave no semaphore to the process that `multiprocessing` keeps for that: it names each on stderr."""
+    util, synchronize = (sys.modules.get(f"multiprocessing.{name}") for name in ("util", "synchronize"))
+    if util is not None and synchronize is not None:
+        for last in list(util._finalizer_registry.values()):
+            if last._callback is synchronize.SemLock._cleanup:
+                last()
