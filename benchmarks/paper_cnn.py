@@ -13,14 +13,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ithaca.experiments.published_networks import LIMITS, MAC_UNITS, network, request
-from ithaca.formulations.data_types import data_type
-from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.design import systolic, systolic_problem
 from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.solver.certificate import Status
+from ithaca.results.certificate import Status
+from ithaca.results.solution import Solution
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.solver.solution import Solution
 from ithaca.studies.network.per_layer import solve_per_layer
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions
@@ -47,12 +47,12 @@ def shown(dataflow: Iterable[str]) -> str:
 
 def share(solution: Solution) -> float:
     """Achieved throughput over that of all MAC units of the budget."""
-    return float(solution.problem.nest.operations / (MAC_UNITS * solution.metrics["latency"]))
+    return float(systolic(solution.problem).nest.operations / (MAC_UNITS * solution.metrics["latency"]))
 
 
 def own_share(solution: Solution) -> float:
     """Achieved throughput over that of the MAC units of the design: the published program's DSP efficiency."""
-    return float(solution.problem.nest.operations / (solution.metrics["comp"] * solution.metrics["latency"]))
+    return float(systolic(solution.problem).nest.operations / (solution.metrics["comp"] * solution.metrics["latency"]))
 
 
 # -- solving -------------------------------------------------------------------------------
@@ -61,13 +61,13 @@ def own_share(solution: Solution) -> float:
 def solve_layer(layer: Layer, dataflow: tuple[str, ...], edition: Edition) -> Solution:
     """The fastest configuration of a layer under a dataflow, permutation cout."""
     array = derive(layer.nest, dataflow, "cout", edition)
-    return solve_exact(Problem(layer.nest, array, data_type("fp32"), LIMITS, parse_objective("latency")))
+    return solve_exact(systolic_problem(layer.nest, array, data_type("fp32"), LIMITS, parse_objective("latency")))
 
 
 def by_dataflow(layer: Layer, edition: Edition) -> dict[tuple[str, ...], Solution]:
     """The fastest configuration of a layer under each of the 10 dataflows, in the order of the designs."""
     result = solve_per_layer(Network(layer.name, (layer,)), request(edition), RunOptions())
-    return {solution.problem.array.dataflow: solution for solution in result.layers[0].designs}
+    return {systolic(solution.problem).array.dataflow: solution for solution in result.layers[0].designs}
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Study:
     @property
     def solutions(self) -> list[tuple[Layer, dict[tuple[str, ...], Solution]]]:
         """Every layer under every dataflow."""
-        return [(r.layer, {s.problem.array.dataflow: s for s in r.designs}) for r in self.result.layers]
+        return [(r.layer, {systolic(s.problem).array.dataflow: s for s in r.designs}) for r in self.result.layers]
 
     def mean(self, dataflow: tuple[str, ...], *, own: bool = False, skip: int = 0) -> float:
         """Mean share of the peak over the network's layers, each run counting once; without the first ``skip`` nests."""

@@ -1,7 +1,7 @@
 """A problem as a mixed-integer nonlinear program, solved by SCIP.
 
-Built from what the other engines take: the expressions of `Problem.symbolic`, the quantities' ranges, and the
-legality of packs. Products of variables are left to SCIP, which relaxes them spatially. SCIP computes
+Built from what the other engines take: the expressions of `Problem.symbolic`, and the quantities and rules of the
+space. Products of variables are left to SCIP, which relaxes them spatially. SCIP computes
 in floating point, with tolerances; configurations it finds are evaluated by the Fraction reference.
 """
 
@@ -15,12 +15,8 @@ from typing import Any
 
 from benchmarks.scip_numbers import Quantity, integer, power_of_two, scip_numbers
 from ithaca.formulations.algebra.expression import CeilingDivision, Expression, walk
-from ithaca.formulations.problem import Problem, SpaceOptions
-from ithaca.formulations.systolic import quantities
-from ithaca.formulations.systolic.design_space import largest_t1, simd_options, tiling_of
-from ithaca.formulations.systolic.membership import feasible_value
-from ithaca.formulations.systolic.packing import pack_options
-from ithaca.solver.cpsat.packs import require_legal_pack
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.space import Kind, Link, Relation
 from ithaca.solver.tables.granularity import granularity
 
 
@@ -63,26 +59,23 @@ class ScipProblem:
     Parameters
     ----------
     problem : Problem
-        Design, limits, objective; without restrictions of the design space.
+        Design, limits, objective.
     """
 
     def __init__(self, problem: Problem) -> None:
         from pyscipopt import Model
 
-        if problem.space != SpaceOptions(min_lanes=problem.space.min_lanes):
-            raise ValueError("the SCIP model knows no restriction of the design space but min_lanes")
         self.problem = problem
         self.model = Model()
         self.model.hideOutput()
         self.values: dict[str, Quantity] = {}
-        for loop in problem.array.band:
-            self._add_loop(loop)
-        for group in problem.array.packed_groups:
-            options = pack_options(group.packing, problem.data)
-            self.values[quantities.pack(group.name).name] = power_of_two(self.model, int(options[-1]))
+        # what a range says of other quantities follows from the range of their product
+        for name, (low, high) in problem.space.ranges.items():
+            binary = problem.space.quantities[name].kind is Kind.POWER_OF_TWO
+            self.values[name] = power_of_two(self.model, high) if binary else integer(self.model, low, high)
         self._exact = scip_numbers(self.model, exact_extremes=True)
-        for group in problem.array.packed_groups:
-            require_legal_pack(problem, group, self)
+        for link in (*(link for axis in problem.space.axes for link in axis.links), *problem.space.links):
+            self._require(link)
         symbolic = problem.symbolic()
         numbers = scip_numbers(self.model)
         for node in (symbolic.objective, *(e for e, _ in symbolic.constraints)):
@@ -94,36 +87,23 @@ class ScipProblem:
         self.model.addCons(goal >= objective.expression)
         self.model.setObjective(goal, "minimize")
 
-    def _add_loop(self, loop: str) -> None:
-        problem, model = self.problem, self.model
-        extent, most = problem.nest.sizes[loop], largest_t1(problem.nest.sizes[loop])
-        fewest = problem.space.min_lanes if loop in problem.array.dataflow else 1
-        tiles, t1, lanes = integer(model, 1, extent), integer(model, 1, most), integer(model, fewest, most)
-        simd = loop == problem.array.simd_loop
-        t2 = power_of_two(model, int(simd_options(problem.data)[-1])) if simd else integer(model, 1, most)
-        model.addCons(t1.expression == t2.expression * lanes.expression)
-        # tiles = ceil(extent / t1)
-        model.addCons(tiles.expression * t1.expression >= extent)
-        model.addCons((tiles.expression - 1) * t1.expression <= extent - 1)
-        names = (quantities.tiles, quantities.t1, quantities.t2, quantities.lanes)
-        self.values |= {q(loop).name: value for q, value in zip(names, (tiles, t1, t2, lanes), strict=True)}
-
-    def require_at_most(self, node: Expression, bound: Fraction) -> None:
-        """Add ``node ≤ bound``, maxima and minima stated exactly."""
-        self.model.addCons(node.evaluate(self.values, self._exact).expression <= float(bound))
-
-    def require_multiple(self, multiple: Expression, of: Expression) -> None:
-        """Add that ``multiple`` is an integer multiple of ``of``; both are positive integers."""
-        dividend, divisor = (node.evaluate(self.values, self._exact) for node in (multiple, of))
-        quotient = integer(self.model, 1, int((dividend.range / divisor.range).high))
-        self.model.addCons(dividend.expression == quotient.expression * divisor.expression)
+    def _require(self, link: Link) -> None:
+        """Add a rule of the space, maxima and minima stated exactly."""
+        left, right = (side.evaluate(self.values, self._exact) for side in (link.left, link.right))
+        if link.relation is Relation.DIVIDES:
+            quotient = integer(self.model, 1, int((right.range / left.range).high))
+            self.model.addCons(right.expression == quotient.expression * left.expression)
+        elif link.relation is Relation.EQUAL:
+            self.model.addCons(left.expression == right.expression)
+        else:
+            self.model.addCons(left.expression <= right.expression)
 
     def read(self, solution: Any) -> Fraction | None:
         """The objective of a solution by the Fraction reference; None if it refuses the solution."""
         values: Mapping[str, int] = {
             name: round(self.model.getSolVal(solution, value.expression)) for name, value in self.values.items()
         }
-        return feasible_value(self.problem, tiling_of(self.problem.array, values))
+        return self.problem.feasible_value(values)
 
 
 def solve_by_scip(problem: Problem, seconds: float) -> ScipRun:
@@ -168,6 +148,6 @@ def _check_ceilings(problem: Problem, node: Expression) -> None:
     for part in walk(node):
         if isinstance(part, CeilingDivision):
             for operand in part.children:
-                step = granularity(operand, problem.data)
+                step = granularity(operand, problem.space.powers)
                 if not step or step.denominator != 1:
                     raise ValueError(f"the SCIP model takes ceilings of integers only, not {part}")

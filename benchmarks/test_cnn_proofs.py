@@ -11,15 +11,16 @@ import time
 
 import pytest
 
-from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import designs
+from ithaca.formulations.systolic.design import systolic_problem
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.results.certificate import Status
 from ithaca.solver.auto import solve_auto
-from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.networks.find import find_network
 
@@ -32,7 +33,7 @@ def problems(edition: Edition) -> list[tuple[str, int, Problem]]:
     limits = tuple(Limit(n, r.limit) for n, r in load_platform("u250").resources.items() if n in METRICS)
     objective, data = parse_objective("latency"), data_type("fp32")
     return [
-        (layer.name, layer.count, Problem(layer.nest, array, data, limits, objective))
+        (layer.name, layer.count, systolic_problem(layer.nest, array, data, limits, objective))
         for layer in find_network("vgg16").layers
         if layer.nest.name == "conv2d"
         for array in designs(layer.nest, edition)
@@ -50,7 +51,7 @@ def test_share_proven(benchmark, edition: Edition) -> None:  # type: ignore[no-u
             seconds = time.perf_counter() - began
             gap = 1.0 if certificate.gap is None else certificate.gap
             proven = certificate.status in (Status.OPTIMAL, Status.INFEASIBLE)
-            found.append((name, count, problem.array.name, proven, seconds, 0.0 if proven else gap))
+            found.append((name, count, problem.design.name, proven, seconds, 0.0 if proven else gap))
         return found
 
     found = benchmark.pedantic(solve_all, rounds=1)

@@ -14,16 +14,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.design import systolic_problem
 from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.auto import solve_auto
 from ithaca.solver.combination import bound_and_seed, close_coarse_boxes
 from ithaca.solver.exact.search import Search
-from ithaca.solver.gp.engine import gp_bound
+from ithaca.solver.gp.search import GpSearch
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.tables.frame import build_model
 from ithaca.workloads.library import workload
@@ -46,7 +47,7 @@ class Case:
         array = derive(nest, tuple(self.dataflow), nest.output.array, Edition.EXACT)
         resources = load_platform(self.platform).resources
         limits = tuple(Limit(name, resources[name].limit) for name in ("dsp", "bram18k"))
-        return Problem(nest, array, data_type("fp32"), limits, parse_objective(self.objective))
+        return systolic_problem(nest, array, data_type("fp32"), limits, parse_objective(self.objective))
 
 
 CASES = (
@@ -103,7 +104,7 @@ def default(problem: Problem) -> tuple[Fraction | None, int]:
 
 
 def test_what_the_combination_saves(benchmark) -> None:  # type: ignore[no-untyped-def]
-    gp_bound(CASES[0].problem())  # imports
+    GpSearch(CASES[0].problem()).run(1)  # imports
     rows = benchmark.pedantic(lambda: [measure(case) for case in CASES], rounds=1)
     print(f"\n{'problem':<44} {'root gap: intervals':>19} {'GP':>7}   {'boxes, s: alone':>20} {'GP first':>20} {'default':>20}")
     for case, gaps, runs in rows:
@@ -120,6 +121,7 @@ def measure(case: Case) -> tuple[Case, tuple[float, float], tuple[Run, Run, Run]
     optimum = float(runs[0].value)
     model = build_model(problem)
     intervals = float(model.bound(np.zeros((len(model.trees), 1), np.int32))[0][0])
-    programs = gp_bound(problem).lower_bound
-    assert programs is not None
-    return case, (1 - intervals / optimum, 1 - float(programs) / optimum), runs  # type: ignore[return-value]
+    programs = GpSearch(problem)
+    programs.run(1)
+    assert programs.lower_bound is not None
+    return case, (1 - intervals / optimum, 1 - float(programs.lower_bound) / optimum), runs  # type: ignore[return-value]

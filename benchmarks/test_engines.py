@@ -17,14 +17,15 @@ from importlib.util import find_spec
 
 import pytest
 
-from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.design import systolic_problem
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.solver.certificate import Status
+from ithaca.results.certificate import Status
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
@@ -86,7 +87,7 @@ def problems() -> Mapping[str, Problem]:
         nest = workload(*(mm | conv)[name])
         array = derive(nest, dataflow, permutation, edition)
         title = f"{name} ({','.join(dataflow)}) {permutation}, {edition.value}"
-        found[title] = Problem(nest, array, data_type("fp32"), limits, parse_objective("latency"))
+        found[title] = systolic_problem(nest, array, data_type("fp32"), limits, parse_objective("latency"))
     return found
 
 

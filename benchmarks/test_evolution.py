@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from ithaca.solver.certificate import Status
+from ithaca.results.certificate import Status
 from ithaca.solver.evolution.engine import solve_evolve
 from ithaca.solver.evolution.search import Evolution
 from ithaca.solver.evolution.seeding import solver_start
@@ -39,9 +39,9 @@ def test_evolution(benchmark) -> None:  # type: ignore[no-untyped-def]
                 assert proven.certificate.status is Status.OPTIMAL
                 assert optimum is not None
                 known = solver_start(problem, SolveOptions(), never)
-                rounded = min((problem.value(problem.costs(tiling)) for tiling in known.tilings), default=None)
+                rounded = min((problem.value(seed) for seed in known.configurations), default=None)
                 seeded = [solve_evolve(problem, SolveOptions(seed=s), samples=SAMPLES, known=known).value for s in SEEDS]
-                unrounded = replace(known, tilings=())
+                unrounded = replace(known, configurations=())
                 near = [solve_evolve(problem, SolveOptions(seed=s), samples=SAMPLES, known=unrounded).value for s in SEEDS]
                 alone = []
                 for seed in SEEDS:

@@ -15,10 +15,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import designs
+from ithaca.formulations.systolic.design import systolic_problem
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
@@ -56,7 +57,7 @@ def problems(case: Case) -> list[Problem]:
     limits = tuple(Limit(name, resource.limit) for name, resource in resources.items() if name in METRICS)
     objective = parse_objective("latency")
     data = data_type("fp32")
-    return [Problem(nest, a, data, limits, objective) for a in designs(nest, case.edition) if a.name in case.names]
+    return [systolic_problem(nest, a, data, limits, objective) for a in designs(nest, case.edition) if a.name in case.names]
 
 
 def baseline() -> float:
@@ -79,7 +80,7 @@ def solve_all(case: Case) -> list[tuple[str, float, SearchState, float]]:
         model = build_model(problem)
         prepared = time.perf_counter() - began
         state = Search(model, SolveOptions()).run()
-        found.append((problem.array.name, prepared, state, time.perf_counter() - began))
+        found.append((problem.design.name, prepared, state, time.perf_counter() - began))
     return found
 
 

@@ -10,9 +10,10 @@ import time
 from dataclasses import replace
 from fractions import Fraction
 
-from ithaca.formulations.data_types import data_type
 from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.design import systolic_problem
 from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.exact.search import Search
@@ -28,7 +29,7 @@ def problems() -> list[Problem]:
     nest = workload("mm", {"i": 1024, "j": 1024, "k": 1024})
     limits = (Limit("dsp", Fraction("8601.6")), Limit("bram18k", Fraction("3763.2")))
     array = derive(nest, ("i", "j"), "C", Edition.EXACT)
-    return [Problem(nest, array, data_type("fp32"), limits, parse_objective(text)) for text in OBJECTIVES]
+    return [systolic_problem(nest, array, data_type("fp32"), limits, parse_objective(text)) for text in OBJECTIVES]
 
 
 def test_swapping_the_objective(benchmark) -> None:  # type: ignore[no-untyped-def]

@@ -14,17 +14,17 @@ from fractions import Fraction
 
 import pytest
 
-from ithaca.formulations.data_types import data_type
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.design import systolic_problem
 from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.results.solution import Solution
 from ithaca.solver import combination
 from ithaca.solver.auto import solve_auto
-from ithaca.solver.evolution import incumbent
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.solution import Solution
 from ithaca.workloads.library import workload
 
 SECONDS = float(os.environ.get("ITHACA_BENCH_SECONDS", "20"))
@@ -51,7 +51,7 @@ class Case:
         nest = workload(self.kernel, self.sizes)
         array = derive(nest, self.dataflow, self.permutation, Edition.EXACT)
         limits = (Limit("dsp", Fraction("8601.6")), Limit("bram18k", Fraction("3763.2")))
-        return Problem(nest, array, data_type("fp32"), limits, parse_objective(self.objective))
+        return systolic_problem(nest, array, data_type("fp32"), limits, parse_objective(self.objective))
 
 
 CASES = (
@@ -69,12 +69,11 @@ def solve(case: Case, evolving: bool) -> Solution:
     """The default engine, with its evolution or without."""
     with pytest.MonkeyPatch.context() as patch:
         if not evolving:
-            for module in (combination, incumbent):
-                patch.setattr(module, "better_incumbent", keep)
+            patch.setattr(combination, "better_incumbent", keep)
         return solve_auto(case.problem(), SolveOptions(time_limit=SECONDS))
 
 
-def keep(problem: Problem, options: SolveOptions, known: Tiling | None, start: object) -> Tiling | None:
+def keep(problem: Problem, options: SolveOptions, known: Configuration | None, start: object) -> Configuration | None:
     """No evolution."""
     return known
 

@@ -32,8 +32,8 @@ from benchmarks.paper_cnn import (
 )
 from ithaca.experiments.published_networks import MAC_UNITS, PEAK, network
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.solver.certificate import Status
-from ithaca.solver.solution import Solution
+from ithaca.results.certificate import Status
+from ithaca.results.solution import Solution
 from ithaca.workloads.networks.network import Layer
 
 Solved = dict[tuple[str, ...], Solution]
@@ -250,7 +250,7 @@ def array_averages(name: str, of: Study) -> dict[str, float]:
     assert of.result.total is not None
     assert of.result.total.value is not None
     assert shared.total.value >= of.result.total.value
-    runs = [(r.layer.count, r.answer.solution) for r in shared.layers]
+    runs = [(r.layer.count, r.answer.found) for r in shared.layers]
     solved = [(count, solution) for count, solution in runs if solution is not None]
     assert len(solved) == len(runs)
     total = sum(count for count, _ in solved)

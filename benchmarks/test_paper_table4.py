@@ -18,9 +18,9 @@ from ithaca.experiments.matrix_product import matrix_problem as problem
 from ithaca.experiments.published_designs import COMPARED, SOLVED, TABLE, least_of_each
 from ithaca.experiments.published_program import BLOCK_WORDS, BLOCKS, continuous_optimum, rounded
 from ithaca.formulations.problem import Limit
-from ithaca.formulations.systolic.metrics import metric_values
+from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.solver.certificate import Status
+from ithaca.results.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.nlp.search import NlpSearch
 
@@ -67,7 +67,7 @@ def test_published_designs(benchmark) -> None:  # type: ignore[no-untyped-def]
     print(f"{'objective':<12} {'latency':>14} {'off-chip':>14} {'DSP':>14} {'BRAM18K':>8}   of {float(BRAM18K):,}")
     for row, m in zip(TABLE, published, strict=True):
         ratios = [float(m[name] / least[name]) for name in COMPARED]
-        stated = (row.latency, row.off_chip, row.dsp)
+        stated = row.stated
         cells = " ".join(f"{r:6.2f} ({s:>4})  " for r, s in zip(ratios, stated, strict=True))
         note = "" if m["bram18k"] <= BRAM18K else "  over budget"
         print(f"{row.objective:<12}  {cells} {float(m['bram18k']):>8,.0f}{note}")
@@ -121,8 +121,8 @@ def run(objective: str) -> Run:
 def test_nonlinear_programs(benchmark) -> None:  # type: ignore[no-untyped-def]
     run("dsp")  # the first imports Pyomo and Ipopt
     runs = benchmark.pedantic(lambda: [run(objective) for objective in OBJECTIVES], rounds=1)
-    tilings = [r.search.incumbent for r in runs]
-    metrics = [metric_values(problem("latency").costs(t)) for t in tilings if t is not None]
+    found = [r.search.incumbent for r in runs]
+    metrics = [problem("latency").metrics(configuration) for configuration in found if configuration is not None]
     assert len(metrics) == len(runs)
     least = least_of_each(metrics)
     print(
@@ -132,13 +132,14 @@ def test_nonlinear_programs(benchmark) -> None:  # type: ignore[no-untyped-def]
         f"{'objective':<27} {'starts':>6} {'optima':>6} {'continuous':>13} {'rounded':>13} "
         f"{'latency':>8} {'off-chip':>8} {'DSP':>8} {'BRAM18K':>8} {'seconds':>7}  design"
     )
-    for r, m, tiling in zip(runs, metrics, tilings, strict=True):
+    for r, m, configuration in zip(runs, metrics, found, strict=True):
         assert r.search.best is not None
         assert r.search.value is not None
-        assert tiling is not None
+        assert configuration is not None
         assert m["bram18k"] <= BRAM18K
         # a convex program is solved from one point, the others from several
         assert (r.search.starts == 1) == r.search.convex == (r.objective in ("-comp", "comm", "latency"))
+        tiling = systolic(problem("latency")).tiling(configuration)
         print(
             f"{r.objective:<27} {r.search.starts:>6} {len(r.search.optima):>6} {number(r.search.best.value):>13} "
             f"{number(r.search.value):>13} {row_of(m, least)} {r.seconds:>7.1f}  {design(tiling)}"
@@ -152,7 +153,7 @@ def prove_all() -> list[tuple[str, Fraction, Tiling, Mapping[str, Fraction]]]:
         first = solve_exact(problem(objective))
         assert first.certificate.status is Status.OPTIMAL
         assert first.value is not None
-        second = solve_exact(problem("latency", Limit(objective, first.value)), start=first.tiling)
+        second = solve_exact(problem("latency", Limit(objective, first.value)), start=first.configuration)
         assert second.tiling is not None
         found.append((objective, first.value, second.tiling, second.metrics))
     return found

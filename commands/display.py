@@ -9,12 +9,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from ithaca.formulations.shown_numbers import counted, is_or_are, number
+from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.insight.cycles import PES, binding
 from ithaca.formulations.systolic.metrics import METRICS
-from ithaca.solver.certificate import Certificate, Status
-from ithaca.solver.result import Result
-from ithaca.solver.solution import Solution
-from ithaca.studies.answer import why_infeasible
-from ithaca.studies.explanation.binding import PES, binding
+from ithaca.results.certificate import Certificate, Status
+from ithaca.results.result import Result
+from ithaca.results.solution import Solution
+from ithaca.solver.infeasibility import why_infeasible
 
 #: Headings of columns that may take several lines.
 WRAPPED = ("sizes", "shared", "layers")
@@ -59,10 +60,10 @@ def table(rows: Sequence[Sequence[tuple[str, str]]], left: Collection[str], titl
 
 def print_result(result: Result) -> None:
     """Print the answer, its proof and what limits it; then the other designs."""
-    out = console()
+    out, design = console(), systolic(result.problem)
     out.print(
-        f"{result.nest.name} ({result.nest.shown_sizes}) {result.data.name} on {escape(result.platform_name)}, "
-        f"{result.edition.value} edition, minimising {escape(result.objective_text)}"
+        f"{design.nest.name} ({design.nest.shown_sizes}) {design.data.name} on {escape(result.platform_name)}, "
+        f"{design.array.edition.value} edition, minimising {escape(result.objective.text)}"
     )
     if result.best is None:
         _print_nothing_found(out, result)
@@ -73,9 +74,8 @@ def print_result(result: Result) -> None:
 
 
 def _print_best(out: Console, result: Result, best: Solution) -> None:
-    array, tiling, certificate = best.problem.array, best.tiling, best.certificate
+    array, tiling, certificate = systolic(best.problem).array, best.tiling, best.certificate
     assert tiling is not None
-    costs = best.problem.costs(tiling)
     unbuildable = f" ({array.reservation})" if array.reservation else ""
     out.print(f"\n[bold]best[/bold]       design {escape(array.name)}{escape(unbuildable)}")
     out.print(f"objective  {number(best.value)}  ({escape(_proof(certificate))})")
@@ -94,11 +94,11 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
         f"latency    {number(best.metrics['latency'])} cycles = prologue {number(best.metrics['prologue'])}"
         f" + main {number(best.metrics['main'])} + epilogue {number(best.metrics['epilogue'])}"
     )
-    out.print(f"           {_throughput_text(result, best)}")
-    words = " + ".join(f"{name} {number(n)}" for name, n in best.words.items())
+    out.print(f"           {_throughput_text(best)}")
+    words = " + ".join(f"{name} {number(n)}" for name, n in best.detail["words"].items())
     out.print(f"off-chip   {number(best.metrics['off_chip_words'])} words = {words}")
     for limit in best.problem.limits:
-        used = limit.used(costs)
+        used = limit.used(best.metrics)
         share = f" ({float(used / limit.bound):.1%})" if limit.bound else ""
         out.print(f"{escape(f'{limit.metric:<10}')} {number(used)} of {number(limit.bound)}{share}")
     out.print(f"limited by {_bottleneck(best)}")
@@ -113,28 +113,28 @@ def _proof(certificate: Certificate) -> str:
 
 
 def _loop_text(best: Solution, loop: str) -> str:
-    array, tiling = best.problem.array, best.tiling
+    array, tiling = systolic(best.problem).array, best.tiling
     assert tiling is not None
     inner = tiling.t2(array, loop)
     what = "SIMD" if loop == array.simd_loop else "latency hiding"
     lanes = tiling.array_part[loop] // inner
-    extent = best.problem.nest.sizes[loop]
+    extent = systolic(best.problem).nest.sizes[loop]
     tiles = -(-extent // tiling.array_part[loop])
     padded = f", padded to {tiles * tiling.array_part[loop]}" if tiles * tiling.array_part[loop] != extent else ""
     space = f", {counted(lanes, 'lane')}" if loop in array.dataflow else ""
     return f"{loop}: array part {tiling.array_part[loop]}, {what} {inner} ({counted(tiles, 'tile')}{space}{padded})"
 
 
-def _throughput_text(result: Result, best: Solution) -> str:
-    text = f"{float(best.metrics['throughput']):,.1f} Gop/s at {number(result.technology.clock_mhz)} MHz"
+def _throughput_text(best: Solution) -> str:
+    text = f"{float(best.metrics['throughput']):,.1f} Gop/s at {number(systolic(best.problem).technology.clock_mhz)} MHz"
     peak = best.metrics["comp"] * best.metrics["latency"]
-    return f"{text}; {float(best.problem.nest.operations / peak):.1%} of the array's peak"
+    return f"{text}; {float(systolic(best.problem).nest.operations / peak):.1%} of the array's peak"
 
 
 def _bottleneck(best: Solution) -> str:
     """What sets the main phase, and what would next."""
-    assert best.tiling is not None
-    bound = binding(best.problem.costs(best.tiling))
+    assert best.configuration is not None
+    bound = binding(systolic(best.problem).costs(best.configuration))
     first = "computation: the PEs work" if bound.first.name == PES else f"transfers: {bound.first.name} works"
     text = f"{first} {number(bound.first.cycles)} of the {number(bound.main)} cycles of the main phase"
     if bound.second is not None:
@@ -153,7 +153,7 @@ def _print_nothing_found(out: Console, result: Result) -> None:
 
 def explain_infeasibility(designs: tuple[Solution, ...]) -> str:
     """The limits that would help, with the smallest value over all designs that would do."""
-    found = [(solution.problem.array.name, shortfall) for solution in designs for shortfall in solution.shortfalls]
+    found = [shortfall for solution in designs for shortfall in solution.shortfalls]
     return why_infeasible([solution.problem for solution in designs], found)
 
 
@@ -164,7 +164,7 @@ def _design_table(result: Result) -> Table:
         table.add_column(heading, justify="left" if left else "right", overflow="fold")
     table.add_column("seconds", justify="right", no_wrap=True)
     for solution in sorted(result.designs, key=lambda s: (s.value is None, s.value or 0)):
-        array, certificate = solution.problem.array, solution.certificate
+        array, certificate = systolic(solution.problem).array, solution.certificate
         resources = (number(solution.metrics.get(name)) for name in _resources(result))
         table.add_row(
             ",".join(array.dataflow),

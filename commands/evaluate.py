@@ -11,10 +11,15 @@ from typer import Option
 from ithaca.commands.display import console
 from ithaca.commands.options import AsJson, DType, Workload
 from ithaca.commands.outcome import print_document
-from ithaca.formulations.data_types import DataType, data_type
+from ithaca.formulations.algebra.parsing import quoted
+from ithaca.formulations.json_numbers import refuse
 from ithaca.formulations.shown_numbers import number
+from ithaca.formulations.systolic.data_types import DataType, data_type
+from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.evaluation import evaluation_document
-from ithaca.solver.result_files import load_any_points
+from ithaca.formulations.systolic.points import Point, load_points
+from ithaca.results.files import load_result
+from ithaca.workloads.library import is_variant
 from ithaca.workloads.library import workload as find_workload
 from ithaca.workloads.nest import LoopNest
 
@@ -40,6 +45,41 @@ def evaluate(
 def evaluate_file(nest: LoopNest, path: Path, data: DataType) -> dict[str, Any]:
     """Evaluate every point of a CSV file, or every configuration of a result, by the exact reference."""
     return evaluation_document(load_any_points(path, nest, data), data)
+
+
+def load_any_points(path: Path, nest: LoopNest, data: DataType) -> tuple[Point, ...]:
+    """Read the points of a CSV file, or of a result file (one that ends in .json).
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    nest : LoopNest
+        The workload the points must belong to; the file gives the extents.
+    data : DataType
+        The data type a result file must have been solved for.
+
+    Raises
+    ------
+    InputError
+        If the file is malformed, belongs to another workload or data type, or has no points.
+    """
+    if path.suffix.lower() != ".json":
+        return load_points(path, nest)
+    result = load_result(path)
+    known = systolic(result.problem)
+    if known.nest.name != nest.name:
+        raise refuse(path, f"workload.name is {quoted(known.nest.name)}; allowed: {nest.name}, the workload asked for")
+    if not is_variant(known.nest, nest):
+        raise refuse(path, f"workload.kernel is {quoted(str(known.nest))}; allowed: {nest}, the workload asked for")
+    if known.data != data:
+        raise refuse(path, f"workload.dtype is {quoted(known.data.name)}; allowed: {data.name}, the data type asked for")
+    points = tuple(
+        Point(systolic(s.problem).array, known.nest, s.tiling) for s in result.solutions if s.configuration is not None
+    )
+    if not points:
+        raise refuse(path, "best and designs have no tiling; allowed: at least one point")
+    return points
 
 
 def print_points(document: dict[str, Any]) -> None:

@@ -14,13 +14,13 @@ from ithaca.commands.live_line import LiveLine
 from ithaca.commands.options import AsJson, Given, Quick, ResultFile, TimeLimit
 from ithaca.commands.outcome import print_document
 from ithaca.commands.parsing import parse_search
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.solver.loaded_result import LoadedResult
+from ithaca.results.files import load_result
+from ithaca.results.result import Result
+from ithaca.results.solution import Solution
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
-from ithaca.solver.result_files import load_result
-from ithaca.studies.answer import Answer
 from ithaca.studies.best import solve_best
 from ithaca.studies.explanation.changes import RAISES
 from ithaca.studies.explanation.documents import explanation_document
@@ -45,7 +45,7 @@ def explain(
 ) -> None:
     """``ithaca explain``."""
     search = parse_changes(time_limit, given, quick=quick)
-    result, explanation = explain_result(file, parse_design(design), search)
+    result, explanation = explain_result(file, design, search)
     lines = statements(result, explanation)
     if as_json:
         print_document(explanation_document(result, explanation) | {"statements": lines})
@@ -61,17 +61,15 @@ def parse_changes(time_limit: str | None, given: Given, *, quick: bool) -> Solve
     return None if quick else search
 
 
-def explain_result(
-    path: Path, design: tuple[tuple[str, ...], str] | None, options: SolveOptions | None
-) -> tuple[LoadedResult, Explanation]:
+def explain_result(path: Path, design: str | None, options: SolveOptions | None) -> tuple[Result, Explanation]:
     """Explain the best configuration of a result.
 
     Parameters
     ----------
     path : Path
         A result as written by ``solve -o``.
-    design : tuple of (loops, str) or None
-        The design to explain; the best by default.
+    design : str or None
+        The design to explain, such as ``i,j C``; the best by default.
     options : SolveOptions or None
         How far to search for what to change first, all together; None leaves that out.
 
@@ -92,7 +90,7 @@ def explain_result(
         # raised limits, no limits, and once more should the result not be proven
         count, solved = len(RAISES) * len(distinct_limits(result.limits)) + 2, 0
 
-        def solve(problems: Sequence[Problem], starts: Sequence[Tiling | None]) -> Answer:
+        def solve(problems: Sequence[Problem], starts: Sequence[Configuration | None]) -> Solution:
             nonlocal solved
             solved += 1
 
@@ -102,15 +100,3 @@ def explain_result(
             return solve_best(problems, budget.share(max(count - solved + 1, 1)), starts=starts, report=report)
 
         return result, explain_solutions(result, solutions, solve)
-
-
-def parse_design(text: str | None) -> tuple[tuple[str, ...], str] | None:
-    """A dataflow and a permutation from words such as ``i,j C`` or ``[i,j] C``."""
-    if text is None:
-        return None
-    words = text.replace("[", " ").replace("]", " ").split()
-    loops = tuple(words[0].split(",")) if words else ()
-    if len(words) != 2 or not all(loops):
-        shown = text if len(text) <= 60 else text[:57] + "…"
-        raise InputError(f"--design is '{shown}'; allowed: dataflow and permutation, such as 'i,j C'")
-    return loops, words[1]

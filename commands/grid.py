@@ -15,12 +15,12 @@ from ithaca.commands.outcome import nothing_found, wrote
 from ithaca.commands.parsing import parse_integer
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic import quantities
-from ithaca.formulations.systolic.membership import feasible_value
+from ithaca.formulations.systolic.design import systolic
 from ithaca.refine.files import load_grid, save_grid
 from ithaca.refine.grid import asked_between_chunks, best_point, exact_grid
 from ithaca.refine.heatmap import check_heat_map, heat_map
 from ithaca.refine.window import Window, window_around
-from ithaca.solver.result_files import load_result
+from ithaca.results.files import load_result
 from ithaca.studies.charts.files import check_plot, save_plot
 from ithaca.studies.files import check_netcdf
 from ithaca.workloads.errors import InputError
@@ -115,12 +115,12 @@ def plan(
     if output is not None:
         check_netcdf(output)
     result = load_result(file)
-    if result.best is None or result.best.tiling is None:
+    if result.best is None or result.best.configuration is None:
         raise InputError(f"{file}: best is null; allowed: a result with a configuration")
     names = None if loops is None else [part.strip() for part in loops.split(",")]
-    problem = result.problem(result.best.array)
+    problem, center = result.best.problem, result.best.configuration
     try:
-        window = window_around(problem, result.best.tiling, around, names, free_packs=free_packs)
+        window = window_around(problem, center, around, names, free_packs=free_packs)
     except InputError as error:
         raise InputError(f"{file}: {error}") from None
     axes = None if x is None or y is None else (x, y)
@@ -170,14 +170,14 @@ def _print(grid: xr.Dataset, window: Window) -> bool:
     problem, out = window.problem, console()
     shape = " × ".join(f"{name} {size}" for name, size in window.shape.items())
     legal, feasible = (int(grid[name].sum()) for name in ("legal", "feasible"))
-    out.print(f"design {escape(problem.array.name)}, {grid.attrs['window']}")
+    out.print(f"design {escape(problem.design.name)}, {grid.attrs['window']}")
     out.print(f"grid   {_points(window.points)} ({shape}); legal {legal:,}, feasible {feasible:,}")
     for line in _held_packs(window):
         out.print(escape(line))
     best = best_point(grid, window)
     if best is None:
         return False
-    exact, here = feasible_value(problem, best.tiling), feasible_value(problem, window.center)
+    exact, here = problem.feasible_value(best.configuration), problem.feasible_value(window.center)
     if exact is None or float(exact) != best.value:
         # cannot happen where doubles are exact; a rounded objective is told as such
         out.print(f"rounded: exactly, the best point has {number(exact)}")
@@ -189,7 +189,7 @@ def _print(grid: xr.Dataset, window: Window) -> bool:
 
 def _held_packs(window: Window) -> list[str]:
     """What holding the packs at the result's values leaves of the other factors; nothing where none is held."""
-    array = window.problem.array
+    array = systolic(window.problem).array
     packs = {quantities.pack(group.name).name for group in array.packed_groups}
     held = [(name, n) for name, n in window.fixed.items() if name in packs]
     if not held:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -13,17 +13,24 @@ from ithaca.commands.options import AsJson, DType, Workload, as_typed
 from ithaca.commands.options import Edition as EditionName
 from ithaca.commands.outcome import print_document
 from ithaca.commands.parsing import parse_edition
-from ithaca.formulations.data_types import DataType, data_type
+from ithaca.formulations.algebra.expression import Symbols
+from ithaca.formulations.algebra.number_systems import SYMBOLIC
+from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.json_numbers import SCHEMA
 from ithaca.formulations.platform_files import load_platform, platform_names
 from ithaca.formulations.shown_numbers import number
-from ithaca.formulations.systolic.cost_model import symbolic_costs
+from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.systolic.data_types import DataType, data_type
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
+from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import LIBRARY
 from ithaca.workloads.library import workload as find_workload
 from ithaca.workloads.nest import LoopNest
+
+if TYPE_CHECKING:
+    from ithaca.formulations.schema import Document
 
 listing = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
@@ -78,7 +85,7 @@ def print_designs(nest: LoopNest, edition: Edition, data: DataType) -> None:
 
 def _print_design(array: SystolicArray, data: DataType) -> None:
     out = console()
-    costs = symbolic_costs(array, data)
+    costs = evaluate(array, Symbols(), data, SYMBOLIC)
     out.print(f"\n[bold]{escape(array.name)}[/bold]  space loops {', '.join(array.dataflow)}; order {', '.join(array.order)}")
     table = Table("module", "level", "buffer (words)", "buffers", "double", "modules")
     for group, module in array.modules:
@@ -101,6 +108,36 @@ def _print_design(array: SystolicArray, data: DataType) -> None:
     out.print(f"  buildable: {'yes' if array.buildable else 'no: ' + escape(array.obstacle or '')}")
 
 
+@listing.command("schema")
+def print_schema(document: Annotated[str, typer.Argument(metavar="[result|network|whatif|pareto]")] = "result") -> None:
+    """JSON schema of a kind of document."""
+    print_document(schema(document))
+
+
+def schema(kind: str) -> dict[str, Any]:
+    """The JSON schema of a kind of document (of systolic arrays, where it is a result).
+
+    Raises
+    ------
+    InputError
+        If there is no such kind.
+    """
+    from ithaca.formulations.families import FAMILIES
+    from ithaca.results.schema import result_model
+    from ithaca.studies.documents import FrontDocument, StudyDocument
+    from ithaca.studies.network.documents import NetworkResultDocument
+
+    models: dict[str, type[Document]] = {
+        "result": result_model(FAMILIES["systolic"]),
+        "network": NetworkResultDocument,
+        "whatif": StudyDocument,
+        "pareto": FrontDocument,
+    }
+    if kind not in models:
+        raise InputError(f"document is {quoted(kind)}; allowed: {', '.join(models)}")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **models[kind].json_schema()}
+
+
 def designs_document(nest: LoopNest, edition: Edition, data: DataType) -> dict[str, Any]:
     """The same as a JSON document."""
     return {
@@ -112,7 +149,7 @@ def designs_document(nest: LoopNest, edition: Edition, data: DataType) -> dict[s
 
 
 def _design_document(array: SystolicArray, data: DataType) -> dict[str, Any]:
-    costs = symbolic_costs(array, data)
+    costs = evaluate(array, Symbols(), data, SYMBOLIC)
     return {
         "dataflow": list(array.dataflow),
         "permutation": array.permutation,

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from ithaca.formulations.shown_numbers import number
-from ithaca.solver.certificate import relative_gap
+from ithaca.results.certificate import relative_gap
 from ithaca.solver.progress import Progress
 from ithaca.workloads.messages import escaped
 

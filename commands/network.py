@@ -10,13 +10,19 @@ from typer import Argument, Option
 
 from ithaca.commands.live_line import LiveLine
 from ithaca.commands.network_display import print_network
-from ithaca.commands.options import WRITTEN, AsJson, Objective, Output, Results, SearchOptions
+from ithaca.commands.options import (
+    WRITTEN,
+    AsJson,
+    Objective,
+    Output,
+    Results,
+    SearchOptions,
+)
 from ithaca.commands.outcome import note, nothing_found, print_document, wrote
 from ithaca.commands.parsing import parse_integer, parse_method, parse_sizes
 from ithaca.commands.request import OBJECTIVE, ProblemOptions, requested_limits
 from ithaca.formulations.json_numbers import document_text
-from ithaca.solver.certificate import Status
-from ithaca.solver.shared.fronts import Minimise
+from ithaca.results.certificate import Status
 from ithaca.studies.network.documents import network_document
 from ithaca.studies.network.modes import MODES, ONE_SEARCH, SEVERAL_ARRAYS
 from ithaca.studies.network.modes import mode as find_mode
@@ -26,6 +32,7 @@ from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions, RunState
 from ithaca.studies.network.store import ProblemStore
 from ithaca.studies.network.table import network_table
+from ithaca.studies.shared.fronts import Minimise
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
 from ithaca.workloads.networks.find import find_network
@@ -131,7 +138,7 @@ def report_failures(result: NetworkResult) -> None:
 
 def explain_failure(result: NetworkResult) -> str:
     """One line: why there is no answer."""
-    missing = [r for r in result.layers if r.answer.solution is None]
+    missing = [r for r in result.layers if r.answer.found is None]
     infeasible = [r for r in missing if r.answer.certificate.status is Status.INFEASIBLE]
     if infeasible:
         names = ", ".join(r.layer.name for r in infeasible)

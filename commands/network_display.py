@@ -11,7 +11,7 @@ from rich.table import Table
 from ithaca.commands.display import console, table
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.metrics import METRICS
-from ithaca.solver.certificate import Certificate, Status
+from ithaca.results.certificate import Certificate, Status
 from ithaca.studies.network.result import ArrayResult, NetworkResult, SharedDesign
 from ithaca.workloads.networks.network import Network, OmissionKind
 
@@ -46,12 +46,12 @@ def _layer_table(result: NetworkResult) -> Table:
     unproven = not shared and any(r.answer.value is not None and not r.answer.settled for r in result.layers)
     rows = []
     for layer in result.layers:
-        answer, certificate, solution = layer.answer, layer.answer.certificate, layer.answer.solution
+        answer, certificate, solution = layer.answer, layer.answer.certificate, layer.answer.found
         metrics = {} if solution is None else solution.metrics
         row = [("layer", layer.layer.name), ("runs", str(layer.layer.count))]
         row.append(("sizes", " ".join(f"{loop}={n}" for loop, n in layer.layer.nest.sizes.items())))
         row += [("array", "–" if layer.array is None else str(layer.array))] if shared else []
-        row.append(("design", "–" if solution is None else solution.problem.array.name))
+        row.append(("design", "–" if solution is None else solution.problem.design.name))
         row.append((result.request.objective.text, number(answer.value)))
         row += [("lower bound", number(certificate.lower_bound)), ("gap", _gap(certificate))] if unproven else []
         row += [] if shared else [("status", certificate.status.value)]

@@ -20,7 +20,7 @@ from ithaca.formulations.problem import Objective
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.objectives import parse_objective
-from ithaca.studies.answer import why_infeasible
+from ithaca.solver.infeasibility import why_infeasible
 from ithaca.studies.charts.files import check_plot, save_plot
 from ithaca.studies.charts.of_studies import check_front_plottable, front_chart
 from ithaca.studies.documents import front_document
@@ -132,7 +132,7 @@ def _table(front: Front) -> Table:
     rows = []
     for point in front.points:
         row = [(text, number(value)) for text, value in zip(texts, point.values, strict=True)]
-        row.append(("design", point.problem.array.name))
+        row.append(("design", point.problem.design.name))
         row += [(metric, number(point.metrics.get(metric))) for metric in more]
         rows.append([*row, ("seconds", f"{sum(step.seconds for step in point.proof):.2f}")])
     return table(rows, left={"design"})

@@ -14,16 +14,14 @@ from ithaca.commands.live_line import LiveLine
 from ithaca.commands.options import AsJson, Output, RandomSeed, ResultFile, TimeLimit
 from ithaca.commands.parsing import parse_integer, parse_search
 from ithaca.commands.solve import conclude
+from ithaca.results.certificate import Certificate, Status, relative_gap
+from ithaca.results.files import load_result
+from ithaca.results.result import Result
+from ithaca.results.solution import Solution, best_solution
 from ithaca.solver.agreement import check_agreement
-from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.solver.evolution.engine import SAMPLES, solve_evolve
-from ithaca.solver.loaded_result import LoadedResult, LoadedSolution
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.portfolio import best_solution
 from ithaca.solver.progress import Progress
-from ithaca.solver.result import Result
-from ithaca.solver.result_files import load_result
-from ithaca.solver.solution import Solution, make_solution
 from ithaca.workloads.signals import Interrupt
 from ithaca.workloads.writing import check_writable
 
@@ -71,7 +69,7 @@ def refine_result(path: Path, options: SolveOptions, samples: int) -> Result:
     """
     loaded = load_result(path)
     began, solutions = time.perf_counter(), []
-    with Interrupt() as interrupt, LiveLine("deriving tables", [s.array.name for s in loaded.designs]) as line:
+    with Interrupt() as interrupt, LiveLine("deriving tables", [s.design for s in loaded.designs]) as line:
         for index, recorded in enumerate(loaded.designs):
             left = options.time_limit
             if left is not None:
@@ -81,35 +79,16 @@ def refine_result(path: Path, options: SolveOptions, samples: int) -> Result:
             def tell(progress: Progress, index: int = index) -> None:
                 line.report(index, progress)
 
-            solutions.append(_refined(loaded, recorded, share, samples, tell))
+            solutions.append(_refined(recorded, share, samples, tell))
             line.finished(index, solutions[-1])
-    return Result(
-        nest=loaded.nest,
-        data=loaded.data,
-        platform_name=loaded.platform_name,
-        technology=loaded.technology,
-        limits=loaded.limits,
-        edition=loaded.edition,
-        objective_text=loaded.objective.text,
-        space=loaded.space,
-        best=best_solution(solutions),
-        designs=tuple(solutions),
-    )
+    return Result(loaded.platform_name, best_solution(solutions), tuple(solutions))
 
 
-def _refined(
-    loaded: LoadedResult,
-    recorded: LoadedSolution,
-    options: SolveOptions,
-    samples: int,
-    report: Callable[[Progress], None],
-) -> Solution:
-    problem = loaded.problem(recorded.array)
-    known = make_solution(problem, recorded.tiling, recorded.certificate, recorded.shortfalls)
-    if recorded.certificate.status in (Status.OPTIMAL, Status.INFEASIBLE):
-        return known
-    found = solve_evolve(problem, options, report, recorded.tiling, samples=samples)
-    check_agreement(known, found)
+def _refined(recorded: Solution, options: SolveOptions, samples: int, report: Callable[[Progress], None]) -> Solution:
+    if recorded.certificate.status.proven:
+        return recorded
+    found = solve_evolve(recorded.problem, options, report, recorded.configuration, samples=samples)
+    check_agreement(recorded, found)
     return replace(found, certificate=_joined(found, recorded.certificate))
 
 

@@ -63,5 +63,5 @@ def write_report(file: Path, output: Path, options: SolveOptions | None, around:
     result, explanation = explain_result(file, None, options)
     page = report_page(result, explanation, statements(result, explanation), around)
     write_text_atomically(output, page)
-    what = explanation.failure if explanation.array is None else f"design {explanation.array.name}"
+    what = explanation.failure if explanation.solution is None else f"design {explanation.solution.design}"
     return f"wrote {output}: {what}"

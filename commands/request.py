@@ -13,13 +13,14 @@ from typer import Option
 from ithaca.commands.options import DType
 from ithaca.commands.options import Edition as EditionName
 from ithaca.commands.parsing import parse_edition, parse_integer, parse_limits, parse_loops, parse_sizes
-from ithaca.formulations.data_types import DataType, data_type
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.platform_files import load_platform
-from ithaca.formulations.problem import Limit, Objective, Problem, SpaceOptions
+from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.systolic.data_types import DataType, data_type
+from ithaca.formulations.systolic.design import SpaceOptions, systolic_problem
 from ithaca.formulations.systolic.design_choice import choose_designs
 from ithaca.formulations.systolic.metrics import METRICS
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.objectives import parse_limit, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload as find_workload
@@ -174,13 +175,15 @@ def _described_design(request: Request) -> SystolicArray:
 def requested_limits(platform: Platform, given: Mapping[str, Fraction]) -> tuple[Limit, ...]:
     """The platform's limits, replaced or extended by those given."""
     bounds = {name: r.limit for name, r in platform.resources.items() if name in METRICS} | dict(given)
-    return tuple(Limit(name, bound) for name, bound in bounds.items())
+    return tuple(parse_limit(name, bound) for name, bound in bounds.items())
 
 
 def problems(request: Request) -> tuple[Problem, ...]:
     """One problem per requested design."""
     limits = requested_limits(request.platform, request.limits)
     return tuple(
-        Problem(request.nest, array, request.data, limits, request.objective, request.space, request.platform.technology)
+        systolic_problem(
+            request.nest, array, request.data, limits, request.objective, request.space, request.platform.technology
+        )
         for array in requested_designs(request)
     )

@@ -15,24 +15,24 @@ from ithaca.commands.options import WRITTEN, Effort, Given, Objective, RandomSee
 from ithaca.commands.outcome import nothing_found
 from ithaca.commands.parsing import parse_integer, parse_loops
 from ithaca.commands.request import OBJECTIVE, ProblemOptions
-from ithaca.exports.seeds.diverse import diverse_tilings
+from ithaca.exports.seeds.diverse import diverse_configurations
 from ithaca.exports.seeds.for_csv import csv_text, seed_points
 from ithaca.exports.seeds.for_nevergrad import nevergrad_text
 from ithaca.exports.seeds.for_odyssey import odyssey_text
 from ithaca.exports.seeds.for_opentuner import opentuner_files
 from ithaca.exports.seeds.for_optuna import optuna_text
 from ithaca.exports.seeds.for_pymoo import pymoo_text
-from ithaca.exports.seeds.from_result import solution_problem
 from ithaca.exports.seeds.parameters import parameter_space
 from ithaca.exports.seeds.seeds import Seeds
 from ithaca.formulations.algebra.parsing import quoted
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.shown_numbers import number
+from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.points import Point
-from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.results.files import load_result
+from ithaca.results.solution import Solution
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.result_files import load_result
-from ithaca.solver.solution import Solution
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import LIBRARY, PATH_ENDINGS
 from ithaca.workloads.signals import Interrupt
@@ -94,14 +94,14 @@ class Origin:
     ----------
     problem : Problem
         The design, with limits and objective.
-    tiling : Tiling
+    configuration : Configuration
         The configuration to begin with.
     others : tuple of Point
         Configurations of other designs of the same result; only a table can hold them.
     """
 
     problem: Problem
-    tiling: Tiling
+    configuration: Configuration
     others: tuple[Point, ...] = ()
 
 
@@ -153,27 +153,29 @@ def origin_of_result(path: Path, dataflow: tuple[str, ...] | None, permutation: 
         If the file is no result, or holds no such configuration.
     """
     result = load_result(path)
-    found = [s for s in result.solutions if s.tiling is not None]
+    found = [s for s in result.solutions if s.configuration is not None]
     asked = [
         s
         for s in found
-        if (dataflow is None or set(dataflow) == set(s.array.dataflow))
-        and (permutation is None or permutation == s.array.permutation)
+        if (dataflow is None or set(dataflow) == set(systolic(s.problem).array.dataflow))
+        and (permutation is None or permutation == systolic(s.problem).array.permutation)
     ]
     if not asked:
-        held = "; ".join(dict.fromkeys(s.array.name for s in found)) or "none"
+        held = "; ".join(dict.fromkeys(s.design for s in found)) or "none"
         raise InputError(f"{path} holds no configuration of the design asked for; it has: {held}")
     best = min(asked, key=lambda s: s.value or 0)
-    assert best.tiling is not None
+    assert best.configuration is not None
     everything = dataflow is None and permutation is None
-    others = tuple(Point(s.array, result.nest, s.tiling) for s in found if s.tiling is not None and s.array != best.array)
-    return Origin(solution_problem(result, best), best.tiling, others if everything else ())
+    others = tuple(
+        Point(systolic(s.problem).array, systolic(s.problem).nest, s.tiling) for s in found if s.design != best.design
+    )
+    return Origin(best.problem, best.configuration, others if everything else ())
 
 
 def origin_of_solution(solution: Solution) -> Origin:
     """A configuration just found."""
-    assert solution.tiling is not None
-    return Origin(solution.problem, solution.tiling)
+    assert solution.configuration is not None
+    return Origin(solution.problem, solution.configuration)
 
 
 def write_seeds(origin: Origin, order: Order) -> str:
@@ -188,17 +190,17 @@ def write_seeds(origin: Origin, order: Order) -> str:
         stop = SolveOptions(stop=interrupt)
         others = origin.others[: order.count - 1] if order.tool == "csv" else ()
         own = order.count - len(others)
-        tilings = diverse_tilings(origin.problem, own, order.seed, stop, known=(origin.tiling,))
-    seeds = Seeds(parameter_space(origin.problem), tilings)
+        found = diverse_configurations(origin.problem, own, order.seed, stop, known=(origin.configuration,))
+    seeds = Seeds(parameter_space(origin.problem), found)
     _write(seeds, others, order)
-    written = len(tilings) + len(others)
+    written = len(found) + len(others)
     if written < order.count:
         why = "interrupted" if interrupt() else "no more feasible configurations were found"
         print(f"only {written} of {order.count} seeds: {why}", file=sys.stderr)
-    values = [origin.problem.value(origin.problem.costs(tiling)) for tiling in tilings]
+    values = [origin.problem.value(configuration) for configuration in found]
     objective = origin.problem.objective.text
     span = number(min(values)) + (f" to {number(max(values))}" if max(values) > min(values) else "")
-    design = origin.problem.array.name + (f" (and {len(others)} of other designs)" if others else "")
+    design = origin.problem.design.name + (f" (and {len(others)} of other designs)" if others else "")
     return f"wrote {order.output}: {written} seeds for {order.tool}, design {design}, {objective} {span}"
 
 
@@ -209,6 +211,8 @@ def _write(seeds: Seeds, others: Sequence[Point], order: Order) -> None:
     elif order.tool == "csv":
         problem = seeds.space.problem
         first, *rest = seed_points(seeds)
-        write_text_atomically(order.output, csv_text([first, *others, *rest], problem.data, problem.technology))
+        write_text_atomically(
+            order.output, csv_text([first, *others, *rest], systolic(problem).data, systolic(problem).technology)
+        )
     else:
         write_text_atomically(order.output, _TEXTS[order.tool](seeds))

@@ -16,15 +16,17 @@ from ithaca.commands.options import Method as MethodName
 from ithaca.commands.outcome import nothing_found, print_document, wrote
 from ithaca.commands.parsing import parse_method, parse_provers
 from ithaca.commands.request import OBJECTIVE, ProblemOptions, Request, problems
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.json_numbers import document_text
-from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.formulations.systolic.design import systolic
+from ithaca.results.certificate import Status
+from ithaca.results.files import load_result, result_document
+from ithaca.results.result import Result
+from ithaca.results.solution import best_solution
 from ithaca.solver.agreement import prove_again
-from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.portfolio import best_solution, solve_designs
-from ithaca.solver.result import Result, result_document
-from ithaca.solver.result_files import load_result
+from ithaca.solver.portfolio import solve_designs
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.signals import Interrupt
@@ -56,7 +58,7 @@ def solve(
     if output is not None:
         check_writable(output)
     request = problem.request(workload, sizes, objective, descriptor)
-    known = {} if start is None else known_tilings(start, request.nest)
+    known = {} if start is None else known_configurations(start, request.nest)
     conclude(run(request, options, threads, known, engine, second), output, as_json=as_json)
 
 
@@ -76,7 +78,7 @@ def run(
     request: Request,
     options: SolveOptions,
     threads: int,
-    start: Mapping[tuple[str, ...], Tiling],
+    start: Mapping[tuple[str, ...], Configuration],
     method: Method = Method.AUTO,
     prove_again_with: Method | None = None,
 ) -> Result:
@@ -103,26 +105,15 @@ def run(
         If the two engines contradict each other.
     """
     asked = problems(request)
-    starts = [start.get((*p.array.dataflow, p.array.permutation)) for p in asked]
-    with Interrupt() as interrupt, LiveLine("deriving tables", [p.array.name for p in asked]) as line:
+    starts = [start.get((*systolic(p).array.dataflow, systolic(p).array.permutation)) for p in asked]
+    with Interrupt() as interrupt, LiveLine("deriving tables", [p.design.name for p in asked]) as line:
         bounded = replace(options, stop=interrupt)
         solutions = solve_designs(
             asked, bounded, method=method, threads=threads, starts=starts, report=line.report, finished=line.finished
         )
         if prove_again_with is not None:
             solutions = tuple(prove_again(s, prove_again_with, bounded) for s in solutions)
-    return Result(
-        nest=request.nest,
-        data=request.data,
-        platform_name=request.platform.name,
-        technology=request.platform.technology,
-        limits=asked[0].limits,
-        edition=request.edition,
-        objective_text=request.objective.text,
-        space=request.space,
-        best=best_solution(solutions),
-        designs=solutions,
-    )
+    return Result(request.platform.name, best_solution(solutions), solutions)
 
 
 def write_result(result: Result, path: Path) -> None:
@@ -138,10 +129,10 @@ def explain_failure(result: Result) -> str:
     return "nothing found before the search ended; allow more time with --time-limit"
 
 
-def known_tilings(path: Path, nest: LoopNest) -> dict[tuple[str, ...], Tiling]:
-    """Tilings of a result by dataflow and permutation, ``(*dataflow, permutation)``.
+def known_configurations(path: Path, nest: LoopNest) -> dict[tuple[str, ...], Configuration]:
+    """Configurations of a result by dataflow and permutation, ``(*dataflow, permutation)``.
 
-    Sizes, limits and data type may differ: a tiling that does not fit is not taken.
+    Sizes, limits and data type may differ: a configuration that does not fit is not taken.
 
     Raises
     ------
@@ -149,9 +140,11 @@ def known_tilings(path: Path, nest: LoopNest) -> dict[tuple[str, ...], Tiling]:
         If the result is of another workload, or holds no configuration.
     """
     result = load_result(path)
-    if result.nest.name != nest.name:
-        raise InputError(f"--start {path} is a result of workload '{result.nest.name}'; allowed: one of '{nest.name}'")
-    found = {(*s.array.dataflow, s.array.permutation): s.tiling for s in reversed(result.solutions) if s.tiling is not None}
+    workload = systolic(result.problem).nest.name
+    if workload != nest.name:
+        raise InputError(f"--start {path} is a result of workload '{workload}'; allowed: one of '{nest.name}'")
+    designs = [(systolic(s.problem).array, s.tiling) for s in reversed(result.solutions) if s.configuration is not None]
+    found = {(*array.dataflow, array.permutation): tiling.configuration(array, nest.sizes) for array, tiling in designs}
     if not found:
         raise InputError(f"--start {path} holds no configuration")
     return found

@@ -9,13 +9,12 @@ from typing import Any
 from ithaca.commands.parsing import parse_bound, parse_edition, parse_extent, split_values
 from ithaca.commands.request import Request
 from ithaca.formulations.algebra.parsing import quoted
-from ithaca.formulations.data_types import data_type
 from ithaca.formulations.json_numbers import json_number
 from ithaca.formulations.platform_files import load_platform
-from ithaca.formulations.problem import Limit
+from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.metrics import METRICS
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.objectives import parse_limit, parse_objective
 from ithaca.formulations.systolic.permutations import loop_order
 from ithaca.studies.grid import Axis, check_grid
 from ithaca.workloads.errors import InputError
@@ -131,7 +130,7 @@ def _size(loop: str, parts: Sequence[str], nest: LoopNest) -> Variation:
 def _limit(metric: str, parts: Sequence[str]) -> Variation:
     bounds = tuple(parse_bound(metric, part) for part in parts)
     for bound in bounds:
-        Limit(metric, bound)
+        parse_limit(metric, bound)
     unit = METRICS[metric].unit if metric in METRICS else ""
     labels = tuple(json_number(bound) for bound in bounds)
     axis = Axis(f"{metric}_limit", bounds, labels, unit, f"upper limit of {metric}")

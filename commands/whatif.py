@@ -32,8 +32,8 @@ from ithaca.commands.request import OBJECTIVE, ProblemOptions, Request, problems
 from ithaca.commands.vary import OPTIONS, parse_variations, varied
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.metrics import METRICS
-from ithaca.solver.certificate import Status
-from ithaca.studies.answer import why_infeasible
+from ithaca.results.certificate import Status
+from ithaca.solver.infeasibility import why_infeasible
 from ithaca.studies.charts.files import check_plot, save_plot
 from ithaca.studies.charts.of_studies import check_plottable, study_chart
 from ithaca.studies.documents import study_document
@@ -169,12 +169,12 @@ def _table(study: Study) -> Table:
     for index, point in study.points.items():
         answer, certificate = point.answer, point.answer.certificate
         gap = "–" if certificate.gap is None else f"{certificate.gap:.2%}"
-        metrics = {} if answer.solution is None else answer.solution.metrics
+        metrics = {} if answer.found is None else answer.found.metrics
         row = [(name, _label(label)) for name, label in study.labels(index).items()]
         row.append((objective, number(answer.value)))
         row += [("lower bound", number(certificate.lower_bound)), ("gap", gap)] if unproven else []
         row.append(("status", certificate.status.value))
-        row.append(("best design", "–" if answer.solution is None else answer.solution.problem.array.name))
+        row.append(("best design", "–" if answer.found is None else answer.found.problem.design.name))
         row += [(metric, number(metrics.get(metric))) for metric in limited]
         rows.append([*row, ("seconds", f"{certificate.seconds:.2f}")])
     return table(rows, left={"status", "best design", *(axis.name for axis in study.axes if not axis.numeric)})

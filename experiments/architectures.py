@@ -16,14 +16,14 @@ from fractions import Fraction
 from ithaca.experiments.experiment import Run
 from ithaca.experiments.published_networks import network, request, vgg16
 from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.results.solution import Solution
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.shared.fronts import Minimise
-from ithaca.solver.solution import Solution
 from ithaca.studies.network.multi_array import solve_multi_array
 from ithaca.studies.network.per_layer import solve_per_layer
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.network.shared_array import solve_shared_array
+from ithaca.studies.shared.fronts import Minimise
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.network import Layer, Network
 
@@ -69,7 +69,7 @@ class Architecture:
     @property
     def layers(self) -> list[tuple[Layer, Solution]]:
         """Every layer and how it is run, in order."""
-        return [(r.layer, r.answer.solution) for r in self.result.layers if r.answer.solution is not None]
+        return [(r.layer, r.answer.found) for r in self.result.layers if r.answer.found is not None]
 
     def resource(self, metric: str) -> Fraction:
         """DSP blocks or block RAM in all: those of several arrays together, else of the layer that needs most."""

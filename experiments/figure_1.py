@@ -25,7 +25,8 @@ from ithaca.experiments.matrix_product import (
     prove,
     resources,
 )
-from ithaca.formulations.problem import Limit, SpaceOptions
+from ithaca.formulations.problem import Limit
+from ithaca.formulations.systolic.design import SpaceOptions
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.studies.charts.chart import LineChart, Series
 

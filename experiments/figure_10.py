@@ -23,6 +23,7 @@ from ithaca.experiments.matrix_product import (
     resources,
 )
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.studies.charts.chart import LineChart
@@ -100,8 +101,11 @@ def _exact_latency(tiling: Tiling, exact: Problem) -> Fraction:
 
     A drain that the published model merges away gets the pack of its flow group.
     """
-    packs = {group.name: tiling.pack.get(group.name, tiling.pack.get(group.array, 1)) for group in exact.array.packed_groups}
-    return exact.value(exact.costs(replace(tiling, pack=packs)))
+    packs = {
+        group.name: tiling.pack.get(group.name, tiling.pack.get(group.array, 1))
+        for group in systolic(exact).array.packed_groups
+    }
+    return exact.value(systolic(exact).configuration(replace(tiling, pack=packs)))
 
 
 def _row(name: Name, edition: Edition, objective: str, best: Best, least: Fraction) -> dict[str, Cell]:
@@ -110,7 +114,7 @@ def _row(name: Name, edition: Edition, objective: str, best: Best, least: Fracti
     return {
         "dataflow": ",".join(dataflow),
         "permutation": permutation,
-        "buildable": optimum.problem.array.buildable,
+        "buildable": systolic(optimum.problem).array.buildable,
         "edition": edition.value,
         "objective": objective,
         Y: optimum.latency,

@@ -22,6 +22,8 @@ from ithaca.experiments.matrix_product import (
     spread,
 )
 from ithaca.experiments.published_designs import LATENCY, NORMALISED, expressions, rounded_program
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.evolution.search import POPULATION, Evolution
 from ithaca.studies.charts.chart import LineChart
@@ -60,7 +62,7 @@ def run(how: Run) -> Outcome:
     shares: dict[str, list[list[float]]] = {}
     for name, start in starts.items():
         how.step(f"evolution from {name}")
-        seed = None if start is None else start[0]
+        seed = None if start is None else systolic(matrix_problem()).configuration(start[0])
         runs = [_evolve(seed, how.seed + number, samples, how) for number in range(repeats)]
         shares[name] = [[_share(optimum, found, place) for found in runs] for place in places]
     table = Table.of(
@@ -85,7 +87,7 @@ def run(how: Run) -> Outcome:
     )
 
 
-def _evolve(seed: Tiling | None, random_seed: int, samples: int, how: Run) -> Convergence:
+def _evolve(seed: Configuration | None, random_seed: int, samples: int, how: Run) -> Convergence:
     """The best value after each generation."""
     search = Evolution(matrix_problem(), random_seed, samples)
     found: Convergence = []

@@ -15,7 +15,7 @@ from ithaca.experiments.methods_compared import (
     design_name,
     methods,
 )
-from ithaca.peers.budget import Budget
+from ithaca.peers.recorder import Budget
 from ithaca.studies.charts.chart import LineChart
 
 #: The number of samples that the paper states a quality at, and that quality.

@@ -14,7 +14,7 @@ from ithaca.experiments.methods_compared import (
     mean_shares,
     methods,
 )
-from ithaca.peers.budget import Budget
+from ithaca.peers.recorder import Budget
 from ithaca.studies.charts.chart import LineChart
 
 #: The published share, and seconds.

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ithaca.experiments.experiment import Run
-from ithaca.formulations.data_types import data_type
-from ithaca.formulations.problem import Limit, Problem, SpaceOptions
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
 from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.solver.certificate import Status
+from ithaca.results.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.workloads.library import workload
 
@@ -62,7 +64,7 @@ def matrix_problem(
     nest = workload("mm", {"i": size, "j": size, "k": size})
     array = derive(nest, dataflow, permutation, edition)
     limits = (Limit("dsp", DSP), Limit("bram18k", bram18k), *more)
-    return Problem(nest, array, data_type("fp32"), limits, parse_objective(objective), space or SpaceOptions())
+    return systolic_problem(nest, array, data_type("fp32"), limits, parse_objective(objective), space or SpaceOptions())
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,8 @@ class Optimum:
     ----------
     problem : Problem
         What was minimised.
-    tiling : Tiling
-        The configuration.
+    configuration : Configuration
+        The point.
     value : Fraction
         Its objective.
     metrics : mapping of str to Fraction
@@ -82,9 +84,14 @@ class Optimum:
     """
 
     problem: Problem
-    tiling: Tiling
+    configuration: Configuration
     value: Fraction
     metrics: Mapping[str, Fraction]
+
+    @property
+    def tiling(self) -> Tiling:
+        """The configuration as papers write it."""
+        return systolic(self.problem).tiling(self.configuration)
 
     @property
     def latency(self) -> Fraction:
@@ -92,7 +99,7 @@ class Optimum:
         return self.metrics["latency"]
 
 
-def prove(problem: Problem, run: Run, start: Tiling | None = None) -> Optimum:
+def prove(problem: Problem, run: Run, start: Configuration | None = None) -> Optimum:
     """The proven optimum of a problem.
 
     Raises
@@ -104,9 +111,9 @@ def prove(problem: Problem, run: Run, start: Tiling | None = None) -> Optimum:
     """
     solution = solve_exact(problem, run.search, start=start)
     run.check()
-    if solution.certificate.status is not Status.OPTIMAL or solution.value is None or solution.tiling is None:
-        raise RuntimeError(f"{problem.array.name}, {problem.objective.text}: {solution.certificate.status.value}")
-    return Optimum(problem, solution.tiling, solution.value, solution.metrics)
+    if solution.certificate.status is not Status.OPTIMAL or solution.value is None or solution.configuration is None:
+        raise RuntimeError(f"{problem.design.name}, {problem.objective.text}: {solution.certificate.status.value}")
+    return Optimum(problem, solution.configuration, solution.value, solution.metrics)
 
 
 #: What is plotted of shares of the optimum.
@@ -117,6 +124,11 @@ SHARE, MEAN = "share of the optimum", "mean share of the optimum"
 
 #: The column of configurations.
 DESIGN = "design (t1 | t2, SIMD)"
+
+
+def metrics_of(problem: Problem, tiling: Tiling) -> Mapping[str, Fraction]:
+    """All metrics of a tiling of a problem's design."""
+    return problem.metrics(systolic(problem).configuration(tiling))
 
 
 def resources(metrics: Mapping[str, Fraction]) -> dict[str, Fraction]:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ithaca.experiments.experiment import Run
-from ithaca.experiments.matrix_product import Optimum, matrix_problem, prove
+from ithaca.experiments.matrix_product import Optimum, matrix_problem, metrics_of, prove
 from ithaca.formulations.problem import Limit
-from ithaca.formulations.systolic.metrics import metric_values
+from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.nlp.search import NlpSearch
 
@@ -47,7 +47,7 @@ class Published:
     @property
     def metrics(self) -> Mapping[str, Fraction]:
         """All metrics of the design, by the odyssey edition."""
-        return metric_values(matrix_problem().costs(self.tiling))
+        return metrics_of(matrix_problem(), self.tiling)
 
 
 #: The first three are what the nonlinear solver returned, the last is the paper's best design.
@@ -94,7 +94,7 @@ def fastest_optimum(expression: str, run: Run) -> Optimum:
     """Of the designs that an objective is proven to prefer, the one of least latency."""
     first = prove(matrix_problem(expression), run)
     limit = Limit(expression, first.value)
-    return prove(matrix_problem(LATENCY, limit), run, start=first.tiling)
+    return prove(matrix_problem(LATENCY, limit), run, start=first.configuration)
 
 
 def rounded_program(expression: str, run: Run) -> tuple[Tiling, Fraction]:
@@ -111,4 +111,4 @@ def rounded_program(expression: str, run: Run) -> tuple[Tiling, Fraction]:
     if search.incumbent is None:
         raise RuntimeError(f"the nonlinear program of {expression} rounds to no design")
     problem = matrix_problem()
-    return search.incumbent, problem.value(problem.costs(search.incumbent))
+    return systolic(problem).tiling(search.incumbent), problem.value(search.incumbent)

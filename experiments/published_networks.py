@@ -7,9 +7,9 @@ VGG16's 13 convolutions, and 49 of ResNet50, all at stride 1, without the shortc
 from __future__ import annotations
 
 from ithaca.experiments.matrix_product import BRAM18K, DSP
-from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit
+from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.studies.network.request import NetworkRequest

@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 from ithaca.experiments.matrix_product import BRAM18K, DSP, SIZE
-from ithaca.solver.gp.pyomo_bridge import solve_pyomo
+from ithaca.solver.nlp.pyomo_bridge import solve_pyomo
 
 #: Blocks of 1,024 words of 18 bits, two side by side for a word, two buffers of each array.
 BLOCK_WORDS, BLOCKS = 1024, 2 * 2

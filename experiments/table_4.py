@@ -14,6 +14,7 @@ from ithaca.experiments.matrix_product import (
     budget_settings,
     design_text,
     matrix_problem,
+    metrics_of,
     prove,
     resources,
 )
@@ -30,7 +31,6 @@ from ithaca.experiments.published_designs import (
 )
 from ithaca.experiments.published_program import continuous_optimum, rounded
 from ithaca.formulations.problem import Limit
-from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.studies.charts.chart import LineChart
 
@@ -68,7 +68,7 @@ def run(how: Run) -> Outcome:
         for name, expression in named.items():
             how.step(f"nonlinear program of {name}")
             tiling, _ = rounded_program(expression, how)
-            programs.append(Design(name, PROGRAM, tiling, metric_values(matrix_problem().costs(tiling))))
+            programs.append(Design(name, PROGRAM, tiling, metrics_of(matrix_problem(), tiling)))
         groups.append(programs)
     table = Table.of(row for group in groups for row in _rows(group))
     chart = LineChart(

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.data_types import DataType
+from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.systolic_array import Direction, IOGroup, Role, SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
@@ -17,7 +17,7 @@ from ithaca.workloads.nest import LoopNest
 
 
 @dataclass(frozen=True)
-class Configuration:
+class ArrayConfiguration:
     """A design of a nest, with all its factors.
 
     Attributes
@@ -91,10 +91,10 @@ class Tool:
 
     cannot: str
     nest_obstacles: Callable[[LoopNest], tuple[str, ...]]
-    obstacles: Callable[[Configuration], tuple[str, ...]]
-    written: Callable[[Configuration], Mapping[str, str]]
+    obstacles: Callable[[ArrayConfiguration], tuple[str, ...]]
+    written: Callable[[ArrayConfiguration], Mapping[str, str]]
 
-    def export(self, configuration: Configuration) -> Mapping[str, str]:
+    def export(self, configuration: ArrayConfiguration) -> Mapping[str, str]:
         """All that the tool needs: content by file name (`ithaca.workloads.writing.write_folder` writes it).
 
         Raises

@@ -1,22 +1,19 @@
-"""A problem: one design of one nest, with its limits and objective."""
+"""A problem: one design, with limits on its metrics and an objective."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
+from typing import Any
 
-from ithaca.formulations.algebra.expression import Expression
-from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.algebra.expression import Expression, Symbol, Symbols
+from ithaca.formulations.algebra.number_systems import FRACTION, SYMBOLIC
 from ithaca.formulations.algebra.parsing import parse_expression
-from ithaca.formulations.data_types import DataType
-from ithaca.formulations.systolic.cost_model import Costs, evaluate, symbolic_costs
-from ithaca.formulations.systolic.metrics import METRICS, metric_values
-from ithaca.formulations.systolic.physical_array import ANY_ARRAY, PhysicalArray
-from ithaca.formulations.systolic.systolic_array import SystolicArray
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
+from ithaca.formulations.design import Design
+from ithaca.formulations.space import Space
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.nest import LoopNest
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +35,14 @@ class Limit:
     expression: Expression = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        read = parse_expression(self.metric, where="limit", allowed=tuple(METRICS))
-        object.__setattr__(self, "expression", read)
-        if self.bound < 0 and self.metric in METRICS:
+        object.__setattr__(self, "expression", parse_expression(self.metric, where="limit", allowed=None))
+        if self.bound < 0 and isinstance(self.expression, Symbol):
             raise InputError(f"limit {self.metric} is {self.bound}; allowed: a number that is not negative")
 
-    def used(self, costs: Costs) -> Fraction:
-        """How much of the limit exact costs take up."""
-        return _exact(self.expression, costs)
+    def used(self, metrics: Mapping[str, Any]) -> Fraction:
+        """How much of the limit exact metrics take up."""
+        used: Fraction = self.expression.evaluate(metrics, FRACTION)
+        return used
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,96 +60,89 @@ class Objective:
     text: str
     expression: Expression
 
-    def value(self, costs: Costs) -> Fraction:
-        """The objective's exact value for exact costs."""
-        return _exact(self.expression, costs)
-
-
-def _exact(expression: Expression, costs: Costs) -> Fraction:
-    value: Fraction = expression.evaluate(metric_values(costs, expression.symbols), FRACTION)
-    return value
-
-
-@dataclass(frozen=True, slots=True)
-class SpaceOptions:
-    """Restrictions of the design space.
-
-    Attributes
-    ----------
-    min_lanes : int
-        Fewest PEs along each space loop.
-    divisors_only : bool
-        Whether every t1 must divide its loop's extent (no padding).
-    dividing_packs : bool
-        Whether inferred packs must divide the last dimension too (what AutoSA requires).
-    """
-
-    min_lanes: int = 1
-    divisors_only: bool = False
-    dividing_packs: bool = False
+    def value(self, metrics: Mapping[str, Any]) -> Fraction:
+        """The objective's exact value for exact metrics."""
+        value: Fraction = self.expression.evaluate(metrics, FRACTION)
+        return value
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One design of one nest, with its limits and objective.
+    """One design, with limits and objective.
 
     Attributes
     ----------
-    nest : LoopNest
-        The loop nest, with extents.
-    array : SystolicArray
+    design : Design
         The design.
-    data : DataType
-        The type of all arrays.
     limits : tuple of Limit
         Upper limits on metrics.
     objective : Objective
         What is minimised.
-    space : SpaceOptions
-        Restrictions of the design space.
-    technology : Technology
-        Clock and energies, for the metrics that need them.
-    physical : PhysicalArray
-        What is given of the array.
     """
 
-    nest: LoopNest
-    array: SystolicArray
-    data: DataType
+    design: Design
     limits: tuple[Limit, ...]
     objective: Objective
-    space: SpaceOptions = field(default_factory=SpaceOptions)
-    technology: Technology = DEFAULT_TECHNOLOGY
-    physical: PhysicalArray = ANY_ARRAY
 
-    def costs(self, tiling: Tiling) -> Costs:
-        """All metrics of a tiling, by the exact reference (Fractions)."""
-        values = tiling.quantities(self.array, self.nest.sizes)
-        return evaluate(self.array, values, self.data, FRACTION, self.technology, dict(self.physical.buffers))
+    @property
+    def space(self) -> Space:
+        """The legal configurations, limits aside."""
+        return self.design.space
 
-    def value(self, costs: Costs) -> Fraction:
-        """The objective's exact value for exact costs."""
-        return self.objective.value(costs)
+    @cached_property
+    def used_metrics(self) -> frozenset[str]:
+        """The metrics that objective and limits speak of."""
+        return self.objective.expression.symbols.union(*(limit.expression.symbols for limit in self.limits))
 
-    def exceeded(self, costs: Costs) -> tuple[Limit, ...]:
-        """The limits that exact costs exceed."""
-        return tuple(limit for limit in self.limits if limit.used(costs) > limit.bound)
+    def metrics(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
+        """All metrics of a configuration, by the exact reference (Fractions)."""
+        return self.design.metrics(_fractions(configuration), FRACTION)
+
+    def value(self, configuration: Mapping[str, int]) -> Fraction:
+        """The objective of a configuration, by the exact reference."""
+        return self.objective.value(self._used(configuration))
+
+    def exceeded(self, configuration: Mapping[str, int]) -> tuple[Limit, ...]:
+        """The limits that a configuration exceeds, by the exact reference."""
+        metrics = self._used(configuration)
+        return tuple(limit for limit in self.limits if limit.used(metrics) > limit.bound)
+
+    def meets_conditions(self, configuration: Mapping[str, int]) -> bool:
+        """Whether a configuration meets the design's own conditions, by the exact reference."""
+        return all(used <= bound for used, bound in self.design.conditions(_fractions(configuration), FRACTION))
+
+    def feasible_value(self, configuration: Mapping[str, int]) -> Fraction | None:
+        """The exact objective of a configuration; None if it is outside the space, or breaks a condition or a limit."""
+        if not self.space.contains(configuration) or not self.meets_conditions(configuration):
+            return None
+        metrics = self._used(configuration)
+        if any(limit.used(metrics) > limit.bound for limit in self.limits):
+            return None
+        return self.objective.value(metrics)
 
     def symbolic(self) -> SymbolicProblem:
-        """The problem in symbols, with the extents put in."""
-        costs = symbolic_costs(self.array, self.data, self.technology, dict(self.physical.buffers))
-        extents = {f"extent.{loop}": n for loop, n in self.nest.sizes.items()}
-        names = self.objective.expression.symbols.union(*(limit.expression.symbols for limit in self.limits))
-        metrics = {name: metric.substitute(extents) for name, metric in metric_values(costs, names).items()}
+        """The problem in symbols."""
+        return self._symbolic
+
+    @cached_property
+    def _symbolic(self) -> SymbolicProblem:
+        values = Symbols()
+        metrics = self.design.metrics(values, SYMBOLIC, self.used_metrics)
         constraints = [(limit.expression.substitute(metrics), limit.bound) for limit in self.limits]
-        if self.array.pe.accumulators is not None and self.data.accumulator_factor:
-            constraints.append((-costs.accumulation.substitute(extents), Fraction(0)))
+        constraints += self.design.conditions(values, SYMBOLIC)
         return SymbolicProblem(self.objective.expression.substitute(metrics), tuple(constraints))
+
+    def _used(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
+        return self.design.metrics(_fractions(configuration), FRACTION, self.used_metrics)
+
+    def with_design(self, **changes: Any) -> Problem:
+        """The same question about a design that differs in some of its fields."""
+        return replace(self, design=replace(self.design, **changes))  # type: ignore[type-var]
 
 
 @dataclass(frozen=True, slots=True)
 class SymbolicProblem:
-    """Objective and constraints as expressions over the tiling quantities.
+    """Objective and constraints as expressions over quantities.
 
     Attributes
     ----------
@@ -164,3 +154,7 @@ class SymbolicProblem:
 
     objective: Expression
     constraints: tuple[tuple[Expression, Fraction], ...]
+
+
+def _fractions(configuration: Mapping[str, int]) -> dict[str, Fraction]:
+    return {name: Fraction(value) for name, value in configuration.items()}

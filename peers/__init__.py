@@ -7,10 +7,10 @@ in nothing else:
 - **One objective** (`evaluator`). Every configuration is scored by the one cost model; every improvement is confirmed
   by the Fraction reference before it counts. Methods that take constraints get the excess over the limits, the others
   one graded cost: infeasible ones above all feasible ones, the more the farther they are from the limits.
-- **One set of coordinates** (`coordinates`). Lanes and t2 of each loop, by their logarithms, exponents of the SIMD
-  factor and of the packs. Any values decode to a configuration of the design space, and neighbours are alike. The
-  parameters of start populations (`exports.seeds.parameters`: t1 and t2, linear) are for people to read; a search
-  among them wastes most of its samples on t2 near t1, which are arrays of one lane.
+- **One set of coordinates** (`coordinates`): the free quantities of the space by their logarithms, powers of two by their
+  exponents (lanes and t2 of each loop, SIMD factor, packs). Any values decode to a configuration of the design space, and
+  neighbours are alike. The parameters of start populations (`exports.seeds.parameters`: t1 and t2, linear) are for people to
+  read; a search among them wastes most of its samples on t2 near t1, which are arrays of one lane.
 - **One currency.** A sample is a configuration scored. What a method asks for again is answered from memory at no
   charge, and a method that asks for nothing new any more is started afresh with another seed. Seconds are all that
   pass, the method's own overhead included; only the import of its library is not counted.

@@ -1,33 +1,22 @@
 """The design space as a box of integer coordinates that any search method can move in.
 
-================  ==============  ===========================================================
-coordinate        scale           meaning
-================  ==============  ===========================================================
-``t2_<loop>``     logarithmic     latency hiding factor of a band loop that has one
-``lanes_<loop>``  logarithmic     t1 / t2 of a band loop: PEs along a space loop
-``simd``          exponent of 2   the SIMD factor
-``pack_<group>``  exponent of 2   data packing factor of an I/O group, where it may be chosen
-================  ==============  ===========================================================
-
-t1 = lanes · t2, so t2 divides t1 whatever the values are. Values that are not legal together become the nearest legal
-ones below, in the order t2 (or SIMD), lanes, packs (`rows`). What has one value only is no coordinate. A point of the
-*unit cube* stands for one integer per coordinate: a doubling is a step of the same length anywhere, since a factor of 40
-differs from 41 as little as 400 from 410.
+A coordinate is a free quantity of the space: as it is, on a logarithmic scale, or, for a power of two, its exponent. Of a
+systolic array these are ``t2_<loop>`` and ``lanes_<loop>`` (their product is t1, so t2 divides it whatever the values are),
+``simd`` and ``pack_<group>``. Values that are not legal together are repaired (`ithaca.formulations.repair`). What has one
+value only is no coordinate. A point of the *unit cube* stands for one integer per coordinate: a doubling is a step of the
+same length anywhere, since a factor of 40 differs from 41 as little as 400 from 410.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic import quantities
-from ithaca.formulations.systolic.design_space import axes, candidate_rows
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.peers.rows import Integers, NestedRows
+from ithaca.formulations.space import Mask, Values
 from ithaca.solver.evolution.genome import Genes, Genome
 from ithaca.workloads.errors import InputError
 
@@ -45,7 +34,7 @@ class Coordinate:
     low, high : int
         Smallest and largest value.
     exponent : bool
-        Whether the factor is 2 to the power of it; else the coordinate is the factor, and its scale logarithmic.
+        Whether the quantity is 2 to the power of it; else the coordinate is the quantity, and its scale logarithmic.
     gene : int
         The row of the genome it stands for.
     """
@@ -56,17 +45,17 @@ class Coordinate:
     exponent: bool
     gene: int
 
-    def of_unit(self, unit: Units) -> Integers:
+    def of_unit(self, unit: Units) -> Values:
         """The integers at places from 0 to 1."""
         unit = np.clip(unit, 0.0, 1.0)
         if self.exponent:
             found = self.low + np.floor(unit * (self.high + 1 - self.low))
         else:
             found = np.floor(self.low * ((self.high + 1) / self.low) ** unit)
-        values: Integers = np.clip(found, self.low, self.high).astype(np.int64)
+        values: Values = np.clip(found, self.low, self.high).astype(np.int64)
         return values
 
-    def to_unit(self, values: Integers) -> Units:
+    def to_unit(self, values: Values) -> Units:
         """The middles of the intervals that stand for integers."""
         middle = np.asarray(values, np.float64) + 0.5
         if self.exponent:
@@ -80,14 +69,14 @@ class Coordinates:
     Parameters
     ----------
     problem : Problem
-        Design, extents, restrictions.
+        The problem.
 
     Attributes
     ----------
     genome : Genome
         What the genes of its configurations mean.
     all : tuple of Coordinate
-        The coordinates: t2 and lanes of each band loop, then packs.
+        The coordinates, in the order of the genes.
 
     Raises
     ------
@@ -97,88 +86,54 @@ class Coordinates:
 
     def __init__(self, problem: Problem) -> None:
         self.genome = Genome(problem)
-        self._tables = tuple(self._axis_tables(problem))
-        # a pack that depends on several loops is legal or not for each configuration
-        self._separate = any(axis.loop is None for axis in axes(problem.array))
-        self._defaults = np.ones(self.genome.count, dtype=np.int64)
-        for genes, table in self._tables:
-            self._defaults[genes] = table.rows.max(axis=1)
-        self.all = tuple(self._coordinates(problem))
+        fixes = self.genome.fixes
+        if fixes.empty is not None:
+            raise InputError(f"the design space of {problem.design.name} is empty at '{fixes.empty}'")
+        shown = {quantity: name for name, quantity in problem.design.parameters.items()}
+        bounds = [fixes.bounds(name) for name in self.genome.names]
+        self._lowest = np.array([[low] for low, _ in bounds], dtype=np.int64).reshape(-1, 1)
+        found = []
+        for gene, (name, (low, high)) in enumerate(zip(self.genome.names, bounds, strict=True)):
+            exponent = bool(self.genome.powers[gene, 0])
+            ends = (low.bit_length() - 1, high.bit_length() - 1) if exponent else (low, high)
+            if low < high:
+                found.append(Coordinate(shown.get(name, name.replace(".", "_")), *ends, exponent, gene))
+        self.all = tuple(found)
 
     @property
     def count(self) -> int:
         """Number of coordinates."""
         return len(self.all)
 
-    def of_units(self, units: Units) -> Integers:
+    def of_units(self, units: Units) -> Values:
         """Coordinates of points of the unit cube, shape (points, coordinates)."""
         places = np.asarray(units, np.float64)
         columns = [coordinate.of_unit(places[:, index]) for index, coordinate in enumerate(self.all)]
         return np.array(columns, dtype=np.int64).reshape(self.count, len(places)).T
 
-    def to_units(self, points: Integers) -> Units:
+    def to_units(self, points: Values) -> Units:
         """Points of the unit cube for coordinates, shape (points, coordinates)."""
         columns = [coordinate.to_unit(points[:, index]) for index, coordinate in enumerate(self.all)]
         return np.array(columns, dtype=np.float64).reshape(self.count, len(points)).T
 
-    def decode(self, points: Integers) -> tuple[Genes, NDArray[np.bool_]]:
-        """The configurations that points stand for, and which of them are legal.
-
-        All are, unless packs are inferred that depend on several loops.
+    def decode(self, points: Values) -> tuple[Genes, Mask]:
+        """The configurations that points stand for, and which of them are legal: all, but for rules across axes.
 
         Parameters
         ----------
         points : array, shape (points, coordinates)
             Values of the coordinates; those out of range are repaired, too.
         """
-        wanted = np.tile(self._defaults[:, None], len(points))
+        wanted = np.repeat(self._lowest, len(points), axis=1)
         for index, coordinate in enumerate(self.all):
             values = np.clip(points[:, index], coordinate.low, coordinate.high)
             wanted[coordinate.gene] = 1 << values if coordinate.exponent else values
-        return self.repair(wanted)
+        return self.genome.repair(wanted)
 
-    def repair(self, wanted: Genes) -> tuple[Genes, NDArray[np.bool_]]:
-        """The nearest configurations of the design space, and which of them are legal (see `decode`)."""
-        found = wanted.copy()
-        for genes, table in self._tables:
-            found[genes] = table.nearest(wanted[genes])
-        return self.genome.repair(found) if self._separate else (found, np.ones(found.shape[1], bool))
-
-    def encode(self, tiling: Tiling) -> Integers:
-        """The coordinates of a configuration of the design space."""
-        genes = self.genome.encode([tiling])[:, 0]
+    def encode(self, configuration: Configuration) -> Values:
+        """The coordinates of a configuration of the space."""
+        genes = self.genome.encode([configuration])[:, 0]
         values = [int(genes[c.gene]) for c in self.all]
         return np.array(
             [v.bit_length() - 1 if c.exponent else v for v, c in zip(values, self.all, strict=True)], dtype=np.int64
         )
-
-    def _axis_tables(self, problem: Problem) -> Iterator[tuple[list[int], NestedRows]]:
-        genome = self.genome
-        for axis in axes(problem.array):
-            packs = {quantities.pack(g.name).name: genome.pack(genome.groups.index(g)) for g in axis.packs}
-            genes = dict(packs)
-            if axis.loop is not None:
-                loop = genome.loops.index(axis.loop)
-                own = {quantities.t2(axis.loop).name: genome.t2(loop), quantities.lanes(axis.loop).name: genome.lanes(loop)}
-                genes = own | packs
-            parts = list(candidate_rows(problem, axis))
-            columns = [np.concatenate([part[name] for part in parts]) for name in genes]
-            if not columns[0].size:
-                raise InputError(f"the design space of {problem.array.name} is empty at '{axis.name}'")
-            yield list(genes.values()), NestedRows(columns)
-
-    def _coordinates(self, problem: Problem) -> Iterator[Coordinate]:
-        genome, simd = self.genome, problem.array.simd_loop
-        low, high = np.ones((2, genome.count), dtype=np.int64)
-        for genes, table in self._tables:
-            low[genes], high[genes] = table.rows.min(axis=1), table.rows.max(axis=1)
-        named: list[tuple[int, str, bool]] = []
-        for index, loop in enumerate(genome.loops):
-            named.append((genome.t2(index), "simd" if loop == simd else f"t2_{loop}", loop == simd))
-            named.append((genome.lanes(index), f"lanes_{loop}", False))
-        named += [(gene, f"pack_{genome.groups[gene - genome.pack(0)].name}", True) for gene in genome.free_packs()]
-        for gene, name, exponent in named:
-            least, most = int(low[gene]), int(high[gene])
-            if most > least:
-                ends = (least.bit_length() - 1, most.bit_length() - 1) if exponent else (least, most)
-                yield Coordinate(name, *ends, exponent, gene)

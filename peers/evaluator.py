@@ -9,12 +9,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.membership import feasible_value
-from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.formulations.space import Mask, Values
 from ithaca.peers.coordinates import Coordinates, Units
 from ithaca.peers.recorder import Recorder
-from ithaca.peers.rows import Integers
 from ithaca.solver.evolution.genome import Genes
 from ithaca.solver.evolution.population import Scorer
 from ithaca.workloads.errors import InputError
@@ -85,7 +84,7 @@ class Evaluator:
         """The coordinates that methods search in."""
         return Coordinates(self.problem)
 
-    def points(self, points: Integers, *, remember: bool = True) -> Scores:
+    def points(self, points: Values, *, remember: bool = True) -> Scores:
         """Score points of the coordinates, shape (points, coordinates); see `genes`."""
         return self.genes(*self.coordinates.decode(points), remember=remember)
 
@@ -93,7 +92,7 @@ class Evaluator:
         """Score points of the unit cube, shape (points, coordinates); see `genes`."""
         return self.points(self.coordinates.of_units(units))
 
-    def starts(self, starts: Sequence[Tiling]) -> Integers:
+    def starts(self, starts: Sequence[Configuration]) -> Values:
         """Score known configurations first; returns their coordinates, shape (starts, coordinates).
 
         Raises
@@ -104,10 +103,10 @@ class Evaluator:
         check_starts(self.problem, starts)
         if starts:
             self.genes(self.coordinates.genome.encode(starts))
-        found = [self.coordinates.encode(tiling) for tiling in starts]
+        found = [self.coordinates.encode(start) for start in starts]
         return np.array(found, dtype=np.int64).reshape(len(starts), self.coordinates.count)
 
-    def genes(self, genes: Genes, legal: NDArray[np.bool_] | None = None, *, remember: bool = True) -> Scores:
+    def genes(self, genes: Genes, legal: Mask | None = None, *, remember: bool = True) -> Scores:
         """Score configurations.
 
         Parameters
@@ -132,11 +131,15 @@ class Evaluator:
         objective, excess = (np.concatenate([part[row] for part in found]) if found else np.empty(0) for row in (0, 1))
         return Scores(objective, excess, self._cost(objective, excess))
 
+    def score(self, genes: Genes, legal: Mask) -> tuple[Floats, Floats]:
+        """Objective and excess of configurations, at no charge: for what is looked at before anything is sampled."""
+        return self._scorer.score(self.coordinates.genome.quantities(genes), legal)
+
     def scaled(self, objective: Floats) -> Floats:
         """About the logarithm of objectives, for negative ones too; at most `INFEASIBLE`."""
         return np.minimum(np.arcsinh(objective / self._scale), INFEASIBLE)
 
-    def _chunk(self, genes: Genes, legal: NDArray[np.bool_], remember: bool) -> tuple[Floats, Floats]:
+    def _chunk(self, genes: Genes, legal: Mask, remember: bool) -> tuple[Floats, Floats]:
         if not remember:
             return self._score(genes, legal)
         keys = [column.tobytes() for column in np.ascontiguousarray(genes.T)]
@@ -156,7 +159,7 @@ class Evaluator:
         values = np.array([self._memory[key] for key in keys], np.float64).reshape(len(keys), 2)
         return values[:, 0], values[:, 1]
 
-    def _score(self, genes: Genes, legal: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    def _score(self, genes: Genes, legal: Mask) -> tuple[Floats, Floats]:
         recorder = self.recorder
         recorder.check()
         if recorder.budget.samples is not None:
@@ -164,41 +167,41 @@ class Evaluator:
             if genes.shape[1] > room:
                 self._score(genes[:, :room], legal[:room])
                 recorder.check()
-        scored = self._scorer.score(genes, legal)
-        excess = np.where(np.isfinite(scored.excess), scored.excess, ILLEGAL)
+        objective, excess = self.score(genes, legal)
+        excess = np.where(np.isfinite(excess), excess, ILLEGAL)
         before = recorder.samples
         recorder.samples += genes.shape[1]
         best = np.inf if recorder.value is None else float(recorder.value)
         # floats only say what to look at: the reference decides
-        for index in np.flatnonzero((excess == 0) & (scored.objective < best)):
-            if scored.objective[index] < best:
+        for index in np.flatnonzero((excess == 0) & (objective < best)):
+            if objective[index] < best:
                 recorder.check_seconds()
                 if recorder.offer(self.coordinates.genome.decode(genes[:, index]), before + int(index) + 1):
-                    best = float(scored.objective[index])
+                    best = float(objective[index])
                 else:
                     excess[index] = np.finfo(np.float64).tiny  # at a limit, and just beyond it
-        return scored.objective, excess
+        return objective, excess
 
     @cached_property
     def _scorer(self) -> Scorer:
-        return Scorer(self.coordinates.genome)
+        return Scorer(self.problem)
 
     @cached_property
     def _scale(self) -> float:
         """A small objective to measure others by: that of the configuration of all lowest coordinates tells the unit."""
         lowest = np.zeros((1, self.coordinates.count), dtype=np.int64)
-        objective = abs(float(self._scorer.score(*self.coordinates.decode(lowest)).objective[0]))
+        objective = abs(float(self.score(*self.coordinates.decode(lowest))[0][0]))
         return RESOLUTION * objective if 0 < objective < np.inf else 1.0
 
     def _cost(self, objective: Floats, excess: Floats) -> Floats:
         return np.where(excess > 0, INFEASIBLE + np.log1p(excess), self.scaled(objective))
 
 
-def check_starts(problem: Problem, starts: Sequence[Tiling]) -> None:
+def check_starts(problem: Problem, starts: Sequence[Configuration]) -> None:
     """Raise `InputError` unless all known configurations are feasible."""
-    for number, tiling in enumerate(starts, start=1):
-        if feasible_value(problem, tiling) is None:
-            raise InputError(f"starts[{number}] is outside the design space of {problem.array.name} or breaks a limit")
+    for number, start in enumerate(starts, start=1):
+        if problem.feasible_value(start) is None:
+            raise InputError(f"starts[{number}] is outside the design space of {problem.design.name} or breaks a limit")
 
 
 def _chunks(count: int) -> list[slice]:

@@ -5,7 +5,7 @@ PEs, the widest SIMD factor, 95 to 100 % of the DSPs; its pruned random search a
 where the array is nearly as large as it may be, orders this enumeration instead of cutting it, so that it still ends
 with the optimum:
 
-1. without padding (every t1 divides its extent), then the rest;
+1. without padding (every tile divides its extent), then the rest;
 2. in each, the shapes of the array (lanes of space loops and SIMD factor) by the resource they use, largest first,
    and square ones first among equals;
 3. for each shape, all other factors: little padding first, then large tiles.
@@ -26,14 +26,11 @@ from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.rounding import loosened
-from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic import quantities
-from ithaca.formulations.systolic.design_space import Axis, axes, candidate_rows
-from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.space import Axis, Mask, Role, Rows, Values
 from ithaca.peers.evaluator import Evaluator
-from ithaca.peers.rows import Integers
 from ithaca.peers.trace import Ended
-from ithaca.solver.evolution.genome import Genome
+from ithaca.solver.evolution.genome import Genes, Genome
 from ithaca.solver.tables.program import Program
 
 #: Shapes of the array that are tabulated at most; where a resource depends on more, there is one group only.
@@ -42,25 +39,23 @@ MOST_SHAPES = 1 << 25
 #: Configurations checked against limits at once.
 CHUNK = 1 << 14
 
-Bools = NDArray[np.bool_]
-
 
 @dataclass(frozen=True)
 class _Rows:
     """The rows of one axis, in the order they are tried.
 
     ``shapes`` holds the values that decide the resource, one column per shape; ``shape`` says which each row has, and
-    ``padded`` whether its t1 does not divide the extent.
+    ``padded`` whether its levels cover more than the extent.
     """
 
-    columns: dict[str, Integers]
+    columns: Rows
     names: tuple[str, ...]
-    shapes: Integers
-    shape: Integers
-    padded: Bools
+    shapes: Values
+    shape: Values
+    padded: Mask
 
 
-def search(evaluator: Evaluator, seed: int, starts: Sequence[Tiling]) -> Ended | None:
+def search(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
     """Enumerate until the budget is used up or nothing is left. Starts are scored first; chance plays no part."""
     evaluator.starts(starts)
     enumeration = _Enumeration(evaluator)
@@ -73,29 +68,26 @@ def search(evaluator: Evaluator, seed: int, starts: Sequence[Tiling]) -> Ended |
 
 class _Enumeration:
     def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator, self.recorder = evaluator, evaluator.recorder
         self.problem = evaluator.problem
         self.genome: Genome = evaluator.coordinates.genome
-        self.recorder = evaluator.recorder
-        constraints = self.problem.symbolic().constraints
-        self.program = Program([expression for expression, _ in constraints])
-        self.bounds = [loosened(bound) for _, bound in constraints]
-        self.axes = axes(self.problem.array)
-        self.separate = any(axis.loop is None for axis in self.axes)
-        self.rows, self.resource = self._by_resource([e for e, _ in constraints[: len(self.problem.limits)]])
+        symbolic = self.problem.symbolic()
+        self.limits = symbolic.constraints[: len(self.problem.limits)]
+        self.rows, self.resource = self._by_resource([expression for expression, _ in self.limits])
 
     def _by_resource(self, expressions: Sequence[Expression]) -> tuple[list[_Rows], int | None]:
         """The rows grouped by the limit with the fewest shapes, and its index; one group if there is none.
 
-        The accumulators' latency is no limit: nearly all shapes meet it, and those that use most of it are not better.
+        The design's own conditions are no limits: nearly all shapes meet them, and those that just do are not better.
         """
         best: tuple[int, list[_Rows], int | None] | None = None
         for index, expression in enumerate(expressions):
-            rows = [_ordered_rows(self.problem, axis, expression.symbols) for axis in self.axes]
+            rows = [_ordered_rows(self.genome, axis, expression.symbols) for axis in self.problem.space.axes]
             count = prod(r.shapes.shape[1] for r in rows)
             if 1 < count <= MOST_SHAPES and (best is None or count < best[0]):
                 best = count, rows, index
         if best is None:
-            return [_ordered_rows(self.problem, axis, frozenset()) for axis in self.axes], None
+            return [_ordered_rows(self.genome, axis, frozenset()) for axis in self.problem.space.axes], None
         return best[1], best[2]
 
     def shapes(self, padded: bool) -> Iterator[tuple[int, ...]]:
@@ -105,9 +97,9 @@ class _Enumeration:
             if all(a.size for a in allowed):
                 yield (0,) * len(self.rows)
             return
-        symbolic = self.problem.symbolic().constraints[self.resource][0]
-        program = Program([symbolic])
-        found: list[tuple[NDArray[np.float64], NDArray[np.float64], Integers]] = []
+        expression, bound = self.limits[self.resource]
+        program = Program([expression])
+        found: list[tuple[NDArray[np.float64], NDArray[np.float64], Values]] = []
         for first in allowed[0]:
             self.recorder.check_seconds()
             grid = np.meshgrid([first], *allowed[1:], indexing="ij")
@@ -118,18 +110,18 @@ class _Enumeration:
                     values[name] = column[index].astype(np.float64)
                     spread += values[name]
             (use,) = program.run([values[name] for name in program.symbols])
-            fits = np.broadcast_to(use, spread.shape) <= self.bounds[self.resource]
+            fits = np.broadcast_to(use, spread.shape) <= loosened(bound)
             found.append((use[fits], spread[fits], np.stack([index[fits] for index in grid])))
         if not found:
             return
         use, spread = (np.concatenate([part[k] for part in found]) for k in (0, 1))
-        indices: Integers = np.concatenate([part[2] for part in found], axis=1)
+        indices: Values = np.concatenate([part[2] for part in found], axis=1)
         for place in np.lexsort((spread, -use)):
             yield tuple(indices[:, place].tolist())
 
-    def configurations(self, shape: tuple[int, ...], padded: bool) -> Iterator[Integers]:
+    def configurations(self, shape: tuple[int, ...], padded: bool) -> Iterator[Genes]:
         """Genes of all configurations of a shape within limits, in chunks."""
-        mine = [np.flatnonzero(r.shape == s) if padded else _exact_rows(r, s) for r, s in zip(self.rows, shape, strict=True)]
+        mine = [np.flatnonzero((r.shape == s) & (padded | ~r.padded)) for r, s in zip(self.rows, shape, strict=True)]
         lengths = [m.size for m in mine]
         total = prod(lengths)
         for begin in range(0, total, CHUNK):
@@ -143,46 +135,36 @@ class _Enumeration:
             if genes.shape[1]:
                 yield genes
 
-    def _within_limits(self, rows: Sequence[Integers]) -> Integers:
-        values: dict[str, Integers] = {}
+    def _within_limits(self, rows: Sequence[Values]) -> Genes:
+        values: dict[str, Values] = {}
         for table, index in zip(self.rows, rows, strict=True):
             values |= {name: column[index] for name, column in table.columns.items()}
-        keep = np.ones(rows[0].size, bool)
-        used = self.program.run([values[name].astype(np.float64) for name in self.program.symbols])
-        for value, bound in zip(used, self.bounds, strict=True):
-            keep &= value <= bound
-        genome = self.genome
-        names = [f(loop).name for f in (quantities.lanes, quantities.t2) for loop in genome.loops]
-        names += [quantities.pack(group.name).name for group in genome.groups]
-        genes = np.stack([values[name][keep] for name in names])
-        if not self.separate:
-            return genes
-        repaired, legal = genome.repair(genes.copy())
-        kept: Integers = genes[:, legal & (repaired == genes).all(axis=0)]
+        legal = np.ones(rows[0].size, bool)
+        for link in self.problem.space.links:
+            legal &= link.holds(values)
+        genes = np.array([values[name] for name in self.genome.names], dtype=np.int64).reshape(-1, rows[0].size)[:, legal]
+        _, excess = self.evaluator.score(genes, np.ones(genes.shape[1], bool))
+        kept: Genes = genes[:, excess == 0]
         return kept
 
 
-def _exact_rows(rows: _Rows, shape: int) -> Integers:
-    return np.flatnonzero((rows.shape == shape) & ~rows.padded)
-
-
-def _ordered_rows(problem: Problem, axis: Axis, deciding: frozenset[str]) -> _Rows:
-    """The rows of an axis: little padding first, then large tiles, then wide packs."""
-    parts = list(candidate_rows(problem, axis))
-    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+def _ordered_rows(genome: Genome, axis: Axis, deciding: frozenset[str]) -> _Rows:
+    """The rows of an axis: little padding first, then large tiles, then wide ports."""
+    columns = axis.table()
     count = next(iter(columns.values())).size
-    packs = [columns[quantities.pack(group.name).name] for group in axis.packs]
-    padded = np.zeros(count, bool)
-    if axis.loop is None:
-        order = np.lexsort([-pack for pack in packs])
-    else:
-        t1, tiles = columns[quantities.t1(axis.loop).name], columns[quantities.tiles(axis.loop).name]
-        padded = t1 * tiles != problem.nest.sizes[axis.loop]
-        order = np.lexsort([*(-pack for pack in packs), -t1, t1 * tiles])
+    ports = [-columns[q.name] for q in axis.quantities if q.role is Role.PORT]
+    padded, order = np.zeros(count, bool), ports
+    for split in genome.splits:
+        if split.trips in axis.symbols:
+            trips = columns[split.trips]
+            tile = split.given * np.prod([columns[genome.names[row]] for row in split.factors], axis=0)
+            padded |= tile * trips != split.extent
+            order = [*order, -tile, tile * trips]
+    ranks = np.lexsort(order) if order else np.arange(count)
     names = tuple(name for name in columns if name in deciding)
-    columns = {name: column[order] for name, column in columns.items()}
+    columns = {name: column[ranks] for name, column in columns.items()}
     if names:
         shapes, shape = np.unique(np.stack([columns[name] for name in names]), axis=1, return_inverse=True)
     else:
         shapes, shape = np.empty((0, 1), dtype=np.int64), np.zeros(count, dtype=np.int64)
-    return _Rows(columns, names, shapes, shape.reshape(-1), padded[order])
+    return _Rows(columns, names, shapes, shape.reshape(-1), padded[ranks])

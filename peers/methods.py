@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import io
+import logging
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import count
 
 import numpy as np
 
-from ithaca.exports.seeds.peers import peer
+from ithaca.exports.seeds.seeds import peer
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.peers.budget import Budget
 from ithaca.peers.evaluator import Evaluator, SettledError
-from ithaca.peers.quiet import quiet
-from ithaca.peers.recorder import BudgetUsedError, Recorder
+from ithaca.peers.recorder import Budget, BudgetUsedError, Recorder
 from ithaca.peers.trace import Ended, Trace
 from ithaca.workloads.errors import InputError
 
 #: A search: it scores configurations until it is interrupted, or returns why it ended; None if it may begin again.
-Search = Callable[[Evaluator, int, Sequence[Tiling]], Ended | None]
+Search = Callable[[Evaluator, int, Sequence[Configuration]], Ended | None]
+
+#: Libraries that log on their own.
+LOGGERS = ("optuna", "nevergrad", "cma", "pymoo")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,25 +61,25 @@ class Peer:
 
 
 _ALL = (
-    Peer("random", "random search", "random_search", steered=False),
+    Peer("random", "random search", "chance", "search_random", steered=False),
     Peer("exhaustive", "pruned exhaustive search", "exhaustive", steered=False),
-    Peer("annealing", "simulated annealing", "annealing"),
+    Peer("annealing", "simulated annealing", "chance", "anneal"),
     Peer("optuna-tpe", "tree-structured Parzen estimators (optuna)", "with_optuna", "search_tpe", ("optuna",)),
     Peer("optuna-gp", "Gaussian processes (optuna)", "with_optuna", "search_gp", ("optuna", "scipy", "torch")),
     Peer("pymoo-ga", "genetic algorithm (pymoo)", "with_pymoo", libraries=("pymoo",)),
     Peer("nevergrad-cma", "CMA-ES (nevergrad)", "with_nevergrad", "search_cma", ("nevergrad",)),
     Peer("nevergrad-de", "differential evolution (nevergrad)", "with_nevergrad", "search_de", ("nevergrad",)),
     Peer("policy-gradient", "policy gradient (REINFORCE)", "policy_gradient"),
-    Peer("evolve-unseeded", "Ithaca's evolution from random configurations", "evolve", "search_unseeded", boxed=False),
-    Peer("evolve", "Ithaca's evolution from geometric programs", "evolve", "search_seeded", boxed=False),
-    Peer("exact", "Ithaca's exact search", "exact", samples="boxes", boxed=False),
+    Peer("evolve-unseeded", "Ithaca's evolution from random configurations", "own", "evolve_unseeded", boxed=False),
+    Peer("evolve", "Ithaca's evolution from geometric programs", "own", "evolve_seeded", boxed=False),
+    Peer("exact", "Ithaca's exact search", "own", "search_exact", samples="boxes", boxed=False),
 )
 
 #: All methods by name.
 PEERS = {method.name: method for method in _ALL}
 
 
-def run_peer(name: str, problem: Problem, budget: Budget, seed: int = 0, starts: Sequence[Tiling] = ()) -> Trace:
+def run_peer(name: str, problem: Problem, budget: Budget, seed: int = 0, starts: Sequence[Configuration] = ()) -> Trace:
     """Run a search method on a problem.
 
     Parameters
@@ -87,7 +92,7 @@ def run_peer(name: str, problem: Problem, budget: Budget, seed: int = 0, starts:
         Samples, seconds, or both.
     seed : int
         Seed of its random numbers. The same seed and budget in samples give the same trace, times aside.
-    starts : sequence of Tiling
+    starts : sequence of Configuration
         Known feasible configurations. Every method scores them first; `Peer.steered` says whether it also searches
         from them.
 
@@ -106,7 +111,7 @@ def run_peer(name: str, problem: Problem, budget: Budget, seed: int = 0, starts:
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InputError(f"seed is {seed!r}; allowed: an integer that is not negative")
     method = PEERS[name]
-    with quiet():
+    with _quiet():
         for library in method.libraries:
             peer(library)
         search: Search = getattr(import_module(f"ithaca.peers.{method.module}"), method.function)
@@ -117,14 +122,30 @@ def run_peer(name: str, problem: Problem, budget: Budget, seed: int = 0, starts:
         return recorder.trace(name, seed, ended)
 
 
-def _only(evaluator: Evaluator, seed: int, starts: Sequence[Tiling]) -> Ended | None:
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Silence warnings, the loggers of search libraries, and both output streams; errors still pass."""
+    loggers = [logging.getLogger(name) for name in LOGGERS]
+    levels = [logger.level for logger in loggers]
+    with warnings.catch_warnings(), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        warnings.simplefilter("ignore")
+        for logger in loggers:
+            logger.setLevel(logging.CRITICAL)
+        try:
+            yield
+        finally:
+            for logger, level in zip(loggers, levels, strict=True):
+                logger.setLevel(level)
+
+
+def _only(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
     """Score the only configuration there is: a box without coordinates is more than libraries can take."""
     evaluator.starts(starts)
     evaluator.points(np.zeros((1, 0), dtype=np.int64))
     return Ended.EXHAUSTED
 
 
-def _run(search: Search, evaluator: Evaluator, seed: int, starts: Sequence[Tiling]) -> Ended:
+def _run(search: Search, evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended:
     """Run a search, afresh with another seed whenever it has settled, until it ends or finds nothing new."""
     for attempt in count():
         before = evaluator.recorder.samples

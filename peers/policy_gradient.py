@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.formulations.configuration import Configuration
 from ithaca.peers.coordinates import Coordinates
 from ithaca.peers.evaluator import Evaluator
 from ithaca.peers.trace import Ended
@@ -35,7 +35,7 @@ ENTROPY = 0.1
 START = np.log(VALUES)
 
 
-def search(evaluator: Evaluator, seed: int, starts: Sequence[Tiling]) -> Ended | None:
+def search(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
     """Learn until the budget is used up; the first policy prefers the values of the starts."""
     generator, coordinates = np.random.default_rng(seed), evaluator.coordinates
     values = _values(coordinates)

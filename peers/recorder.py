@@ -1,15 +1,48 @@
-"""What a run has used and found so far."""
+"""How much a search method may use, and what a run has used and found so far."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from fractions import Fraction
+from math import isfinite
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.membership import feasible_value
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.peers.budget import Budget
 from ithaca.peers.trace import Ended, Improvement, Trace
+from ithaca.workloads.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Samples, seconds, or both; the search ends with whichever is used up first.
+
+    Attributes
+    ----------
+    samples : int or None
+        Configurations scored at most.
+    seconds : float or None
+        Time at most.
+    """
+
+    samples: int | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.samples is None and self.seconds is None:
+            raise InputError("budget is empty; allowed: samples, seconds, or both")
+        whole = isinstance(self.samples, int) and not isinstance(self.samples, bool)
+        if self.samples is not None and not (whole and self.samples >= 1):
+            raise InputError(f"budget.samples is {self.samples!r}; allowed: an integer of at least 1")
+        number = isinstance(self.seconds, (int, float)) and not isinstance(self.seconds, bool)
+        if self.seconds is not None and not (number and isfinite(self.seconds) and self.seconds > 0):
+            raise InputError(f"budget.seconds is {self.seconds!r}; allowed: a positive number")
+
+    def within(self, seconds: float | None) -> Budget:
+        """This budget with so many seconds at most; None leaves it as it is."""
+        if seconds is None:
+            return self
+        return Budget(self.samples, seconds if self.seconds is None else min(self.seconds, seconds))
 
 
 class BudgetUsedError(Exception):
@@ -40,7 +73,7 @@ class Recorder:
     ----------
     samples : int
         Samples used.
-    best : Tiling or None
+    best : Configuration or None
         The best configuration so far.
     """
 
@@ -48,7 +81,7 @@ class Recorder:
         self.problem = problem
         self.budget = budget
         self.samples = 0
-        self.best: Tiling | None = None
+        self.best: Configuration | None = None
         self._improvements: list[Improvement] = []
         self._began = time.perf_counter()
 
@@ -90,12 +123,12 @@ class Recorder:
         if self.seconds_left == 0.0:
             raise BudgetUsedError(Ended.SECONDS)
 
-    def offer(self, tiling: Tiling, samples: int) -> bool:
+    def offer(self, configuration: Configuration, samples: int) -> bool:
         """Take a configuration if the Fraction reference confirms that it is feasible and improves.
 
         Parameters
         ----------
-        tiling : Tiling
+        configuration : Configuration
             The configuration.
         samples : int
             Samples used until it was met.
@@ -105,9 +138,9 @@ class Recorder:
         bool
             Whether it is feasible.
         """
-        value = feasible_value(self.problem, tiling)
+        value = self.problem.feasible_value(configuration)
         if value is not None and self.note(value, samples):
-            self.best = tiling
+            self.best = configuration
         return value is not None
 
     def note(self, value: Fraction, samples: int) -> bool:
@@ -117,11 +150,11 @@ class Recorder:
             self._improvements.append(Improvement(samples, self.seconds, value))
         return better
 
-    def finish(self, tiling: Tiling, samples: int) -> None:
+    def finish(self, configuration: Configuration, samples: int) -> None:
         """Take the configuration that a solver returns: it belongs to the value it reported last, or improves on it."""
-        value = feasible_value(self.problem, tiling)
+        value = self.problem.feasible_value(configuration)
         if value is not None and (self.note(value, samples) or value == self.value):
-            self.best = tiling
+            self.best = configuration
 
     def trace(self, method: str, seed: int, ended: Ended) -> Trace:
         """The run as a trace."""

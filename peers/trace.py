@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
-from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.formulations.configuration import Configuration
 
 
 class Ended(Enum):
@@ -57,7 +57,7 @@ class Trace:
         Samples used in all.
     seconds : float
         Seconds in all.
-    best : Tiling or None
+    best : Configuration or None
         The configuration of the last improvement; None if no feasible one was met.
     ended : Ended
         Why it ended.
@@ -68,7 +68,7 @@ class Trace:
     improvements: tuple[Improvement, ...]
     samples: int
     seconds: float
-    best: Tiling | None
+    best: Configuration | None
     ended: Ended
 
     @property

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ithaca.exports.seeds.peers import peer
-from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.exports.seeds.seeds import peer
+from ithaca.formulations.configuration import Configuration
 from ithaca.peers.evaluator import Evaluator
 from ithaca.peers.trace import Ended
 
 
-def search_cma(evaluator: Evaluator, seed: int, starts: Sequence[Tiling]) -> Ended | None:
+def search_cma(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
     """Covariance matrix adaptation; its distribution begins around the best start if there are any."""
     points = evaluator.starts(starts)
     if not len(points):
@@ -28,7 +28,7 @@ def search_cma(evaluator: Evaluator, seed: int, starts: Sequence[Tiling]) -> End
     return _search(evaluator, "CMA", seed, (), units[int(evaluator.points(points).cost.argmin())])
 
 
-def search_de(evaluator: Evaluator, seed: int, starts: Sequence[Tiling]) -> Ended | None:
+def search_de(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
     """Differential evolution; starts are suggested, so that they are of the first population."""
     units = evaluator.coordinates.to_units(evaluator.starts(starts))
     return _search(evaluator, "TwoPointsDE", seed, units.tolist(), None)

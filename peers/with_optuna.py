@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ithaca.exports.seeds.peers import peer
-from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.exports.seeds.seeds import peer
+from ithaca.formulations.configuration import Configuration
 from ithaca.peers.evaluator import Evaluator
 from ithaca.peers.trace import Ended
 
@@ -20,19 +20,19 @@ from ithaca.peers.trace import Ended
 EXCESS = "excess"
 
 
-def search_tpe(evaluator: Evaluator, seed: int, starts: Sequence[Tiling]) -> Ended | None:
+def search_tpe(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
     """Tree-structured Parzen estimators; starts are the first trials."""
     sampler = peer("optuna").samplers.TPESampler(seed=seed, constraints_func=_excess)
     return _search(evaluator, sampler, starts)
 
 
-def search_gp(evaluator: Evaluator, seed: int, starts: Sequence[Tiling]) -> Ended | None:
+def search_gp(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
     """Gaussian processes (by torch); starts are the first trials. A trial takes longer the more there are."""
     sampler = peer("optuna").samplers.GPSampler(seed=seed, deterministic_objective=True, constraints_func=_excess)
     return _search(evaluator, sampler, starts)
 
 
-def _search(evaluator: Evaluator, sampler: Any, starts: Sequence[Tiling]) -> Ended | None:
+def _search(evaluator: Evaluator, sampler: Any, starts: Sequence[Configuration]) -> Ended | None:
     optuna, coordinates = peer("optuna"), evaluator.coordinates
     integer = optuna.distributions.IntDistribution
     distributions = {c.name: integer(c.low, c.high, log=not c.exponent) for c in coordinates.all}

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ithaca.exports.seeds.peers import peer
-from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.exports.seeds.seeds import peer
+from ithaca.formulations.configuration import Configuration
 from ithaca.peers.evaluator import Evaluator
 from ithaca.peers.trace import Ended
 
@@ -20,7 +20,7 @@ from ithaca.peers.trace import Ended
 POPULATION = 200
 
 
-def search(evaluator: Evaluator, seed: int, starts: Sequence[Tiling]) -> Ended | None:
+def search(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
     """Evolve; the first generation are the starts, and random ones."""
     coordinates = evaluator.coordinates
     known = coordinates.to_units(evaluator.starts(starts))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import reduce
 from math import inf, prod
 from operator import and_
@@ -20,12 +20,7 @@ import numpy as np
 from ithaca import __version__
 from ithaca.formulations.algebra.number_systems import XARRAY
 from ithaca.formulations.algebra.rounding import largest_double
-from ithaca.formulations.systolic import quantities
-from ithaca.formulations.systolic.cost_model import Costs, evaluate
-from ithaca.formulations.systolic.design_space import tiling_of
-from ithaca.formulations.systolic.metrics import METRICS, array_words, metric_values
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.refine.tables import window_tables
+from ithaca.formulations.configuration import Configuration
 from ithaca.refine.window import Window
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.signals import check
@@ -44,14 +39,6 @@ CHUNK_POINTS = 1 << 20
 
 TITLE = "Ithaca exact grid"
 
-_MEANINGS = {
-    "lanes": ("", "t1/t2: PEs along a space loop, trips of the PE along any other"),
-    "t1": ("iterations", "array partitioning factor"),
-    "t2": ("iterations", "latency hiding factor; of the SIMD loop the SIMD factor"),
-    "tiles": ("", "tiles, ceil(extent/t1)"),
-    "pack": ("words", "data packing factor"),
-}
-
 
 @dataclass(frozen=True)
 class Best:
@@ -59,15 +46,15 @@ class Best:
 
     Attributes
     ----------
-    tiling : Tiling
-        Its configuration.
+    configuration : Configuration
+        The point.
     value : float
         The grid's objective there.
     factors : mapping of str to int
         Its value of every free factor.
     """
 
-    tiling: Tiling
+    configuration: Configuration
     value: float
     factors: Mapping[str, int]
 
@@ -111,32 +98,51 @@ def exact_grid(window: Window, provenance: Mapping[str, str] | None = None) -> x
     import xarray as xr
 
     problem, chunks = window.problem, _chunks(window)
-    tables = window_tables(window, chunks)
-    values = {name: table.astype(float) for name, table in tables.values.items()}
+    space, design = problem.space, problem.design
+    integers, rules = _tables(window, chunks)
+    values = {name: table.astype(float) for name, table in integers.items()}
     with np.errstate(divide="ignore", invalid="ignore"):  # an objective may divide by zero; no such point is feasible
-        costs = evaluate(problem.array, values, problem.data, XARRAY, problem.technology, dict(problem.physical.buffers))
-        metrics = metric_values(costs)
+        metrics = design.metrics(values, XARRAY)
         objective = problem.objective.expression.evaluate(metrics, XARRAY)
-        meets_bounds = xr.DataArray(costs.meets_bounds)
-        legal = reduce(and_, tables.legal)
+        meets_bounds = xr.DataArray(True)
+        for used, bound in design.conditions(values, XARRAY):
+            meets_bounds = meets_bounds & (used <= largest_double(bound))
+        legal = reduce(and_, rules)
         feasible = legal & meets_bounds & np.isfinite(objective)
         for limit in problem.limits:
             feasible = feasible & (limit.expression.evaluate(metrics, XARRAY) <= largest_double(limit.bound))
     dims = tuple(window.free)
     flags = {
-        "meets_bounds": (meets_bounds, "whether PEs that accumulate in place hide the accumulator's latency"),
+        "meets_bounds": (meets_bounds, "whether the design's own conditions hold, such as hidden accumulator latency"),
         "legal": (legal.transpose(*dims), "whether the point belongs to the design space"),
         "feasible": (feasible.transpose(*dims), "legal, within every limit, meeting the bounds"),
     }
     variables = {name: flag.assign_attrs(long_name=meaning) for name, (flag, meaning) in flags.items()}
-    for name, (value, attributes) in _numbers(window, tables.values, costs, metrics, objective).items():
+    derived = {name: integers[name] for name in space.quantities if name not in window.free and name not in window.fixed}
+    for name, (value, attributes) in _numbers(window, derived, values, metrics, objective).items():
         number = xr.DataArray(value)
         ordered = number.transpose(*(dim for dim in dims if dim in number.dims))
-        masks = [mask for mask in tables.legal if mask.dims and set(mask.dims) <= set(ordered.dims)]
+        masks = [mask for mask in rules if mask.dims and set(mask.dims) <= set(ordered.dims)]
         variables[name] = reduce(lambda shown, mask: shown.where(mask), masks, ordered).assign_attrs(attributes)
-    coordinates = {name: xr.DataArray(n, dims=name, attrs=_attributes(name)) for name, n in window.free.items()}
-    coordinates |= {name: xr.DataArray(n, attrs=_attributes(name)) for name, n in window.fixed.items()}
+    coordinates = {name: xr.DataArray(n, dims=name, attrs=_attributes(window, name)) for name, n in window.free.items()}
+    coordinates |= {name: xr.DataArray(n, attrs=_attributes(window, name)) for name, n in window.fixed.items()}
     return xr.Dataset(variables, coordinates, _provenance(window) | dict(provenance or {}))
+
+
+def _tables(window: Window, chunks: Mapping[str, int] | None) -> tuple[dict[str, xr.DataArray], list[xr.DataArray]]:
+    """Every quantity over the free factors it depends on, and the rules of the space: legal is where all hold."""
+    import xarray as xr
+
+    def chunked(table: xr.DataArray) -> xr.DataArray:
+        return table if chunks is None else table.chunk({name: chunks[str(name)] for name in table.dims})
+
+    space = window.problem.space
+    values: dict[str, Any] = {name: xr.DataArray(n) for name, n in window.fixed.items()}
+    values |= {name: chunked(xr.DataArray(n, dims=name)) for name, n in window.free.items()}
+    values = space.completed(values)
+    rules = [xr.DataArray(axis.legal(values)) for axis in space.axes]
+    rules += [xr.DataArray(link.holds(values)) for link in space.links]
+    return {name: xr.DataArray(value) for name, value in values.items()}, rules
 
 
 def best_point(grid: xr.Dataset, window: Window) -> Best | None:
@@ -147,16 +153,8 @@ def best_point(grid: xr.Dataset, window: Window) -> Best | None:
     value = float(masked.isel(index))
     if value == inf:
         return None
-    at = grid.isel(index)
     factors = {name: int(window.free[name][number]) for name, number in index.items()}
-    values = {**window.fixed, **factors}
-    for loop in window.problem.array.band:
-        name = quantities.t1(loop).name
-        values[name] = int(at[name])
-    for group in window.problem.array.packed_groups:
-        name = quantities.pack(group.name).name
-        values.setdefault(name, int(at[name]))
-    return Best(tiling_of(window.problem.array, values), value, factors)
+    return Best(window.problem.space.configuration({**window.fixed, **factors}), value, factors)
 
 
 def _chunks(window: Window) -> dict[str, int] | None:
@@ -182,52 +180,41 @@ def _chunks(window: Window) -> dict[str, int] | None:
 
 
 def _numbers(
-    window: Window, tables: Mapping[str, Any], costs: Costs, metrics: Mapping[str, Any], objective: Any
+    window: Window, derived: Mapping[str, Any], values: Mapping[str, Any], metrics: Mapping[str, Any], objective: Any
 ) -> dict[str, tuple[Any, dict[str, str]]]:
     """Numeric variables with their attributes."""
     problem = window.problem
-    unit = METRICS[problem.objective.text].unit if problem.objective.text in METRICS else ""
+    known = problem.design.vocabulary
+    unit = known[problem.objective.text].unit if problem.objective.text in known else ""
     found: dict[str, tuple[Any, dict[str, str]]] = {
-        name: (value, {"units": METRICS[name].unit, "long_name": METRICS[name].meaning}) for name, value in metrics.items()
+        name: (value, {"units": known[name].unit, "long_name": known[name].meaning}) for name, value in metrics.items()
     }
     found["objective"] = (objective, {"units": unit, "long_name": problem.objective.text})
-    for name, words in array_words(problem.array, costs).items():
-        found[f"words.{name}"] = (words, {"units": "words", "long_name": f"off-chip words of {name}"})
-    for name, table in tables.items():
-        if not (name in window.free or name in window.fixed or name.startswith("extent.")):
-            found[name] = (table.astype(float), _attributes(name))
-    return found
+    for kind, details in problem.design.details(values, XARRAY).items():
+        for name, number in details.items():
+            found[f"{kind}.{name}"] = (number, {"units": kind, "long_name": f"off-chip {kind} of {name}"})
+    return found | {name: (table.astype(float), _attributes(window, name)) for name, table in derived.items()}
 
 
-def _attributes(name: str) -> dict[str, str]:
-    kind, _, owner = name.partition(".")
-    unit, meaning = _MEANINGS[kind]
-    return {"units": unit, "long_name": f"{meaning} ({owner})"}
+def _attributes(window: Window, name: str) -> dict[str, str]:
+    unit, meaning = window.problem.design.meaning(name)
+    return {"units": unit, "long_name": meaning}
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    """What JSON takes for a configuration, whatever its family makes of it."""
+    return dict(value) if isinstance(value, Mapping) else asdict(value)
 
 
 def _provenance(window: Window) -> dict[str, Any]:
-    problem, center = window.problem, window.center
-    technology = problem.technology
+    problem = window.problem
     return {
         "title": TITLE,
         "source": f"ithaca {__version__}",
-        "workload": problem.nest.name,
-        "statement": str(problem.nest),
-        "sizes": json.dumps(dict(problem.nest.sizes)),
-        "dtype": problem.data.name,
-        "design": problem.array.name,
-        "edition": problem.array.edition.value,
+        **problem.design.attributes,
         "objective": problem.objective.text,
         "limits": json.dumps({limit.metric: str(limit.bound) for limit in problem.limits}),
-        "clock_mhz": float(technology.clock_mhz),
-        "center": json.dumps(
-            {
-                "array_part": dict(center.array_part),
-                "latency_hiding": dict(center.latency_hiding),
-                "simd": center.simd,
-                "pack": dict(center.pack),
-            }
-        ),
+        "center": json.dumps(problem.design.tiling(window.center), default=_plain),
         "window": "full ranges" if window.around is None else f"factors at most {window.around} from the center's",
         "points": window.points,
     }

@@ -1,4 +1,4 @@
-"""Which factors a grid spans: those that stay as in a design, and the values of the others."""
+"""Which factors a grid spans: those that stay as in a configuration, and the values of the others."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from math import prod
 
 import numpy as np
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic import quantities
-from ithaca.formulations.systolic.design_space import Axis, Rows, axes, candidate_rows
-from ithaca.formulations.systolic.membership import in_design_space
-from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.formulations.space import Axis, Mask, Role, Rows, Values
 from ithaca.workloads.errors import InputError
 
 
@@ -21,27 +18,26 @@ from ithaca.workloads.errors import InputError
 class Window:
     """Part of a design's space: the product of its free factors' values.
 
-    The coordinates of a configuration are ``lanes.x`` and ``t2.x`` of every band loop (t1 is their product, so that
-    t2 always divides it; ``t2`` of the SIMD loop is the SIMD factor) and ``pack.g`` of every I/O group.
+    The coordinates of a configuration are the free quantities of its space; the others follow from them.
 
     Attributes
     ----------
     problem : Problem
         The design, its limits and objective.
-    center : Tiling
-        The design the window lies around.
+    center : Configuration
+        The configuration the window lies around.
     around : int or None
         How far the factors may be from the center's; None for their full ranges.
     free : mapping of str to array of int
         Ascending values per free factor: every value that a legal row of its axis takes in the window.
     fixed : mapping of str to int
-        The value of every other factor. In the odyssey edition packs are neither: they follow from the factors.
+        The value of every other factor.
     """
 
     problem: Problem
-    center: Tiling
+    center: Configuration
     around: int | None
-    free: Mapping[str, Rows]
+    free: Mapping[str, Values]
     fixed: Mapping[str, int]
 
     @property
@@ -54,14 +50,10 @@ class Window:
         """Points of the grid, legal or not."""
         return prod(self.shape.values())
 
-    def rows(self, axis: Axis) -> dict[str, Rows]:
-        """The legal rows of an axis that lie in the window, one integer array per quantity."""
-        return _inside(self.problem, axis, self.free, self.fixed)
-
 
 def window_around(
     problem: Problem,
-    center: Tiling,
+    center: Configuration,
     around: int | None = None,
     loops: Sequence[str] | None = None,
     *,
@@ -72,85 +64,79 @@ def window_around(
     Parameters
     ----------
     problem : Problem
-        The design; what its `physical` array gives is respected.
-    center : Tiling
-        A configuration of its design space.
+        The design.
+    center : Configuration
+        A configuration of its space.
     around : int, optional
-        Largest distance of a factor from the center's; by default there is none. Packs, where free, take all legal values.
+        Largest distance of a factor from the center's; by default there is none. Ports, where free, take all legal values.
     loops : sequence of str, optional
-        The loops whose factors are free; by default all band loops.
+        The axes whose factors are free; by default all that have some beside ports.
     free_packs : bool
-        Whether packs are free too, instead of those of the center (exact edition only).
+        Whether ports (data packing factors) are free too, instead of those of the center.
 
     Raises
     ------
     InputError
-        If a loop is no band loop or given twice, the center is outside the design space, or packs cannot be free.
+        If a loop is no such axis or given twice, the center is outside the design space, or ports cannot be free.
     """
-    array = problem.array
-    wanted = array.band if loops is None else tuple(loops)
+    space = problem.space
+    # of an axis what is chosen last varies slowest: lanes before the latency hiding that they share t1 with
+    factors = [q for axis in space.axes for q in reversed(axis.free) if q in space.free and q.role is not Role.PORT]
+    ports = [quantity for quantity in space.free if quantity.role is Role.PORT]
+    named = tuple(dict.fromkeys(space.axis_of[quantity.name].name for quantity in factors))
+    wanted = named if loops is None else tuple(loops)
     for number, loop in enumerate(wanted):
-        if loop not in array.band or loop in wanted[:number]:
-            what = "is given twice" if loop in array.band else "is no band loop"
-            raise InputError(f"loops: '{loop}' {what}; allowed: different ones of {', '.join(array.band)}")
+        if loop not in named or loop in wanted[:number]:
+            what = "is given twice" if loop in named else "is no band loop"
+            raise InputError(f"loops: '{loop}' {what}; allowed: different ones of {', '.join(named)}")
     if not wanted:
-        raise InputError(f"loops is empty; allowed: some of {', '.join(array.band)}")
+        raise InputError(f"loops is empty; allowed: some of {', '.join(named)}")
     if around is not None and around < 0:
         raise InputError(f"around is {around}; allowed: an integer ≥ 0")
-    if not in_design_space(problem, center):
-        raise InputError(f"the configuration is outside the design space of {array.name}; allowed: a point of that space")
-    inferred = array.edition is Edition.ODYSSEY
-    if free_packs and inferred:
+    if not space.contains(center):
+        raise InputError(
+            f"the configuration is outside the design space of {problem.design.name}; allowed: a point of that space"
+        )
+    if free_packs and not ports:
         raise InputError("free packs: the odyssey edition infers packs from the factors; allowed: the exact edition")
     fixed: dict[str, int] = {}
     bounds: dict[str, tuple[float, float]] = {}
-    for loop in array.band:
-        inner = center.t2(array, loop)
-        for name, value in ((quantities.lanes(loop).name, center.array_part[loop] // inner), (quantities.t2(loop).name, inner)):
-            if loop in wanted:
-                bounds[name] = (-np.inf, np.inf) if around is None else (value - around, value + around)
-            else:
-                fixed[name] = value
-    for group in array.packed_groups:
-        name = quantities.pack(group.name).name
+    for quantity in factors:
+        value = center[quantity.name]
+        if space.axis_of[quantity.name].name in wanted:
+            bounds[quantity.name] = (-np.inf, np.inf) if around is None else (value - around, value + around)
+        else:
+            fixed[quantity.name] = value
+    for port in ports:
         if free_packs:
-            bounds[name] = (-np.inf, np.inf)
-        elif not inferred:
-            fixed[name] = center.pack[group.name]
-    free: dict[str, Rows] = {}
-    for axis in axes(array):
+            bounds[port.name] = (-np.inf, np.inf)
+        else:
+            fixed[port.name] = center[port.name]
+    free: dict[str, Values] = {}
+    for axis in space.axes:
         names = [name for name in bounds if name in axis.symbols]
         if names:
-            free |= _values(problem, axis, names, bounds, fixed)
+            free |= _values(axis, names, bounds, fixed)
     return Window(problem, center, around, {name: free[name] for name in bounds}, fixed)
 
 
-Bounds = Mapping[str, tuple[float, float]]
-
-
-def _values(problem: Problem, axis: Axis, names: Sequence[str], bounds: Bounds, fixed: Mapping[str, int]) -> dict[str, Rows]:
+def _values(
+    axis: Axis, names: Sequence[str], bounds: Mapping[str, tuple[float, float]], fixed: Mapping[str, int]
+) -> dict[str, Values]:
     """The values that free factors take in the legal rows of their axis."""
-    found: dict[str, list[Rows]] = {name: [] for name in names}
-    for rows in candidate_rows(problem, axis):
-        keep = np.ones(next(iter(rows.values())).size, bool)
-        for name, column in rows.items():
-            if name in fixed:
-                keep &= column == fixed[name]
-            elif name in bounds:
-                keep &= (column >= bounds[name][0]) & (column <= bounds[name][1])
+    found: dict[str, list[Values]] = {name: [] for name in names}
+    for rows in axis.rows():
+        keep = _within(rows, bounds, fixed)
         for name in names:
             found[name].append(np.unique(rows[name][keep]))
     return {name: np.unique(np.concatenate(parts)) for name, parts in found.items()}
 
 
-def _inside(problem: Problem, axis: Axis, free: Mapping[str, Rows], fixed: Mapping[str, int]) -> dict[str, Rows]:
-    parts: list[dict[str, Rows]] = []
-    for rows in candidate_rows(problem, axis):
-        keep = np.ones(next(iter(rows.values())).size, bool)
-        for name, column in rows.items():
-            if name in fixed:
-                keep &= column == fixed[name]
-            elif name in free:
-                keep &= np.isin(column, free[name])
-        parts.append({name: column[keep] for name, column in rows.items()})
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+def _within(rows: Rows, bounds: Mapping[str, tuple[float, float]], fixed: Mapping[str, int]) -> Mask:
+    keep = np.ones(next(iter(rows.values())).size, bool)
+    for name, column in rows.items():
+        if name in fixed:
+            keep &= column == fixed[name]
+        elif name in bounds:
+            keep &= (column >= bounds[name][0]) & (column <= bounds[name][1])
+    return keep

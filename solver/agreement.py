@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ithaca.solver.certificate import Status
+from ithaca.results.certificate import Status
+from ithaca.results.solution import Solution
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.solution import Solution
 from ithaca.workloads.errors import DisagreementError
 
 
@@ -51,7 +51,7 @@ def prove_again(solution: Solution, method: Method, options: SolveOptions) -> So
     DisagreementError
         If the engines contradict each other.
     """
-    again = engine(method)(solution.problem, options, start=solution.tiling)
+    again = engine(method)(solution.problem, options, start=solution.configuration)
     if not check_agreement(solution, again):
         return solution
     one, other = solution.certificate, again.certificate
@@ -66,4 +66,4 @@ def prove_again(solution: Solution, method: Method, options: SolveOptions) -> So
 
 def _line(one: Solution, other: Solution, what: str) -> str:
     methods = f"{one.certificate.method} and {other.certificate.method}"
-    return f"{methods} disagree on design {one.problem.array.name}: {what}; please report this with the command"
+    return f"{methods} disagree on design {one.problem.design.name}: {what}; please report this with the command"

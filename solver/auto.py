@@ -15,14 +15,14 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.solver.certificate import Certificate, Status, relative_gap
-from ithaca.solver.exact.engine import certificate_of
+from ithaca.results.certificate import Certificate, Status
+from ithaca.results.solution import Solution, make_solution
+from ithaca.solver.conclusion import conclude
 from ithaca.solver.exact.search import Search, SearchState, check_bound, unsearched
 from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
-from ithaca.solver.solution import Solution, make_solution
 from ithaca.solver.tables.frame import build_model
 from ithaca.workloads.errors import InputError
 
@@ -51,7 +51,7 @@ def solve_auto(
     problem: Problem,
     options: SolveOptions | None = None,
     report: Callable[[Progress], None] | None = None,
-    start: Tiling | None = None,
+    start: Configuration | None = None,
 ) -> Solution:
     """Find the best configuration of a design by whichever engine gets there.
 
@@ -69,6 +69,13 @@ def solve_auto(
             return options
         return replace(options, time_limit=max(options.time_limit - (time.perf_counter() - began), 0.0) * share)
 
+    def certified(state: SearchState, method: str) -> Certificate:
+        """What a search has proven so far."""
+        spent, complete = time.perf_counter() - began, state.complete
+        return conclude(
+            state.value, state.lower_bound, options, complete=complete, method=method, nodes=state.boxes, seconds=spent
+        )
+
     def evolve_if_slow() -> None:
         nonlocal early
         checkpoint()
@@ -82,7 +89,7 @@ def solve_auto(
         model = build_model(problem, evolve_if_slow)
     except StoppedError:
         state, method = (unsearched(problem, start), METHOD) if early is None else (early, EARLY)
-        return make_solution(problem, state.incumbent, certificate_of(state, method, time.perf_counter() - began))
+        return make_solution(problem, state.incumbent, certified(state, method))
     prepared = time.perf_counter() - began
     limit = None if options.time_limit is None else max(options.time_limit - prepared, 0.0)
     search = Search(model, options, report)
@@ -104,9 +111,8 @@ def solve_auto(
         until = None if limit is None else max(limit * (1 - CPSAT_SHARE), ALONE)
         methods += (name for name in _combine(problem, search, left) if early is None or name not in EARLY)
         advance(until)
-    seconds = time.perf_counter() - began
-    certificate = certificate_of(search.state, "+".join(methods), seconds)
-    solution = make_solution(problem, search.state.incumbent, certificate)
+    solution = make_solution(problem, search.state.incumbent, certified(search.state, "+".join(methods)))
+    seconds = solution.certificate.seconds
     finished = _is_final(solution, options) or (options.stop is not None and options.stop())
     if finished or options.time_limit is None or seconds >= options.time_limit:
         return solution
@@ -119,9 +125,9 @@ def _is_final(solution: Solution, options: SolveOptions) -> bool:
     return certificate.status is Status.INFEASIBLE or options.gap_is_met(solution.value, certificate.lower_bound)
 
 
-def _evolved(problem: Problem, start: Tiling | None, options: SolveOptions) -> SearchState:
+def _evolved(problem: Problem, start: Configuration | None, options: SolveOptions) -> SearchState:
     """An incumbent and a lower bound without exact search or its tables."""
-    from ithaca.solver.evolution.incumbent import better_incumbent
+    from ithaca.solver.combination import better_incumbent
     from ithaca.solver.evolution.seeding import solver_start
 
     known = solver_start(problem, options, options.checkpoint(), stages=EARLY_STAGES, rounding=False)
@@ -158,17 +164,18 @@ def _finish(solution: Solution, options: SolveOptions, report: Callable[[Progres
             report(replace(progress, boxes=known.nodes + progress.boxes, seconds=spent + progress.seconds))
 
     try:
-        found = solve_cpsat(solution.problem, options, tell, solution.tiling, known.lower_bound)
+        found = solve_cpsat(solution.problem, options, tell, solution.configuration, known.lower_bound)
     except InputError:  # CP-SAT cannot express the problem
         return solution
     bounds = [b for b in (known.lower_bound, found.certificate.lower_bound) if b is not None]
     better = found if found.value is not None else solution
-    certificate = Certificate(
-        found.certificate.status,
+    certificate = conclude(
+        better.value,
         max(bounds, default=None),
-        relative_gap(better.value, max(bounds, default=None)),
-        f"{known.method}+{found.certificate.method}",
-        known.nodes + found.certificate.nodes,
-        spent + found.certificate.seconds,
+        options,
+        complete=found.certificate.status.proven,
+        method=f"{known.method}+{found.certificate.method}",
+        nodes=known.nodes + found.certificate.nodes,
+        seconds=spent + found.certificate.seconds,
     )
-    return make_solution(solution.problem, better.tiling, certificate)
+    return make_solution(solution.problem, better.configuration, certificate)

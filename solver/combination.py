@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.solver.evolution.incumbent import better_incumbent
+from ithaca.solver.evolution.engine import solve_evolve
 from ithaca.solver.evolution.seeding import STAGES, Start, solver_start
 from ithaca.solver.exact.cells import coarse_cells
 from ithaca.solver.exact.search import Search
@@ -19,6 +20,9 @@ from ithaca.solver.options import SolveOptions, deadline
 #: Depths of the trees at which cells are tried; cells tried before it must have paid; most cells per depth.
 DEPTHS = (2, 3)
 TRIAL, MOST_CELLS = 2, 64
+
+#: Configurations that a short evolution evaluates at most: the other engines are to prove something, too.
+SAMPLES = 12_000
 
 
 def bound_and_seed(problem: Problem, search: Search, options: SolveOptions, stages: Sequence[int] = STAGES) -> Start:
@@ -35,9 +39,16 @@ def bound_and_seed(problem: Problem, search: Search, options: SolveOptions, stag
         search.close_all()
     if known.lower_bound is not None:
         search.raise_floor(known.lower_bound)
-    for tiling in known.tilings:
-        search.offer(tiling)
+    for configuration in known.configurations:
+        search.offer(configuration)
     return known
+
+
+def better_incumbent(
+    problem: Problem, options: SolveOptions, incumbent: Configuration | None, known: Start
+) -> Configuration | None:
+    """The best configuration that a short evolution finds from what is known; never worse than the incumbent."""
+    return solve_evolve(problem, options, start=incumbent, samples=SAMPLES, known=known).configuration
 
 
 def evolve(problem: Problem, search: Search, options: SolveOptions, known: Start) -> bool:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Protocol
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.results.solution import Solution
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
-from ithaca.solver.solution import Solution
 
 
 class Method(Enum):
@@ -42,7 +42,7 @@ class Engine(Protocol):
         problem: Problem,
         options: SolveOptions | None = None,
         report: Callable[[Progress], None] | None = None,
-        start: Tiling | None = None,
+        start: Configuration | None = None,
     ) -> Solution:
         """Solve a problem."""
 

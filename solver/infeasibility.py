@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.solver.certificate import Status
+from ithaca.results.certificate import Status
+from ithaca.results.shortfall import CONTRADICTION, Shortfall, explain
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.solution import Shortfall
+
+#: Why nothing is feasible although there are no limits.
+EMPTY_SPACE = "the design space itself is empty: relax --min-lanes or --divisors-only"
+
+#: How long to look for a configuration without limits before limits are blamed (seconds, per design).
+EMPTY_WITHIN = 5.0
 
 
 def shortfalls(problem: Problem, options: SolveOptions) -> tuple[Shortfall, ...]:
@@ -48,4 +55,28 @@ def _smallest(problem: Problem, limit: Limit, others: tuple[Limit, ...], options
     if smallest is None or (solution.value is None and others):
         return None
     kept = bool(others) or len(problem.limits) == 1
-    return Shortfall(limit.metric, limit.bound, smallest, kept, proven)
+    return Shortfall(limit.metric, limit.bound, smallest, kept, proven, problem.design.name)
+
+
+def why_infeasible(problems: Sequence[Problem], found: Sequence[Shortfall]) -> str:
+    """Why no design is feasible, in one line.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        One per design.
+    found : sequence of Shortfall
+        Limits that they cannot meet.
+    """
+    if found:
+        return "; ".join(explain(found, len(problems)))
+    return EMPTY_SPACE if all(_is_empty(problem) for problem in problems) else CONTRADICTION
+
+
+def _is_empty(problem: Problem) -> bool:
+    """Whether an infeasible problem is proven to be so without its limits, too."""
+    if not problem.limits:
+        return True
+    # any configuration will do, so the search may end with the first; an empty space is mostly seen at once
+    options = SolveOptions(time_limit=EMPTY_WITHIN, gap=1.0)
+    return solve_exact(replace(problem, limits=()), options).certificate.status is Status.INFEASIBLE

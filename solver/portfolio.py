@@ -7,15 +7,16 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.solver.certificate import Certificate, Status
+from ithaca.results.certificate import Status
+from ithaca.results.solution import Solution
+from ithaca.solver.conclusion import conclude
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.executor import Executor, Tell, open_executor
 from ithaca.solver.infeasibility import shortfalls
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
-from ithaca.solver.solution import Solution
 from ithaca.solver.trace import TraceRecorder
 
 #: Receives the number of a problem and its solution.
@@ -28,7 +29,7 @@ def solve_designs(
     *,
     method: Method = Method.EXACT,
     threads: int = 1,
-    starts: Sequence[Tiling | None] | None = None,
+    starts: Sequence[Configuration | None] | None = None,
     report: Tell | None = None,
     finished: Finished | None = None,
     executor: Executor | None = None,
@@ -45,7 +46,7 @@ def solve_designs(
         The engine.
     threads : int
         How many to solve at a time (each in a process of its own beyond 1).
-    starts : sequence of Tiling or None, optional
+    starts : sequence of Configuration or None, optional
         A known configuration per problem.
     report : callable, optional
         Receives the number of a problem and its progress.
@@ -81,7 +82,7 @@ def solve_design(
     problem: Problem,
     options: SolveOptions | None = None,
     report: Callable[[Progress], None] | None = None,
-    start: Tiling | None = None,
+    start: Configuration | None = None,
     method: Method = Method.EXACT,
 ) -> Solution:
     """Solve one problem, with the course of the search in its certificate; if it is infeasible, find out why."""
@@ -104,12 +105,6 @@ def solve_design(
     return replace(solution, shortfalls=shortfalls(problem, replace(options, gap=0.0, time_limit=left)))
 
 
-def best_solution(solutions: Sequence[Solution]) -> Solution | None:
-    """The solution of least value; the first of equals."""
-    found = [s for s in solutions if s.value is not None]
-    return min(found, key=lambda s: s.value or 0) if found else None
-
-
 def not_solved(problem: Problem) -> Solution:
     """The solution of a problem that was not reached."""
-    return Solution(problem, None, None, Certificate(Status.UNKNOWN, None, None, "none", 0, 0.0), {}, {})
+    return Solution(problem, None, None, conclude(None, None, method="none"))

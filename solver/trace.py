@@ -7,32 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from ithaca.results.certificate import TracePoint
 from ithaca.solver.progress import Progress
 
 #: Most entries of a trace.
 LONGEST = 60
-
-
-@dataclass(frozen=True, slots=True)
-class TracePoint:
-    """State of a search when it changed.
-
-    Attributes
-    ----------
-    seconds : float
-        Wall time since the search began.
-    nodes : int
-        Boxes examined.
-    value : Fraction or None
-        The incumbent's objective; None before anything was found.
-    lower_bound : Fraction or None
-        Proven so far; None where nothing was.
-    """
-
-    seconds: float
-    nodes: int
-    value: Fraction | None
-    lower_bound: Fraction | None
 
 
 @dataclass

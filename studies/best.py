@@ -10,19 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.membership import feasible_value
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.solver.certificate import Certificate, Status, relative_gap
+from ithaca.results.certificate import Status, relative_gap
+from ithaca.results.shortfall import Shortfall
+from ithaca.results.solution import Solution, best_solution, make_solution
+from ithaca.solver.conclusion import conclude
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.executor import Executor
 from ithaca.solver.infeasibility import shortfalls
 from ithaca.solver.options import Budget, SolveOptions
-from ithaca.solver.portfolio import best_solution, solve_designs
+from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.progress import Progress
-from ithaca.solver.solution import Shortfall, Solution, make_solution
-from ithaca.studies.answer import Answer
 from ithaca.studies.region import Bound
 from ithaca.studies.scale import find_scale
 from ithaca.studies.stand_in import StandIn, stand_in
@@ -37,9 +38,9 @@ def solve_best(
     *,
     method: Method = Method.EXACT,
     executor: Executor | None = None,
-    starts: Sequence[Tiling | None] | None = None,
+    starts: Sequence[Configuration | None] | None = None,
     report: Report | None = None,
-) -> Answer:
+) -> Solution:
     """Find the best configuration of all designs, with a proof over all of them.
 
     Parameters
@@ -52,14 +53,14 @@ def solve_best(
         The engine.
     executor : Executor, optional
         Solves several designs at a time, each to its own proof.
-    starts : sequence of Tiling or None, optional
+    starts : sequence of Configuration or None, optional
         A configuration per design to start from, of its design space.
     report : callable, optional
         Receives the name of a design and the progress of its search.
 
     Returns
     -------
-    Answer
+    Solution
         Among configurations of equal value that of the first design.
     """
     options = options or SolveOptions()
@@ -71,66 +72,81 @@ def solve_best(
 
         def tell(index: int, progress: Progress) -> None:
             if report is not None:
-                report(problems[index].array.name, progress)
+                report(problems[index].design.name, progress)
 
         options = budget.options
         solutions = solve_designs(asked, options, method=method, starts=given, report=tell, executor=executor)
-        answer = _over_all(solutions, budget.spent)
+        answer = over_all(asked[0], solutions, budget=budget)
     else:
         answer = _Sequence(asked, budget, method, given, report).run()
     return answer if instead.constant is None else _original(answer, instead, problems)
 
 
-def _original(answer: Answer, instead: StandIn, problems: Sequence[Problem]) -> Answer:
+def _original(answer: Solution, instead: StandIn, problems: Sequence[Problem]) -> Solution:
     """An answer in the objective asked for."""
-    known, solution = answer.certificate, answer.solution
+    known = answer.certificate
     bound = None if known.lower_bound is None else instead.original(known.lower_bound)
     value = None if answer.value is None else instead.original(answer.value)
     certificate = replace(known, lower_bound=bound, gap=relative_gap(value, bound))
-    if solution is None:
-        return replace(answer, certificate=certificate)
-    problem = next(p for p in problems if p.array == solution.problem.array)
-    return replace(answer, solution=make_solution(problem, solution.tiling, certificate), certificate=certificate)
+    problem = next(p for p in problems if p.design == answer.problem.design)
+    return make_solution(problem, answer.configuration, certificate, answer.shortfalls)
 
 
 def make_answer(
-    solution: Solution | None, bounds: Sequence[Fraction | None], infeasible: bool, method: str, nodes: int, seconds: float
-) -> Answer:
-    """An answer from the best solution and lower bounds that together cover all other configurations.
+    problem: Problem, solution: Solution | None, bounds: Sequence[Fraction | None], *, infeasible: bool, **ended: Any
+) -> Solution:
+    """An answer over several designs from the best solution and lower bounds that together cover all other configurations.
 
     Parameters
     ----------
+    problem : Problem
+        One of the problems, for an answer without configuration.
     solution : Solution or None
         The best configuration found.
     bounds : sequence of Fraction or None
         Every configuration that may beat it is at or above one of them; None where nothing is known.
     infeasible : bool
         Whether every design was proven infeasible.
-    method, nodes, seconds : str, int, float
-        For the certificate.
+    **ended
+        How the search ended, for `conclude`.
     """
     value = None if solution is None else solution.value
     known = [b for b in bounds if b is not None]
     lower = None
     if not infeasible and len(known) == len(bounds):
         lower = min(known) if value is None else min(value, *known) if known else value
-    if value is None:
-        status = Status.INFEASIBLE if infeasible else Status.UNKNOWN
-    else:
-        status = Status.OPTIMAL if lower == value else Status.FEASIBLE
-    certificate = Certificate(status, lower, relative_gap(value, lower), method, nodes, seconds)
-    return Answer(None if solution is None else replace(solution, certificate=certificate), certificate)
+    certificate = conclude(value, lower, complete=infeasible, **ended)
+    return replace(solution or Solution(problem, None, None, certificate), certificate=certificate)
 
 
-def _over_all(solutions: Sequence[Solution], seconds: float) -> Answer:
-    """The answer from every design's own solution."""
+def over_all(problem: Problem, solutions: Sequence[Solution], missing: int = 0, budget: Budget | None = None) -> Solution:
+    """The answer over several designs that their own solutions add up to.
+
+    Parameters
+    ----------
+    problem : Problem
+        One of the problems.
+    solutions : sequence of Solution
+        The solutions.
+    missing : int
+        How many further designs have none: nothing is known of these.
+    budget : Budget, optional
+        What the search was told, and the time it took; else the time that its parts say.
+    """
     certificates = [s.certificate for s in solutions]
-    infeasible = all(c.status is Status.INFEASIBLE for c in certificates)
-    bounds = [c.lower_bound for c in certificates if c.status is not Status.INFEASIBLE]
-    nodes = sum(c.nodes for c in certificates)
-    answer = make_answer(best_solution(solutions), bounds, infeasible, certificates[0].method, nodes, seconds)
-    found = tuple((s.problem.array.name, shortfall) for s in solutions for shortfall in s.shortfalls)
-    return replace(answer, shortfalls=found if infeasible else ())
+    infeasible = not missing and all(c.status is Status.INFEASIBLE for c in certificates)
+    bounds = [c.lower_bound for c in certificates if c.status is not Status.INFEASIBLE] + [None] * missing
+    answer = make_answer(
+        problem,
+        best_solution(solutions),
+        bounds,
+        infeasible=infeasible,
+        options=None if budget is None else budget.options,
+        method="+".join(dict.fromkeys(part for c in certificates for part in c.method.split("+"))) or "none",
+        nodes=sum(c.nodes for c in certificates),
+        seconds=sum(c.seconds for c in certificates) if budget is None else budget.spent,
+    )
+    return replace(answer, shortfalls=tuple(fall for s in solutions for fall in s.shortfalls) if infeasible else ())
 
 
 class _Sequence:
@@ -141,7 +157,7 @@ class _Sequence:
         problems: Sequence[Problem],
         budget: Budget,
         method: Method,
-        starts: Sequence[Tiling | None],
+        starts: Sequence[Configuration | None],
         report: Report | None,
     ) -> None:
         self.problems = problems
@@ -156,20 +172,29 @@ class _Sequence:
         self.methods: dict[str, None] = {}
         self.infeasible = True
 
-    def run(self) -> Answer:
+    def run(self) -> Solution:
         order = self._order()
         for position, index in enumerate(order):
             self._solve(index, len(order) - position)
         found = self._shortfalls() if self.infeasible else ()
         method = "+".join(self.methods) or "none"
-        answer = make_answer(self.best, self.bounds, self.infeasible, method, self.nodes, self.budget.spent)
+        answer = make_answer(
+            self.problems[0],
+            self.best,
+            self.bounds,
+            infeasible=self.infeasible,
+            options=self.budget.options,
+            method=method,
+            nodes=self.nodes,
+            seconds=self.budget.spent,
+        )
         return replace(answer, shortfalls=found)
 
     def _order(self) -> list[int]:
         """Designs with a good start first: the better the first, the less work are the others."""
         values: dict[int, Fraction] = {}
         for index, (problem, start) in enumerate(zip(self.problems, self.starts, strict=True)):
-            value = None if start is None else feasible_value(problem, start)
+            value = None if start is None else problem.feasible_value(start)
             if value is not None:
                 values[index] = value
         return sorted(range(len(self.problems)), key=lambda i: (i not in values, values.get(i, 0), i))
@@ -205,7 +230,7 @@ class _Sequence:
 
         def tell(progress: Progress) -> None:
             if self.report is not None:
-                self.report(problem.array.name, progress)
+                self.report(problem.design.name, progress)
 
         asked = problem if cut is None else replace(problem, limits=(*problem.limits, cut))
         return self.engine(asked, self.budget.share(left), tell, self.starts[index])
@@ -223,10 +248,10 @@ class _Sequence:
         except InputError:
             return Limit(f"({problem.objective.text})", target), target
 
-    def _shortfalls(self) -> tuple[tuple[str, Shortfall], ...]:
+    def _shortfalls(self) -> tuple[Shortfall, ...]:
         count = len(self.problems)
         return tuple(
-            (problem.array.name, shortfall)
+            shortfall
             for position, problem in enumerate(self.problems)
             for shortfall in shortfalls(problem, replace(self.budget.share(count - position), gap=0.0))
         )

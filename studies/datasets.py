@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ithaca import __version__
-from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.studies.front import Front
@@ -78,9 +78,9 @@ def study_dataset(study: Study) -> xr.Dataset:
         "seconds": (dims, filled(c.seconds for c in certificates), {"units": "s", "long_name": "time of the search"}),
         "shortfall": (dims, filled(a.explain() for a in answers), {"long_name": "limits that cannot be met"}),
         **_designs(dims, best, filled),
-        **_metrics(dims, [{} if p.answer.solution is None else p.answer.solution.metrics for p in points], filled),
+        **_metrics(dims, [{} if p.answer.found is None else p.answer.found.metrics for p in points], filled),
     }
-    loops = list(dict.fromkeys(loop for p in points for q in p.problems for loop in q.array.band))
+    loops = list(dict.fromkeys(loop for p in points for q in p.problems for loop in systolic(q).array.band))
     variables |= _factors(dims, loops, best, filled)
     coordinates: dict[str, Any] = {
         name: (name, list(axis.labels), {"units": axis.unit, "long_name": axis.meaning or axis.name})
@@ -96,7 +96,7 @@ def study_dataset(study: Study) -> xr.Dataset:
         "source": f"ithaca {__version__}",
         "complete": int(study.complete),
         "objective": " | ".join(dict.fromkeys(p.problems[0].objective.text for p in points)),
-        "designs": ", ".join(dict.fromkeys(q.array.name for p in points for q in p.problems)),
+        "designs": ", ".join(dict.fromkeys(q.design.name for p in points for q in p.problems)),
         **study.provenance,
     }
     if study.percent is not None:
@@ -126,8 +126,10 @@ def front_dataset(front: Front, provenance: Mapping[str, str] | None = None) -> 
         return np.array(list(values)).reshape((len(front.points), *more))
 
     points, dims = front.points, (POINT,)
-    best: list[tuple[Problem, Tiling] | None] = [(p.problem, p.tiling) for p in points]
-    loops = list(dict.fromkeys(loop for p in front.problems for loop in p.array.band))
+    best: list[tuple[SystolicDesign, Tiling] | None] = [
+        (systolic(p.problem), systolic(p.problem).tiling(p.configuration)) for p in points
+    ]
+    loops = list(dict.fromkeys(loop for p in front.problems for loop in systolic(p).array.band))
     names = [o.text for o in front.objectives]
     variables: dict[str, tuple[Any, ...]] = {
         "objectives": ((POINT, "objective"), filled(([_float(v) for v in p.values] for p in points), len(names))),
@@ -148,7 +150,7 @@ def front_dataset(front: Front, provenance: Mapping[str, str] | None = None) -> 
         "source": f"ithaca {__version__}",
         "complete": int(front.complete),
         "unfinished": front.unfinished or "",
-        "designs": ", ".join(dict.fromkeys(p.array.name for p in front.problems)),
+        "designs": ", ".join(dict.fromkeys(p.design.name for p in front.problems)),
         "boxes": front.nodes,
         "seconds": front.seconds,
         **(provenance or {}),
@@ -171,7 +173,7 @@ def _without_clashes(variables: dict[str, tuple[Any, ...]], coordinates: Mapping
 
 Filled = Callable[..., Any]
 Dims = tuple[str, ...]
-Best = Sequence[tuple[Problem, Tiling] | None]
+Best = Sequence[tuple[SystolicDesign, Tiling] | None]
 
 
 def _designs(dims: Dims, best: Best, filled: Filled) -> dict[str, tuple[Any, ...]]:
@@ -189,11 +191,11 @@ def _designs(dims: Dims, best: Best, filled: Filled) -> dict[str, tuple[Any, ...
 
 
 def _factors(dims: Dims, loops: Sequence[str], best: Best, filled: Filled) -> dict[str, tuple[Any, ...]]:
-    def factor(b: tuple[Problem, Tiling] | None, loop: str, inner: bool) -> float:
+    def factor(b: tuple[SystolicDesign, Tiling] | None, loop: str, inner: bool) -> float:
         if b is None or loop not in b[0].array.band:
             return np.nan
-        problem, tiling = b
-        return float(tiling.t2(problem.array, loop) if inner else tiling.array_part[loop])
+        design, tiling = b
+        return float(tiling.t2(design.array, loop) if inner else tiling.array_part[loop])
 
     names = {"t1": "array partitioning factor", "t2": "latency hiding factor; of the SIMD loop the SIMD factor"}
     return {
@@ -242,9 +244,9 @@ def _marginals(
     return {name: (wide, values[name], {"long_name": meaning}) for name, meaning in said.items()}
 
 
-def _configuration(point: StudyPoint) -> tuple[Problem, Tiling] | None:
-    solution = point.answer.solution
-    return None if solution is None or solution.tiling is None else (solution.problem, solution.tiling)
+def _configuration(point: StudyPoint) -> tuple[SystolicDesign, Tiling] | None:
+    solution = point.answer.found
+    return None if solution is None or solution.tiling is None else (systolic(solution.problem), solution.tiling)
 
 
 def _float(value: Fraction | float | None) -> float:

@@ -1,40 +1,125 @@
-"""Studies and fronts as JSON documents."""
+"""Studies and fronts as JSON documents: their fields, and how they are filled."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from ithaca.formulations.json_numbers import SCHEMA, json_number
-from ithaca.formulations.systolic.systolic_array import SystolicArray
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.solver.certificate import Certificate
+from pydantic import ConfigDict, Field
+
+from ithaca.formulations.json_numbers import SCHEMA
+from ithaca.formulations.schema import Document, Number, ObjectiveDocument
+from ithaca.formulations.systolic.family import FAMILY, ChoiceDocument, TilingDocument
+from ithaca.results.certificate import Certificate
+from ithaca.results.schema import CertificateDocument, FirstPart, configuration_fields, tightest
 from ithaca.studies.front import Front, FrontPoint
 from ithaca.studies.marginal import Marginal
 from ithaca.studies.prover import ProofStep
 from ithaca.studies.whatif import Study, StudyPoint
 
 
+class ConfigurationDocument(ChoiceDocument):
+    """A configuration of a design."""
+
+    tiling: TilingDocument
+    metrics: dict[str, Any]
+
+
+class MarginalDocument(Document):
+    """What raising a limit is worth."""
+
+    limit: str
+    from_: Annotated[Number, Field(alias="from")]
+    to: Number
+    value: Number | None
+    change: Number | None
+    proven: bool
+    certificate: CertificateDocument
+
+
+class PointDocument(Document):
+    """The best at one point of a study."""
+
+    at: dict[str, str | int | float]
+    objective: ObjectiveDocument
+    limits: dict[str, Number]
+    certificate: CertificateDocument
+    best: ConfigurationDocument | None
+    shortfall: str = ""
+    marginal: list[MarginalDocument] = Field(default_factory=list)
+
+
+class AxisDocument(Document):
+    """What was varied."""
+
+    name: str
+    unit: str
+    values: list[str | int | float]
+
+
+class StudyDocument(FirstPart):
+    """A what-if study; further fields say what was fixed."""
+
+    model_config = ConfigDict(extra="allow")
+
+    study: Literal["whatif"]
+    axes: list[AxisDocument]
+    complete: bool
+    points: list[PointDocument]
+
+
+class StepDocument(Document):
+    """One proven minimum."""
+
+    minimised: str
+    under: dict[str, dict[Literal["<", "<="], Number]]
+    minimum: Number | None
+    designs_solved: int
+    designs_known: int
+    nodes: int
+    seconds: float
+
+
+class FrontPointDocument(ConfigurationDocument):
+    """A point of a front, and why it is on it."""
+
+    values: dict[str, Number]
+    proof: list[StepDocument]
+
+
+class FrontDocument(FirstPart):
+    """A Pareto front; further fields say what was fixed."""
+
+    model_config = ConfigDict(extra="allow")
+
+    study: Literal["pareto"]
+    objectives: list[str]
+    complete: bool
+    unfinished: str | None
+    nodes: int
+    seconds: float
+    points: list[FrontPointDocument]
+    completeness: list[StepDocument]
+
+
 def study_document(study: Study) -> dict[str, Any]:
     """The document of ``ithaca whatif --json``."""
-    return {
+    fields = {
         "schema": SCHEMA,
         "study": "whatif",
-        **study.provenance,
         "axes": [{"name": a.name, "unit": a.unit, "values": list(a.labels)} for a in study.axes],
         "complete": study.complete,
         "points": [{"at": study.labels(index), **_point(point)} for index, point in study.points.items()],
     }
+    return StudyDocument.model_validate({**fields, **study.provenance}, from_attributes=True).written()
 
 
 def front_document(front: Front, provenance: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The document of ``ithaca pareto --json``."""
     names = [o.text for o in front.objectives]
-    return {
+    fields = {
         "schema": SCHEMA,
         "study": "pareto",
-        **(provenance or {}),
         "objectives": names,
         "complete": front.complete,
         "unfinished": front.unfinished,
@@ -43,88 +128,54 @@ def front_document(front: Front, provenance: Mapping[str, str] | None = None) ->
         "points": [_front_point(point, names) for point in front.points],
         "completeness": [_step(step, names) for step in front.completeness],
     }
+    return FrontDocument.model_validate({**fields, **(provenance or {})}, from_attributes=True).written()
+
+
+def certificate_document(certificate: Certificate) -> dict[str, Any]:
+    """A certificate over all designs."""
+    return CertificateDocument.model_validate(certificate, from_attributes=True).written()
 
 
 def _point(point: StudyPoint) -> dict[str, Any]:
-    answer, solution = point.answer, point.answer.solution
-    document: dict[str, Any] = {
-        "objective": {"expression": point.problems[0].objective.text, "value": _number(answer.value)},
-        "limits": {limit.metric: json_number(limit.bound) for limit in point.problems[0].limits},
-        "certificate": certificate_document(answer.certificate),
-        "best": None,
+    answer, solution, problem = point.answer, point.answer.found, point.problems[0]
+    return {
+        "objective": {"expression": problem.objective.text, "value": answer.value},
+        "limits": tightest(problem.limits),
+        "certificate": answer.certificate,
+        "best": None if solution is None else configuration_fields(FAMILY, solution.problem, solution.configuration),
+        "shortfall": answer.explain(),
+        "marginal": [_marginal(m) for m in point.marginals],
     }
-    if solution is not None and solution.tiling is not None:
-        document["best"] = _configuration(solution.problem.array, solution.tiling, solution.metrics)
-    if answer.shortfalls:
-        document["shortfall"] = answer.explain()
-    if point.marginals:
-        document["marginal"] = [_marginal(m) for m in point.marginals]
-    return document
 
 
 def _marginal(marginal: Marginal) -> dict[str, Any]:
     return {
         "limit": marginal.limit.metric,
-        "from": json_number(marginal.limit.bound),
-        "to": json_number(marginal.raised.bound),
-        "value": _number(marginal.after.value),
-        "change": _number(marginal.change),
+        "from": marginal.limit.bound,
+        "to": marginal.raised.bound,
+        "value": marginal.after.value,
+        "change": marginal.change,
         "proven": marginal.proven,
-        "certificate": certificate_document(marginal.after.certificate),
+        "certificate": marginal.after.certificate,
     }
 
 
 def _front_point(point: FrontPoint, names: list[str]) -> dict[str, Any]:
     return {
-        "values": {name: json_number(value) for name, value in zip(names, point.values, strict=True)},
-        **_configuration(point.problem.array, point.tiling, point.metrics),
+        "values": dict(zip(names, point.values, strict=True)),
+        **configuration_fields(FAMILY, point.problem, point.configuration),
         "proof": [_step(step, names) for step in point.proof],
     }
 
 
 def _step(step: ProofStep, names: list[str]) -> dict[str, Any]:
-    bounds = {
-        name: {"<" if bound.strict else "<=": json_number(bound.value)}
-        for name, bound in zip(names, step.region, strict=True)
-        if bound is not None
-    }
+    bounds = zip(names, step.region, strict=True)
     return {
         "minimised": names[step.objective],
-        "under": bounds,
-        "minimum": _number(step.value),
+        "under": {name: {"<" if b.strict else "<=": b.value} for name, b in bounds if b is not None},
+        "minimum": step.value,
         "designs_solved": step.solved,
         "designs_known": step.known,
         "nodes": step.nodes,
         "seconds": step.seconds,
     }
-
-
-def _configuration(array: SystolicArray, tiling: Tiling, metrics: Mapping[str, Fraction]) -> dict[str, Any]:
-    return {
-        "dataflow": list(array.dataflow),
-        "permutation": array.permutation,
-        "buildable": array.buildable,
-        "tiling": {
-            "array_part": dict(tiling.array_part),
-            "latency_hiding": dict(tiling.latency_hiding),
-            "simd": tiling.simd,
-            "pack": tiling.module_packs(array),
-        },
-        "metrics": {name: json_number(value) for name, value in metrics.items()},
-    }
-
-
-def certificate_document(certificate: Certificate) -> dict[str, Any]:
-    """A certificate over all designs."""
-    return {
-        "status": certificate.status.value,
-        "lower_bound": _number(certificate.lower_bound),
-        "gap": certificate.gap if certificate.gap is not None and certificate.gap < float("inf") else None,
-        "method": certificate.method,
-        "nodes": certificate.nodes,
-        "seconds": certificate.seconds,
-    }
-
-
-def _number(value: Fraction | None) -> int | float | None:
-    return None if value is None else json_number(value)

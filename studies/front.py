@@ -24,16 +24,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Objective, Problem
-from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.objectives import parse_objective
-from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.results.shortfall import Shortfall
 from ithaca.solver.engines import Method
 from ithaca.solver.executor import open_executor
 from ithaca.solver.infeasibility import shortfalls
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
-from ithaca.solver.solution import Shortfall
 from ithaca.studies.prover import Found, ProofStep, Prover, UnfinishedError
 from ithaca.studies.region import Bound, Region, UpperBounds, Vector, below, split
 from ithaca.studies.stand_in import StandIn, stand_in
@@ -55,7 +54,7 @@ class FrontPoint:
     ----------
     problem : Problem
         Its design.
-    tiling : Tiling
+    configuration : Configuration
         Its configuration; others may have the same objectives.
     values : tuple of Fraction
         Its objectives, by the Fraction reference.
@@ -66,7 +65,7 @@ class FrontPoint:
     """
 
     problem: Problem
-    tiling: Tiling
+    configuration: Configuration
     values: tuple[Fraction, ...]
     metrics: dict[str, Fraction]
     proof: tuple[ProofStep, ...]
@@ -92,7 +91,7 @@ class Front:
         Boxes examined by all searches.
     seconds : float
         Wall time.
-    shortfalls : tuple of (str, Shortfall)
+    shortfalls : tuple of Shortfall
         Design and limit that cannot be met, if no configuration of any design is feasible.
     """
 
@@ -103,7 +102,7 @@ class Front:
     completeness: tuple[ProofStep, ...]
     nodes: int
     seconds: float
-    shortfalls: tuple[tuple[str, Shortfall], ...] = ()
+    shortfalls: tuple[Shortfall, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -262,9 +261,8 @@ class _Search:
 
     def _point(self, found: Found, proof: tuple[ProofStep, ...]) -> FrontPoint:
         problem = replace(self.problems[found.design], objective=self.objectives[0])
-        costs = problem.costs(found.tiling)
-        values = tuple(o.value(costs) for o in self.objectives)
-        return FrontPoint(problem, found.tiling, values, metric_values(costs), proof)
+        metrics = problem.metrics(found.configuration)
+        return FrontPoint(problem, found.configuration, tuple(o.value(metrics) for o in self.objectives), metrics, proof)
 
     def _original(self, step: ProofStep) -> ProofStep:
         """A step in the objectives asked for."""
@@ -272,10 +270,10 @@ class _Search:
         value = None if step.value is None else self.stand_ins[step.objective].original(step.value)
         return replace(step, region=region, value=value)
 
-    def _shortfalls(self, budget: Budget) -> tuple[tuple[str, Shortfall], ...]:
+    def _shortfalls(self, budget: Budget) -> tuple[Shortfall, ...]:
         """Why nothing is feasible, as far as the time that is left tells."""
         return tuple(
-            (problem.array.name, shortfall)
+            shortfall
             for position, problem in enumerate(self.problems)
             for shortfall in shortfalls(problem, budget.share(len(self.problems) - position))
         )

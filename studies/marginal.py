@@ -6,17 +6,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.solver.certificate import Status
+from ithaca.results.certificate import Status
+from ithaca.results.solution import Solution
 from ithaca.solver.options import SolveOptions
-from ithaca.studies.answer import Answer
 from ithaca.studies.best import solve_best
 
 #: By how much a limit is raised unless told otherwise (%).
 DEFAULT_PERCENT = Fraction(5)
 
-Solve = Callable[[Sequence[Problem], Sequence[Tiling | None]], Answer]
+Solve = Callable[[Sequence[Problem], Sequence[Configuration | None]], Solution]
 
 
 @dataclass(frozen=True)
@@ -29,14 +29,14 @@ class Marginal:
         As it was.
     raised : Limit
         As it is for ``after``.
-    before, after : Answer
+    before, after : Solution
         The best over all designs, with certificates.
     """
 
     limit: Limit
     raised: Limit
-    before: Answer
-    after: Answer
+    before: Solution
+    after: Solution
 
     @property
     def change(self) -> Fraction | None:
@@ -53,7 +53,7 @@ class Marginal:
 
 def marginal_values(
     problems: Sequence[Problem],
-    answer: Answer | None = None,
+    answer: Solution | None = None,
     percent: Fraction | int = DEFAULT_PERCENT,
     options: SolveOptions | None = None,
     *,
@@ -65,7 +65,7 @@ def marginal_values(
     ----------
     problems : sequence of Problem
         One per design, alike in everything else.
-    answer : Answer, optional
+    answer : Solution, optional
         The optimum over the designs; solved for if not given.
     percent : Fraction or int
         By how much each limit is raised, one at a time (% of its magnitude).
@@ -88,11 +88,11 @@ def marginal_values(
     """
     solve = solve or (lambda asked, starts: solve_best(asked, options, starts=starts))
     before = solve(problems, [None] * len(problems)) if answer is None else answer
-    if before.solution is None:
+    if before.found is None:
         return ()
-    best = before.solution
+    best = before.found
     # raising a limit keeps every configuration, so the optimum is a start
-    starts = [best.tiling if p.array == best.problem.array else None for p in problems]
+    starts = [best.configuration if p.design == best.problem.design else None for p in problems]
     return tuple(
         Marginal(limit, raised, before, solve([_with_limit_at(p, raised) for p in problems], starts))
         for limit in distinct_limits(problems[0].limits)

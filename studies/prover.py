@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Objective, Problem
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.solver.certificate import Status
+from ithaca.results.certificate import Status
+from ithaca.results.solution import Solution
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.executor import Executor, InProcess
 from ithaca.solver.options import Budget
 from ithaca.solver.progress import Progress
-from ithaca.solver.solution import Solution, make_solution
-from ithaca.studies.answer import Answer
 from ithaca.studies.region import Bound, Region, Vector, admits, inside
 from ithaca.studies.scale import find_scale, form_of
 from ithaca.studies.store import Store
@@ -40,14 +39,14 @@ class Found:
     ----------
     design : int
         Number of its problem.
-    tiling : Tiling
+    configuration : Configuration
         The configuration.
     vector : tuple of Fraction
         Its objectives.
     """
 
     design: int
-    tiling: Tiling
+    configuration: Configuration
     vector: Vector
 
 
@@ -227,19 +226,19 @@ class Prover:
         if solution.certificate.status is Status.INFEASIBLE:
             self._empty[design].append(searched)
             return None
-        if solution.certificate.status is not Status.OPTIMAL or solution.tiling is None:
+        if solution.certificate.status is not Status.OPTIMAL or solution.configuration is None:
             raise UnfinishedError
-        costs = self._problems[design].costs(solution.tiling)
-        vector = tuple(o.value(costs) for o in self._objectives)
+        metrics = self._problems[design].metrics(solution.configuration)
+        vector = tuple(o.value(metrics) for o in self._objectives)
         self._empty[design].append(self._capped(design, region, objective, Bound(vector[objective], strict=True)))
-        return self._pool.setdefault(vector, Found(design, solution.tiling, vector))
+        return self._pool.setdefault(vector, Found(design, solution.configuration, vector))
 
     def _solutions(self, designs: Sequence[int], asked: Sequence[Problem]) -> list[Solution]:
         """Solve problems, or look up how they were solved before."""
         solutions = [self._kept(problem) for problem in asked]
         left = [i for i, solution in enumerate(solutions) if solution is None]
         if left:
-            names = [self._problems[designs[i]].array.name for i in left]
+            names = [self._problems[designs[i]].design.name for i in left]
             found = iter(self._search([asked[i] for i in left], names))
             return [next(found) if solution is None else solution for solution in solutions]
         return [solution for solution in solutions if solution is not None]
@@ -260,14 +259,11 @@ class Prover:
                 raise solution
             solutions[index] = solution
             if self._store is not None and solution.certificate.status in (Status.OPTIMAL, Status.INFEASIBLE):
-                answer = Answer(None if solution.tiling is None else solution, solution.certificate)
-                self._store.save([asked[index]], answer, self._budget.options, self._method)
+                self._store.save([asked[index]], solution, self._budget.options, self._method)
         if len(solutions) < len(jobs):
             raise UnfinishedError
         return [solutions[index] for index in range(len(jobs))]
 
     def _kept(self, problem: Problem) -> Solution | None:
         kept = None if self._store is None else self._store.load([problem])
-        if kept is None or not kept.answer.settled:
-            return None
-        return kept.answer.solution or make_solution(problem, None, kept.answer.certificate)
+        return kept.answer if kept is not None and kept.answer.settled else None

@@ -32,10 +32,6 @@ from ithaca.formulations.algebra.expression import (
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import INTERVAL
 from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.formulations.systolic import quantities
-from ithaca.formulations.systolic.design_space import largest_t1
-from ithaca.formulations.systolic.metrics import METRICS
-from ithaca.formulations.systolic.packing import pack_options
 from ithaca.solver.tables.granularity import granularity
 from ithaca.studies.metric_forms import in_quantities
 from ithaca.studies.region import Bound
@@ -112,11 +108,11 @@ def find_scale(problem: Problem, objective: Objective) -> Scale:
     """
 
     def step_of(node: Expression) -> Fraction:
-        return granularity(in_quantities(problem, node), problem.data)
+        return granularity(in_quantities(problem, node), problem.space.powers)
 
     if step := step_of(objective.expression):
         return Scale(objective, step, objective.expression, ONE, step, Fraction(1), None, ONE)
-    over, under = _quotient(objective.expression, step_of)
+    over, under = _quotient(objective.expression, step_of, tuple(problem.design.vocabulary))
     denominator = in_quantities(problem, under)
     least = as_interval(denominator.evaluate(_ranges(problem), INTERVAL)).low
     over_step, under_step = step_of(over), step_of(under)
@@ -135,32 +131,36 @@ def form_of(problem: Problem, objective: Objective) -> Expression:
     return split_coefficient(in_quantities(problem, objective.expression))[1]
 
 
-def _quotient(node: Expression, step_of: Callable[[Expression], Fraction]) -> tuple[Expression, Expression]:
+def _quotient(
+    node: Expression, step_of: Callable[[Expression], Fraction], vocabulary: tuple[str, ...]
+) -> tuple[Expression, Expression]:
     """Write an expression over metrics as A/B, with a grid for A and for B where there is one."""
     if step_of(node):
         return node, ONE
     if isinstance(node, Symbol):
-        return _metric_quotient(node, step_of)
+        return _metric_quotient(node, step_of, vocabulary)
     if isinstance(node, Product):
         over: list[Expression] = [multiply(node.coefficient)]
         under: list[Expression] = []
         for base, exponent in node.factors:
-            top, bottom = _quotient(base, step_of)
+            top, bottom = _quotient(base, step_of, vocabulary)
             (over if exponent > 0 else under).append(power(top, abs(exponent)))
             (under if exponent > 0 else over).append(power(bottom, abs(exponent)))
         return multiply(*over), multiply(*under)
     if isinstance(node, Sum):
-        tops, bottom = _over_one_denominator(node.terms, step_of)
+        tops, bottom = _over_one_denominator(node.terms, step_of, vocabulary)
         return add(*tops), bottom
     if isinstance(node, Maximum | Minimum):
-        tops, bottom = _over_one_denominator(node.arguments, step_of)
+        tops, bottom = _over_one_denominator(node.arguments, step_of, vocabulary)
         return type(node)(tuple(tops)), bottom
     return node, ONE
 
 
-def _metric_quotient(metric: Symbol, step_of: Callable[[Expression], Fraction]) -> tuple[Expression, Expression]:
+def _metric_quotient(
+    metric: Symbol, step_of: Callable[[Expression], Fraction], vocabulary: tuple[str, ...]
+) -> tuple[Expression, Expression]:
     """A metric without a grid as (metric · B)/B, for the first B of one or two metrics that has one, as has the product."""
-    names = [name for name in METRICS if name != metric.name and not METRICS[name].silicon_only]
+    names = [name for name in vocabulary if name != metric.name]
     for count in (1, 2):
         for chosen in combinations_with_replacement(names, count):
             under = multiply(*(Symbol(name) for name in chosen))
@@ -171,9 +171,9 @@ def _metric_quotient(metric: Symbol, step_of: Callable[[Expression], Fraction]) 
 
 
 def _over_one_denominator(
-    nodes: tuple[Expression, ...], step_of: Callable[[Expression], Fraction]
+    nodes: tuple[Expression, ...], step_of: Callable[[Expression], Fraction], vocabulary: tuple[str, ...]
 ) -> tuple[list[Expression], Expression]:
-    parts = [_quotient(node, step_of) for node in nodes]
+    parts = [_quotient(node, step_of, vocabulary) for node in nodes]
     denominators = list(dict.fromkeys(bottom for _, bottom in parts))
     tops = [multiply(top, *(d for d in denominators if d != bottom)) for top, bottom in parts]
     return tops, multiply(*denominators)
@@ -181,18 +181,7 @@ def _over_one_denominator(
 
 def _ranges(problem: Problem) -> Mapping[str, Interval]:
     """Every quantity's range over the whole design space (or a little more)."""
-    ranges = {}
-    for loop in problem.array.band:
-        extent = problem.nest.sizes[loop]
-        ranges[quantities.tiles(loop).name] = Interval(Fraction(1), Fraction(extent))
-        for quantity in (quantities.t1, quantities.t2, quantities.lanes):
-            ranges[quantity(loop).name] = Interval(Fraction(1), Fraction(largest_t1(extent)))
-    for group in problem.array.packed_groups:
-        # an inferred pack may be as large as a dimension of a data tile
-        last = sum(largest_t1(extent) for extent in problem.nest.sizes.values())
-        widest = max(int(pack_options(group.packing, problem.data)[-1]), problem.data.port_words, last)
-        ranges[quantities.pack(group.name).name] = Interval(Fraction(1), Fraction(widest))
-    return ranges
+    return {name: Interval(Fraction(low), Fraction(high)) for name, (low, high) in problem.space.ranges.items()}
 
 
 def _common(first: Fraction, second: Fraction) -> Fraction:

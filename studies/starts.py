@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.membership import feasible_value
-from ithaca.formulations.systolic.tiling import Tiling
 
 
-def best_start(problem: Problem, tilings: Iterable[Tiling]) -> Tiling | None:
-    """The best of some tilings that is a configuration of a problem; None if none is."""
-    found: tuple[Fraction, Tiling] | None = None
-    for tiling in tilings:
-        value = feasible_value(problem, tiling)
-        if value is not None and (found is None or value < found[0]):
-            found = value, tiling
+def best_start(problem: Problem, known: Iterable[Configuration]) -> Configuration | None:
+    """The best of some configurations that a problem allows; None if it allows none."""
+    found: tuple[Fraction, Configuration] | None = None
+    for other in known:
+        configuration = problem.space.adopted(other)
+        value = None if configuration is None else problem.feasible_value(configuration)
+        if configuration is not None and value is not None and (found is None or value < found[0]):
+            found = value, configuration
     return None if found is None else found[1]

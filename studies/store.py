@@ -13,17 +13,18 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError
+from pydantic import Field, PlainSerializer, PlainValidator, ValidationError
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.json_numbers import SCHEMA, document_text, parse_json, read_text, refuse_invalid
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.membership import feasible_value
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.solver.certificate import Certificate, Status, relative_gap
+from ithaca.formulations.schema import Document
+from ithaca.results.certificate import Certificate, Status, Termination, relative_gap
+from ithaca.results.files import check_certificate
+from ithaca.results.shortfall import Shortfall
+from ithaca.results.solution import Solution
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.solution import Shortfall, make_solution
-from ithaca.studies.answer import Answer
 from ithaca.studies.fingerprint import fingerprint
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.writing import write_text_atomically
@@ -40,7 +41,7 @@ class Kept:
 
     Attributes
     ----------
-    answer : Answer
+    answer : Solution
         The answer.
     time_limit : float or None
         The time limit of its own search (seconds).
@@ -48,7 +49,7 @@ class Kept:
         The engine that was asked.
     """
 
-    answer: Answer
+    answer: Solution
     time_limit: float | None
     engine: str
 
@@ -102,7 +103,7 @@ class Store:
         self._note(f"ignored a kept result, solving again: {reason}")
         return None
 
-    def save(self, problems: Sequence[Problem], answer: Answer, options: SolveOptions, method: Method = Method.EXACT) -> None:
+    def save(self, problems: Sequence[Problem], answer: Solution, options: SolveOptions, method: Method = Method.EXACT) -> None:
         """Keep an answer and what was asked for it, replacing an older one."""
         path = self.path(problems)
         write_text_atomically(path, document_text(_document(path.stem, problems, answer, options, method)))
@@ -113,6 +114,8 @@ class Store:
 
 
 def _rational(value: object) -> Fraction:
+    if isinstance(value, Fraction):
+        return value
     if not isinstance(value, str) or len(value) > 1000:
         raise ValueError("a text such as '3/2'")
     try:
@@ -121,116 +124,76 @@ def _rational(value: object) -> Fraction:
         raise ValueError("a text such as '3/2'") from None
 
 
-Rational = Annotated[Fraction, PlainValidator(_rational)]
+Rational = Annotated[Fraction, PlainValidator(_rational), PlainSerializer(str)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-
-
-class _Tiling(_Strict):
-    array_part: dict[str, int]
-    latency_hiding: dict[str, int]
-    simd: int
-    pack: dict[str, int]
-
-
-class _Shortfall(_Strict):
-    design: str
+class _Shortfall(Document):
     metric: str
     bound: Rational
     smallest: Rational
     others_kept: bool
     proven: bool
+    design: str
 
 
-class _Document(_Strict):
+class _Document(Document):
     schema_: Annotated[Literal["ithaca/1"], Field(alias="schema")]
     fingerprint: str
     problem: dict[str, Any]
     time_limit: Annotated[float, Field(ge=0)] | None
     engine: str
     design: Annotated[int, Field(ge=0)] | None
-    tiling: _Tiling | None
+    configuration: dict[str, int] | None
     value: Rational | None
     lower_bound: Rational | None
-    status: Literal["optimal", "feasible", "infeasible", "unknown"]
+    status: Annotated[Status, Field(strict=False)]
+    termination: Annotated[Termination, Field(strict=False)] | None
     method: str
     nodes: Annotated[int, Field(ge=0)]
     seconds: Annotated[float, Field(ge=0)]
     shortfalls: list[_Shortfall]
 
 
-def _document(name: str, problems: Sequence[Problem], answer: Answer, options: SolveOptions, method: Method) -> dict[str, Any]:
-    first, solution, certificate = problems[0], answer.solution, answer.certificate
-    design = None
-    tiling: dict[str, Any] | None = None
-    if solution is not None and solution.tiling is not None:
-        design = next(i for i, p in enumerate(problems) if p.array == solution.problem.array)
-        tiling = {
-            "array_part": dict(solution.tiling.array_part),
-            "latency_hiding": dict(solution.tiling.latency_hiding),
-            "simd": solution.tiling.simd,
-            "pack": dict(solution.tiling.pack),
-        }
-    return {
+def _document(
+    name: str, problems: Sequence[Problem], answer: Solution, options: SolveOptions, method: Method
+) -> dict[str, Any]:
+    first, certificate, found = problems[0], answer.certificate, answer.configuration
+    proof = ("lower_bound", "status", "termination", "method", "nodes", "seconds")
+    fields = {
         "schema": SCHEMA,
         "fingerprint": name,
         # for people; what counts is the fingerprint
         "problem": {
-            "workload": first.nest.name,
-            "sizes": first.nest.sizes,
-            "dtype": first.data.name,
+            **first.design.attributes,
             "limits": {limit.metric: str(limit.bound) for limit in first.limits},
             "objective": first.objective.text,
-            "edition": first.array.edition.value,
-            "designs": [p.array.name for p in problems],
+            "designs": [p.design.name for p in problems],
         },
         "time_limit": options.time_limit,
         "engine": method.value,
-        "design": design,
-        "tiling": tiling,
-        "value": None if answer.value is None else str(answer.value),
-        "lower_bound": None if certificate.lower_bound is None else str(certificate.lower_bound),
-        "status": certificate.status.value,
-        "method": certificate.method,
-        "nodes": certificate.nodes,
-        "seconds": certificate.seconds,
-        "shortfalls": [
-            {
-                "design": name,
-                "metric": s.metric,
-                "bound": str(s.bound),
-                "smallest": str(s.smallest),
-                "others_kept": s.others_kept,
-                "proven": s.proven,
-            }
-            for name, s in answer.shortfalls
-        ],
+        "design": None if found is None else [p.design for p in problems].index(answer.problem.design),
+        "configuration": None if found is None else dict(found),
+        "value": answer.value,
+        **{name: getattr(certificate, name) for name in proof},
+        "shortfalls": list(answer.shortfalls),
     }
+    return _Document.model_validate(fields, from_attributes=True).written()
 
 
 def _kept(read: _Document, name: str, problems: Sequence[Problem]) -> Kept:
     if read.fingerprint != name:
         raise InputError("fingerprint is not the file's name; allowed: a file as Ithaca wrote it")
-    status = Status(read.status)
-    if (status in (Status.OPTIMAL, Status.FEASIBLE)) != (read.tiling is not None):
-        raise InputError(f"status is '{read.status}', which contradicts the tiling")
-    if status is Status.OPTIMAL and read.lower_bound != read.value:
-        raise InputError("status is 'optimal' but lower_bound is not the value")
-    if read.value is not None and read.lower_bound is not None and read.lower_bound > read.value:
-        raise InputError("lower_bound is above the value")
-    certificate = Certificate(
-        status, read.lower_bound, relative_gap(read.value, read.lower_bound), read.method, read.nodes, read.seconds
-    )
-    falls = tuple((s.design, Shortfall(s.metric, s.bound, s.smallest, s.others_kept, s.proven)) for s in read.shortfalls)
-    if read.tiling is None:
-        return Kept(Answer(None, certificate, falls), read.time_limit, read.engine)
+    gap = relative_gap(read.value, read.lower_bound)
+    proof = (read.status, read.lower_bound, gap, read.method, read.nodes, read.seconds)
+    certificate = Certificate(*proof, termination=read.termination)
+    check_certificate(certificate, read.value, "the certificate")
+    falls = tuple(Shortfall(s.metric, s.bound, s.smallest, s.others_kept, s.proven, s.design) for s in read.shortfalls)
+    if read.configuration is None:
+        return Kept(Solution(problems[0], None, None, certificate, falls), read.time_limit, read.engine)
     if read.design is None or read.design >= len(problems):
         raise InputError(f"design is {read.design}; allowed: the number of a design, from 0 to {len(problems) - 1}")
-    problem = problems[read.design]
-    tiling = Tiling(**read.tiling.model_dump())
-    value = feasible_value(problem, tiling)
+    problem, configuration = problems[read.design], Configuration(read.configuration)
+    value = problem.feasible_value(configuration)
     if value is None or value != read.value:
-        raise InputError("the tiling is not the problem's, or its value not the model's")
-    return Kept(Answer(make_solution(problem, tiling, certificate), certificate, falls), read.time_limit, read.engine)
+        raise InputError("the configuration is not the problem's, or its value not the model's")
+    return Kept(Solution(problem, configuration, value, certificate, falls), read.time_limit, read.engine)

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.results.solution import Solution
 from ithaca.solver.engines import Method
 from ithaca.solver.executor import Executor, open_executor
 from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.portfolio import not_solved
 from ithaca.solver.progress import Progress
-from ithaca.studies.answer import NOT_SOLVED, Answer
 from ithaca.studies.best import solve_best
 from ithaca.studies.grid import Axis, Index, check_grid, indices, neighbours, visits
 from ithaca.studies.marginal import Marginal, distinct_limits, marginal_values
@@ -40,14 +41,14 @@ class StudyPoint:
     ----------
     problems : tuple of Problem
         What was posed: one problem per design.
-    answer : Answer
+    answer : Solution
         The best over all designs.
     marginals : tuple of Marginal
         What each limit is worth there, if asked for.
     """
 
     problems: tuple[Problem, ...]
-    answer: Answer
+    answer: Solution
     marginals: tuple[Marginal, ...] = ()
 
 
@@ -147,13 +148,13 @@ def run_study(
             run.place = _place(axes, index)
             answer = run.solve(problems, _starts(problems, near))
             marginals: tuple[Marginal, ...] = ()
-            if percent is not None and answer.solution is None:
+            if percent is not None and answer.found is None:
                 run.left -= len(distinct_limits(problems[0].limits))
             elif percent is not None and not run.stopped:
                 marginals = marginal_values(problems, answer, percent, solve=run.solve)
             done[index] = StudyPoint(problems, answer, marginals)
             run.done += 1
-    points = {index: done.get(index, StudyPoint(problems, NOT_SOLVED)) for index, problems in posed.items()}
+    points = {index: done.get(index, StudyPoint(problems, not_solved(problems[0]))) for index, problems in posed.items()}
     return Study(tuple(axes), points, not run.stopped, percent, provenance or {})
 
 
@@ -184,7 +185,7 @@ class _Run:
         stop = self.budget.options.stop
         return stop is not None and stop()
 
-    def solve(self, problems: Sequence[Problem], starts: Sequence[Tiling | None]) -> Answer:
+    def solve(self, problems: Sequence[Problem], starts: Sequence[Configuration | None]) -> Solution:
         options = self._share()
         kept = None if self.store is None else self.store.load(problems)
         if kept is not None:
@@ -224,15 +225,12 @@ def _place(axes: Sequence[Axis], index: Index) -> str:
     return " ".join(f"{axis.name}={axis.labels[i]}" for axis, i in zip(axes, index, strict=True))
 
 
-def _starts(problems: Sequence[Problem], near: Sequence[Answer]) -> list[Tiling | None]:
+def _starts(problems: Sequence[Problem], near: Sequence[Solution]) -> list[Configuration | None]:
     """For every design the best of the neighbours' configurations that fits its problem."""
     return [best_start(p, _tilings(p, near)) for p in problems]
 
 
-def _tilings(problem: Problem, answers: Sequence[Answer]) -> list[Tiling]:
+def _tilings(problem: Problem, answers: Sequence[Solution]) -> list[Configuration]:
     """Configurations of the same dataflow and permutation."""
-    found = [a.solution for a in answers if a.solution is not None]
-    design = problem.array.dataflow, problem.array.permutation
-    return [
-        s.tiling for s in found if s.tiling is not None and (s.problem.array.dataflow, s.problem.array.permutation) == design
-    ]
+    own = [a for a in answers if a.problem.design.name == problem.design.name]
+    return [a.configuration for a in own if a.configuration is not None]

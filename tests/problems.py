@@ -6,10 +6,12 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from ithaca.formulations.data_types import DATA_TYPES
-from ithaca.formulations.problem import Limit, Problem, SpaceOptions
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.systolic.cost_model import Costs
+from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.design_space import axes, candidate_rows, tiling_of
+from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
 from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling
@@ -35,7 +37,7 @@ def mm_problem(
     nest = workload("mm", dict(zip("ijk", sizes, strict=True)))
     array = derive(nest, dataflow, permutation, Edition(edition))
     limits = (Limit("dsp", Fraction(dsp)), Limit("bram18k", Fraction(bram18k)), *more_limits)
-    return Problem(nest, array, DATA_TYPES[dtype], limits, parse_objective(objective), space or SpaceOptions())
+    return systolic_problem(nest, array, DATA_TYPES[dtype], limits, parse_objective(objective), space or SpaceOptions())
 
 
 def mm_tiling(array: SystolicArray, t1: tuple[int, int, int], t2: tuple[int, int], simd: int, **packs: int) -> Tiling:
@@ -48,12 +50,22 @@ def mm_tiling(array: SystolicArray, t1: tuple[int, int, int], t2: tuple[int, int
     )
 
 
+def configuration_of(problem: Problem, tiling: Tiling) -> Configuration:
+    """The configuration that a tiling states."""
+    return systolic(problem).configuration(tiling)
+
+
+def costs_at(problem: Problem, tiling: Tiling) -> Costs:
+    """Everything the cost model says of a tiling, by the exact reference."""
+    return systolic(problem).costs(configuration_of(problem, tiling))
+
+
 mm_sizes = st.tuples(*[st.integers(1, 24)] * 3)
 
 
 @st.composite
-def mm_points(draw: st.DrawFn) -> tuple[Problem, Tiling]:
-    """A random design of a random matrix multiplication with a random legal tiling."""
+def mm_points(draw: st.DrawFn) -> tuple[Problem, Configuration]:
+    """A random design of a random matrix multiplication with a random legal configuration."""
     problem = mm_problem(
         draw(mm_sizes),
         draw(st.sampled_from(MM_DATAFLOWS)),
@@ -62,8 +74,8 @@ def mm_points(draw: st.DrawFn) -> tuple[Problem, Tiling]:
         dtype=draw(st.sampled_from(["fp32", "int16", "int8"])),
     )
     values: dict[str, int] = {}
-    for axis in axes(problem.array):
-        rows = next(iter(candidate_rows(problem, axis)))
+    for axis in problem.space.axes:
+        rows = next(iter(axis.rows()))
         index = draw(st.integers(0, next(iter(rows.values())).size - 1))
         values |= {name: int(column[index]) for name, column in rows.items()}
-    return problem, tiling_of(problem.array, values)
+    return problem, Configuration(values)

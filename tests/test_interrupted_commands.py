@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from ithaca.refine.files import load_grid
-from ithaca.solver.result_files import load_result
+from ithaca.results.files import load_result
 from tests.command_line import begin, ithaca
 
 #: What shells show as 130; an interrupted exec() makes Python end by the signal itself.

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ithaca.formulations.data_types import DATA_TYPES
-from ithaca.solver.certificate import Status
-from ithaca.solver.result_files import load_any_points, load_result
+from ithaca.commands.evaluate import load_any_points
+from ithaca.formulations.systolic.data_types import DATA_TYPES
+from ithaca.formulations.systolic.design import systolic
+from ithaca.results.certificate import Status
+from ithaca.results.files import load_result
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import LIBRARY, workload
 from tests.command_line import ithaca
@@ -49,7 +51,7 @@ def test_the_result_is_read_back_without_the_file(solved: Path, tmp_path: Path) 
     result = tmp_path / "result.json"
     result.write_text((solved / "result.json").read_text())
     loaded = load_result(result)
-    assert loaded.nest == workload(str(solved / "kernel.yaml"), {"n": 4, "s": 2})
+    assert systolic(loaded.problem).nest == workload(str(solved / "kernel.yaml"), {"n": 4, "s": 2})
     assert loaded.best is not None
     assert loaded.best.certificate.status is Status.OPTIMAL
     done = ithaca("verify", "result.json", cwd=tmp_path)

@@ -13,7 +13,7 @@ from fractions import Fraction
 from ithaca.exports.autosa.program import c_program
 from ithaca.exports.autosa.requirements import nest_obstacles, obstacles
 from ithaca.exports.autosa.scop import listed_loops, numbered_dataflows, reuse_choices, simd_factors, touches_space, visible
-from ithaca.exports.configuration import Configuration, Tool
+from ithaca.exports.configuration import ArrayConfiguration, Tool
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.metrics import METRICS, metric_values
@@ -73,7 +73,7 @@ Boards are slightly slower: a design modelled at 680,353 cycles took 697,071 whe
 """
 
 
-def _written(configuration: Configuration) -> Mapping[str, str]:
+def _written(configuration: ArrayConfiguration) -> Mapping[str, str]:
     return {
         "kernel.c": c_program(configuration),
         "simd_info.json": simd_info(configuration),
@@ -85,7 +85,7 @@ def _written(configuration: Configuration) -> Mapping[str, str]:
 AUTOSA = Tool("AutoSA cannot build", nest_obstacles, obstacles, _written)
 
 
-def sa_sizes(configuration: Configuration) -> str:
+def sa_sizes(configuration: ArrayConfiguration) -> str:
     """Value of ``--sa-sizes``: dataflow, array partitioning, latency hiding and SIMD factors."""
     design, seen = configuration.design, visible(configuration.nest, configuration.padded)
     loops = listed_loops(seen, design)
@@ -98,7 +98,7 @@ def sa_sizes(configuration: Configuration) -> str:
     return _kernel_options(values)
 
 
-def data_pack_sizes(configuration: Configuration) -> str:
+def data_pack_sizes(configuration: ArrayConfiguration) -> str:
     """Value of ``--data-pack-sizes``: the pack of every tensor (bytes), the same at every level.
 
     It is never left out. By default AutoSA widens the DRAM port to 64 bytes, and loses the end
@@ -109,14 +109,14 @@ def data_pack_sizes(configuration: Configuration) -> str:
     return _kernel_options({name: [pack * configuration.data.bytes] * IO_LEVELS for name, pack in packs.items()})
 
 
-def simd_info(configuration: Configuration) -> str:
+def simd_info(configuration: ArrayConfiguration) -> str:
     """Content of ``simd_info.json``: confirms that the design's reduction loops are reductions."""
     seen = visible(configuration.nest, configuration.padded)
     number = numbered_dataflows(seen).index(configuration.design.dataflow)
     return json.dumps({f"kernel{number}": {"reduction": ["y" for _ in seen.reduction_loops]}}) + "\n"
 
 
-def options(configuration: Configuration) -> tuple[str, ...]:
+def options(configuration: ArrayConfiguration) -> tuple[str, ...]:
     """The options that state the configuration, quoted for a shell."""
     nest, design = configuration.nest, configuration.design
     chosen = [
@@ -137,7 +137,7 @@ def _kernel_options(values: dict[str, list[int]]) -> str:
     return "{" + ";".join(f"kernel[]->{name}[{','.join(map(str, v))}]" for name, v in values.items()) + "}"
 
 
-def _readme(configuration: Configuration) -> str:
+def _readme(configuration: ArrayConfiguration) -> str:
     nest, design, tiling, padded = configuration.nest, configuration.design, configuration.tiling, configuration.padded
     metrics = metric_values(evaluate(design, configuration.quantities, configuration.data, FRACTION))
     factors = {loop: f"{t1} | {configuration.t2(loop)}" for loop, t1 in tiling.array_part.items()}

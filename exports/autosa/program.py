@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from math import prod
 
 from ithaca.exports.autosa.scop import visible
-from ithaca.exports.configuration import Configuration
+from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
 
@@ -71,7 +71,7 @@ def own_identifiers(nest: LoopNest) -> frozenset[str]:
     return frozenset({"data_t", "main", "printf", "seed", "errors", golden_name(nest), *macros, *places})
 
 
-def c_program(configuration: Configuration) -> str:
+def c_program(configuration: ArrayConfiguration) -> str:
     """The self-contained C program of a configuration that has no `ithaca.exports.autosa.requirements.obstacles`.
 
     It fills the inputs, runs the nest on padded extents, and compares with a plain loop; it

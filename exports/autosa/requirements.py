@@ -11,10 +11,10 @@ from fractions import Fraction
 
 from ithaca.exports.autosa.program import own_identifiers
 from ithaca.exports.autosa.scop import tiled_loops, visible
-from ithaca.exports.configuration import Configuration
+from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.data_types import DRAM_PORT_BYTES
 from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.data_types import DRAM_PORT_BYTES
 from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.workloads.errors import InputError
@@ -46,7 +46,7 @@ def design_obstacles(nest: LoopNest, design: SystolicArray) -> tuple[str, ...]:
     return (*nest_obstacles(nest), *_of_design(nest, design))
 
 
-def obstacles(configuration: Configuration) -> tuple[str, ...]:
+def obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:
     """Every reason, in plain words, why AutoSA cannot build a configuration; empty if it can.
 
     Raises
@@ -59,7 +59,7 @@ def obstacles(configuration: Configuration) -> tuple[str, ...]:
     return (*design_obstacles(nest, design), *_of_tiles(configuration), *_of_packs(configuration))
 
 
-def _check_belonging(configuration: Configuration) -> None:
+def _check_belonging(configuration: ArrayConfiguration) -> None:
     nest, design, tiling = configuration.nest, configuration.design, configuration.tiling
     expected = {
         "array_part": (tiling.array_part, design.band),
@@ -126,7 +126,7 @@ def _of_design(nest: LoopNest, design: SystolicArray) -> Iterator[str]:
         )
 
 
-def _of_tiles(configuration: Configuration) -> Iterator[str]:
+def _of_tiles(configuration: ArrayConfiguration) -> Iterator[str]:
     nest, design, data, tiling = configuration.nest, configuration.design, configuration.data, configuration.tiling
     if configuration.padded[nest.simd] == 1:
         yield f"SIMD loop {nest.simd} has one iteration (padded): AutoSA drops such loops"
@@ -146,7 +146,7 @@ def _of_tiles(configuration: Configuration) -> Iterator[str]:
         )
 
 
-def _of_packs(configuration: Configuration) -> Iterator[str]:
+def _of_packs(configuration: ArrayConfiguration) -> Iterator[str]:
     nest, tiling = configuration.nest, configuration.tiling
     values = {quantities.extent(loop).name: Fraction(n) for loop, n in nest.extents}
     for loop in configuration.design.band:

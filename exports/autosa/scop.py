@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
 
-from ithaca.exports.configuration import Configuration
+from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
@@ -130,7 +130,7 @@ def _swap(columns: list[list[int]], one: int, two: int) -> None:
 # -- SIMD --------------------------------------------------------------------------------
 
 
-def simd_factors(nest: LoopNest, configuration: Configuration) -> list[int]:
+def simd_factors(nest: LoopNest, configuration: ArrayConfiguration) -> list[int]:
     """A factor per loop that AutoSA could vectorise, in its order: innermost bands first.
 
     It considers the reduction loops inside the tiled ones, and what latency hiding leaves of those
@@ -149,7 +149,7 @@ def touches_space(nest: LoopNest, design: SystolicArray) -> bool:
     return bool(set(design.dataflow) & set(nest.reduction_loops))
 
 
-def _vectorisable(nest: LoopNest, configuration: Configuration, loop: str) -> bool:
+def _vectorisable(nest: LoopNest, configuration: ArrayConfiguration, loop: str) -> bool:
     """Whether each step of a loop leaves every tensor where it is, or moves on by one in one dimension."""
     step, trips, parts = 1, nest.sizes[loop], configuration.tiling.array_part
     if loop in parts:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
-from ithaca.exports.report.blocks import Paragraph, Section, Statements, Table
+from ithaca.exports.report.blocks import Block, Paragraph, Section, Statements, Table, chart_figure
 from ithaca.exports.report.configuration import BestConfiguration
 from ithaca.formulations.shown_numbers import number, percent
-from ithaca.formulations.systolic import quantities
-from ithaca.formulations.systolic.metrics import METRICS
-from ithaca.solver.certificate import Certificate, Status
+from ithaca.results.certificate import Certificate, Status
+from ithaca.studies.charts.chart import Bar, BarChart
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,26 @@ class Card:
     value: str
     unit: str
     note: str
+
+
+@dataclass(frozen=True)
+class FamilySections:
+    """What a report shows of a family's configuration beside what it shows of any.
+
+    Attributes
+    ----------
+    cards : tuple of Card
+        Figures at the top.
+    answer : tuple of Block
+        The configuration in the family's terms; nothing for its plain quantities.
+    costs, drawing : tuple of Section
+        Where the costs come from, and a picture.
+    """
+
+    cards: tuple[Card, ...] = ()
+    answer: tuple[Block, ...] = ()
+    costs: tuple[Section, ...] = ()
+    drawing: tuple[Section, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,96 +83,81 @@ def verdict(certificate: Certificate, objective: str) -> Verdict:
     return Verdict(certificate.status.value, "≥", "Not proven optimal", detail)
 
 
-def cards(best: BestConfiguration) -> tuple[Card, ...]:
+def cards(best: BestConfiguration, own: Sequence[Card]) -> tuple[Card, ...]:
     """The figures at the top: the objective, then what one asks next."""
-    metrics, facts = best.solution.metrics, best.facts
-    found = [Card(best.objective, number(facts.value), best.unit, f"design {best.solution.array.name}")]
-    if best.objective != "latency":
-        found.append(Card("latency", number(metrics["latency"]), "cycles", ""))
-    clock = number(best.result.technology.clock_mhz)
-    found.append(Card("throughput", number(round(float(metrics["throughput"]), 1)), "Gop/s", f"at {clock} MHz"))
-    units = number(metrics["comp"])
-    useful = percent(facts.cycles.shares["useful"])
-    found.append(Card("useful work", useful, "of the cycles", f"the nest's own operations on {units} MAC units"))
-    words = number(metrics["off_chip_words"])
-    moved = number(round(float(facts.roofs.traffic.moved_words / facts.roofs.traffic.least_words), 2))
-    found.append(Card("off-chip traffic", words, "words", f"{moved} times the least possible"))
-    return tuple(found)
+    return Card(best.objective, number(best.value), best.unit(best.objective), f"design {best.solution.design}"), *own
 
 
-def answer(best: BestConfiguration) -> Section:
-    """The configuration in tables."""
-    design = best.solution.array
-    blocks: list[Paragraph | Table] = [
-        Paragraph(
-            f"Design {design.name}: the loops {' and '.join(design.dataflow)} are mapped to space, and the tiles are ordered "
-            f"so that {design.permutation} is reused innermost ({' → '.join(design.order)})."
-        )
-    ]
-    if design.reservation:
-        blocks.append(Paragraph(f"The design is {design.reservation}."))
-    blocks += [_loops(best), _packs(best), _metrics(best)]
-    return Section("answer", "The configuration", tuple(blocks))
-
-
-def _loops(best: BestConfiguration) -> Table:
-    design, values = best.solution.array, best.costs.point.values
-    rows: list[tuple[str, ...]] = []
-    for padding in best.facts.padding.loops:
-        loop = padding.loop
-        what = "space" if loop in design.dataflow else "time"
-        if loop == design.simd_loop:
-            what += ", SIMD"
-        rows.append(
-            (
-                loop,
-                what,
-                number(padding.extent),
-                number(best.tiling.array_part[loop]),
-                number(best.tiling.t2(design, loop)),
-                number(padding.lanes) if loop in design.dataflow else "–",
-                number(values[quantities.tiles(loop).name]),
-                number(padding.padded) + ("" if padding.padded == padding.extent else " (padded)"),
-            )
-        )
-    rows += [(loop, "inside the PE", number(best.result.nest.sizes[loop]), *["–"] * 5) for loop in design.untiled]
-    columns = ("loop", "mapped to", "extent", "t1 array part", "t2 or SIMD", "lanes", "tiles", "iterations run")
-    return Table("Tile factors by loop", columns, tuple(rows), frozenset({0, 1}))
-
-
-def _packs(best: BestConfiguration) -> Table:
-    packs = best.tiling.module_packs(best.solution.array)
-    rows = tuple((name, number(words)) for name, words in packs.items())
-    return Table("Data packing by buffer module", ("module", "words"), rows)
+def answer(best: BestConfiguration, own: Sequence[Block]) -> Section:
+    """The configuration in tables: what its family shows, else its quantities; and all metrics."""
+    space = best.problem.space
+    rows = tuple((name, number(best.configuration[name]), best.problem.design.meaning(name)[1]) for name in space.quantities)
+    blocks = [*own] or [Table("Quantities", ("quantity", "value", "meaning"), rows, frozenset({0, 2}))]
+    return Section("answer", "The configuration", (*blocks, _metrics(best)))
 
 
 def _metrics(best: BestConfiguration) -> Table:
-    rows = tuple(
-        (name, number(value), METRICS[name].unit, METRICS[name].meaning) for name, value in best.solution.metrics.items()
-    )
-    rows += tuple(
-        (f"off-chip {name}", number(words), "words", f"of them {name}") for name, words in best.solution.words.items()
-    )
+    known = best.problem.design.vocabulary
+    rows = tuple((name, number(value), known[name].unit, known[name].meaning) for name, value in best.solution.metrics.items())
+    for kind, details in best.solution.detail.items():
+        rows += tuple((f"off-chip {name}", number(found), kind, f"of them {name}") for name, found in details.items())
     return Table("Metrics", ("metric", "value", "unit", "meaning"), rows, frozenset({0, 2, 3}), folded=True)
 
 
-def findings(statements: Sequence[str]) -> Section:
+def findings(statements: Sequence[str], names: Collection[str]) -> Section:
     """Statements such as ``Limit dsp: …`` under their terms; the words of ``ithaca explain``.
 
     Parameters
     ----------
     statements : sequence of str
         Each a term, a colon and what is stated of it.
+    names : collection of str
+        Metrics: their names begin no sentence with a capital letter.
     """
     entries: dict[str, list[str]] = {}
     for statement in statements:
         term, _, said = statement.partition(": ")
-        entries.setdefault(term, []).append(_sentence(said))
+        entries.setdefault(term, []).append(_sentence(said, names))
     listed = tuple((term, tuple(said)) for term, said in entries.items() if term != "Result")
     return Section("findings", "What limits it, and what to change first", (Statements(listed),))
 
 
-def _sentence(text: str) -> str:
+def _sentence(text: str, names: Collection[str]) -> str:
     """A statement with a capital letter, unless it begins with a name."""
     first = text.partition(" ")[0]
-    return f"{text[:1].upper()}{text[1:]}" if first.isalpha() and first not in METRICS else text
+    return f"{text[:1].upper()}{text[1:]}" if first.isalpha() and first not in names else text
+
+
+def resources(best: BestConfiguration) -> Section:
+    """What is used of every limit, and what is left."""
+    uses = best.limits
+    if not uses:
+        return Section("resources", "Resources against limits", (Paragraph("No limits were given."),))
+    bars, rows = [], []
+    for use in uses:
+        unit = best.unit(use.metric)
+        share = None if use.slack_share is None else 1 - use.slack_share
+        used = "–" if share is None else _used(share)
+        note = f"{used}: {number(use.used)} of {number(use.bound)} {unit}".rstrip()
+        bars.append(Bar(use.metric, None if share is None else float(share) * 100, note, first=not use.slack))
+        rows.append((use.metric, number(use.used), number(use.bound), unit or "–", number(use.slack), used))
+    shares = [bar.value for bar in bars if bar.value is not None]
+    blocks: list[Block] = []
+    if shares:
+        ends = (min(0.0, *shares), max(100.0, *shares))
+        chart = BarChart("Use of every limit", "% of the limit", tuple(bars), (100.0, "limit"), ends)
+        blocks.append(chart_figure("resources-chart", chart))
+    columns = ("limit", "used", "bound", "unit", "left", "used of it")
+    blocks.append(Table("Limits, the one with the least left first", columns, tuple(rows), frozenset({0, 3})))
+    return Section("resources", "Resources against limits", tuple(blocks))
+
+
+def _used(share: Fraction) -> str:
+    """A share in per cent; 100 only where nothing is left."""
+    return (
+        "more than 99.99 %"
+        if 0.9999 < share < 1
+        else f"{float(share):.2%}".replace("%", " %")
+        if 0.999 < share < 1
+        else percent(share)
+    )

@@ -11,8 +11,8 @@ from markupsafe import Markup
 
 from ithaca.exports.report.array_layout import Layout, Placed, Side, Spread, Stream, elided, layout
 from ithaca.exports.report.blocks import Figure, Paragraph, Section, Table
-from ithaca.exports.report.configuration import BestConfiguration
 from ithaca.formulations.shown_numbers import number
+from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.systolic_array import Direction
 
 #: Size of the drawing (pixels), and most rows of PEs in it.
@@ -133,9 +133,9 @@ class _Grid:
         }[side]
 
 
-def array_drawing(best: BestConfiguration) -> Section:
+def array_drawing(costs: Costs) -> Section:
     """The drawing and its figures."""
-    plan = layout(best)
+    plan = layout(costs)
     shape = f"{number(plan.columns)} PEs along {plan.column_loop}"
     if plan.row_loop:
         shape = f"{number(plan.rows)} × {number(plan.columns)} PEs ({plan.row_loop} down, {plan.column_loop} to the right)"
@@ -147,7 +147,7 @@ def array_drawing(best: BestConfiguration) -> Section:
     svg, left_out = draw(plan, shape)
     if left_out:
         text += f" Not drawn: {left_out}."
-    caption = f"The array of design {best.solution.array.name}, schematically"
+    caption = f"The array of design {costs.point.array.name}, schematically"
     return Section("array", "The array", (Paragraph(text), Figure(svg, caption, wide=True), _table(plan)))
 
 

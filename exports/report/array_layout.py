@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from ithaca.exports.report.configuration import BestConfiguration
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.systolic_array import Direction, IOGroup, Module
 
 
@@ -145,13 +145,13 @@ class Layout:
     streams: tuple[Stream, ...]
 
 
-def layout(best: BestConfiguration) -> Layout:
-    """Place the modules of a configuration.
+def layout(costs: Costs) -> Layout:
+    """Place the modules of a configuration whose exact costs are given.
 
     A module that there is one of per index of a space loop stands beside that index' row or column of PEs; reads come
     from the left and from above, outputs leave to the right and below.
     """
-    design, values = best.solution.array, best.costs.point.values
+    design, values = costs.point.array, costs.point.values
 
     def whole(expression: Expression) -> int:
         return int(expression.evaluate(values, FRACTION))
@@ -173,8 +173,9 @@ def layout(best: BestConfiguration) -> Layout:
                 if module.direction is direction
             )
             if modules:
+                pack = int(values[quantities.pack(group.name).name])
                 side = _side(modules, direction)
-                streams.append(Stream(group, at, direction, side, best.tiling.pack[group.name], modules))
+                streams.append(Stream(group, at, direction, side, pack, modules))
     pe = design.pe
     rows = int(values[quantities.lanes(row_loop).name]) if row_loop else 1
     columns = int(values[quantities.lanes(column_loop).name])

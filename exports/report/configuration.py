@@ -1,66 +1,65 @@
-"""The best configuration of a result, and all that is known of it."""
+"""The best configuration of a result, as the report's sections take it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.cost_model import Costs
-from ithaca.formulations.systolic.metrics import METRICS
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.solver.certificate import Certificate
-from ithaca.solver.loaded_result import LoadedResult, LoadedSolution
+from ithaca.results.certificate import Certificate
+from ithaca.results.result import Result
+from ithaca.results.solution import Solution
 from ithaca.studies.explanation.explanation import Explanation
-from ithaca.studies.explanation.facts import Facts
+from ithaca.studies.explanation.slack import LimitUse
 
 
 @dataclass(frozen=True)
 class BestConfiguration:
-    """A configuration, and all that is known of it.
+    """A configuration, and what is known of it.
 
     Attributes
     ----------
-    result : LoadedResult
+    result : Result
         The result it is the best of.
-    solution : LoadedSolution
+    solution : Solution
         It, and what is proven of its design.
-    tiling : Tiling
-        Its factors.
-    problem : Problem
-        What was asked of its design.
-    costs : Costs
-        Its exact costs.
-    facts : Facts
-        Computed of it.
+    configuration : Configuration
+        Its quantities.
+    value : Fraction
+        Its objective.
+    limits : tuple of LimitUse
+        What it leaves of the limits.
     certificate : Certificate
         What is proven over all designs of the result.
     """
 
-    result: LoadedResult
-    solution: LoadedSolution
-    tiling: Tiling
-    problem: Problem
-    costs: Costs
-    facts: Facts
+    result: Result
+    solution: Solution
+    configuration: Configuration
+    value: Fraction
+    limits: tuple[LimitUse, ...]
     certificate: Certificate
+
+    @property
+    def problem(self) -> Problem:
+        """What was asked of its design."""
+        return self.solution.problem
 
     @property
     def objective(self) -> str:
         """What is minimised."""
         return self.result.objective.text
 
-    @property
-    def unit(self) -> str:
-        """Unit of the objective; empty for an expression."""
-        return METRICS[self.objective].unit if self.objective in METRICS else ""
+    def unit(self, metric: str) -> str:
+        """Unit of a metric; empty for an expression."""
+        known = self.problem.design.vocabulary
+        return known[metric].unit if metric in known else ""
 
 
-def best_configuration(result: LoadedResult, explanation: Explanation) -> BestConfiguration | None:
+def best_configuration(result: Result, explanation: Explanation) -> BestConfiguration | None:
     """The best configuration of a result; None where it has none."""
-    known, certificate = explanation.facts, explanation.certificate
-    if known is None or certificate is None:
+    solution, certificate = explanation.solution, explanation.certificate
+    if solution is None or solution.configuration is None or solution.value is None or certificate is None:
         return None
-    solution = next(s for s in result.solutions if s.array == explanation.array and s.value == known.value)
-    assert solution.tiling is not None
-    problem = result.problem(solution.array)
-    return BestConfiguration(result, solution, solution.tiling, problem, problem.costs(solution.tiling), known, certificate)
+    return BestConfiguration(result, solution, solution.configuration, solution.value, explanation.limits, certificate)

@@ -8,7 +8,6 @@ from math import isfinite
 from ithaca.exports.report.blocks import Paragraph, Section, Table, chart_figure
 from ithaca.exports.report.configuration import BestConfiguration
 from ithaca.formulations.shown_numbers import number
-from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.studies.charts.chart import HeatMap, metric_label
 from ithaca.workloads.errors import InputError
 
@@ -17,12 +16,6 @@ AROUND = 10
 
 #: Largest distance allowed: a grid over the factors of two loops has up to (2·15 + 1)^4 points in memory.
 FARTHEST = 15
-
-
-def landscape_axes(design: SystolicArray) -> tuple[str, str]:
-    """The two factors to show: the lanes of a 2-D array, lanes and inner factor of a 1-D one."""
-    first, *rest = design.dataflow
-    return f"lanes.{first}", f"lanes.{rest[0]}" if rest else f"t2.{first}"
 
 
 def survey(best: BestConfiguration, around: int = AROUND) -> HeatMap:
@@ -37,18 +30,25 @@ def survey(best: BestConfiguration, around: int = AROUND) -> HeatMap:
     from ithaca.refine.heatmap import heat_map
     from ithaca.refine.window import window_around
 
-    design, answer = best.solution.array, float(best.facts.value)
-    x, y = landscape_axes(design)
-    chart = heat_map(exact_grid(window_around(best.problem, best.tiling, around, design.dataflow)), x, y, "objective")
-    values = best.costs.point.values
+    shown, answer, values = best.problem.design.landscape, float(best.value), best.configuration
+    if shown is None:
+        raise InputError("the design has fewer than two factors to choose")
+    x, y = shown
+    chart = heat_map(exact_grid(window_around(best.problem, values, around, _axes(best))), x, y, "objective")
     return replace(
         chart,
         title=f"{metric_label(best.objective)} over {x} and {y}",
         label=metric_label(best.objective),
         texts=tuple(tuple(above(v, answer) if isfinite(v) else "" for v in row) for row in chart.values.tolist()),
-        marked=(int(values[x]), int(values[y])),
+        marked=(values[x], values[y]),
         mark=f"the answer, {number(answer)}",
     )
+
+
+def _axes(best: BestConfiguration) -> tuple[str, ...]:
+    """The axes whose factors vary."""
+    axis_of = best.problem.space.axis_of
+    return tuple(dict.fromkeys(axis_of[name].name for name in best.problem.design.landscape or ()))
 
 
 def landscape(best: BestConfiguration, around: int = AROUND) -> Section:
@@ -60,11 +60,11 @@ def landscape(best: BestConfiguration, around: int = AROUND) -> Section:
         return Section("landscape", title, (Paragraph(f"Not drawn: {error}."),))
     text = (
         f"Each cell is the configuration with the least {best.objective} among those with its two factors, evaluated exactly: "
-        f"the factors of {' and '.join(best.solution.array.dataflow)} are at most {around} from the answer's, all others and "
+        f"the factors of {' and '.join(_axes(best))} are at most {around} from the answer's, all others and "
         "the packs are the answer's. A cell says by how many per cent it is above the answer (13×: it is 13 times the answer). "
         "Hatched cells have no configuration within the limits."
     )
-    lower = [v for v in chart.values.flat if isfinite(v) and v < float(best.facts.value)]
+    lower = [v for v in chart.values.flat if isfinite(v) and v < float(best.value)]
     if lower:
         text += f" {len(lower)} cells are below the answer, which is not proven optimal; the least is {number(min(lower))}."
     rows = tuple(

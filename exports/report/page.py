@@ -10,28 +10,26 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from ithaca import __version__
-from ithaca.exports.report.answer import Verdict, answer, cards, findings, verdict
-from ithaca.exports.report.array_drawing import array_drawing
+from ithaca.exports.report.answer import FamilySections, Verdict, answer, cards, findings, resources, verdict
 from ithaca.exports.report.blocks import Paragraph, Section
 from ithaca.exports.report.configuration import BestConfiguration, best_configuration
-from ithaca.exports.report.costs import latency, resources
 from ithaca.exports.report.landscape import AROUND, landscape
 from ithaca.exports.report.proof import certificate, designs
-from ithaca.formulations.shown_numbers import number
-from ithaca.solver.certificate import Status
-from ithaca.solver.loaded_result import LoadedResult
+from ithaca.formulations.systolic.design import SystolicDesign
+from ithaca.results.certificate import Status
+from ithaca.results.result import Result
 from ithaca.studies.explanation.explanation import Explanation
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
 
-def report_page(result: LoadedResult, explanation: Explanation, statements: Sequence[str], around: int = AROUND) -> str:
+def report_page(result: Result, explanation: Explanation, statements: Sequence[str], around: int = AROUND) -> str:
     """A self-contained HTML page about a result.
 
     Parameters
     ----------
-    result : LoadedResult
+    result : Result
         The result.
     explanation : Explanation
         What is known of its best configuration.
@@ -46,24 +44,18 @@ def report_page(result: LoadedResult, explanation: Explanation, statements: Sequ
         The page. It loads nothing and runs nothing; the same arguments give the same page.
     """
     best = best_configuration(result, explanation)
+    own = FamilySections() if best is None else _family_sections(best)
     if best is None:
         sections, found = _nothing(result, explanation), _failed(result)
     else:
-        sections, found = _found(best, statements, around), verdict(best.certificate, best.objective)
+        sections, found = _found(best, own, statements, around), verdict(best.certificate, best.objective)
     style = (files("ithaca.exports.report") / "style.css").read_text(encoding="utf-8")
-    sizes = ", ".join(f"{name} = {number(n)}" for name, n in result.nest.settings.items())
+    heading = result.problem.design.heading
     return _template().render(
-        title=f"{result.nest.name} on {result.platform_name}",
-        facts=(
-            ("workload", f"{result.nest.name} ({sizes})"),
-            ("statement", str(result.nest)),
-            ("data type", result.data.name),
-            ("platform", result.platform_name),
-            ("minimised", result.objective.text),
-            ("edition", result.edition.value),
-        ),
+        title=f"{heading[0][1].partition(' ')[0]} on {result.platform_name}",
+        facts=(*heading, ("platform", result.platform_name), ("minimised", result.objective.text)),
         verdict=found,
-        cards=() if best is None else cards(best),
+        cards=() if best is None else cards(best, own.cards),
         sections=sections,
         style=style,
         # what the browser hashes is the text between the tags
@@ -72,26 +64,35 @@ def report_page(result: LoadedResult, explanation: Explanation, statements: Sequ
     )
 
 
-def _found(best: BestConfiguration, statements: Sequence[str], around: int) -> tuple[Section, ...]:
+def _family_sections(best: BestConfiguration) -> FamilySections:
+    """What is shown of a configuration beside what is shown of any."""
+    if not isinstance(best.problem.design, SystolicDesign):
+        return FamilySections()
+    from ithaca.exports.report.systolic import array_sections
+
+    return array_sections(best)
+
+
+def _found(best: BestConfiguration, own: FamilySections, statements: Sequence[str], around: int) -> tuple[Section, ...]:
     return (
-        answer(best),
+        answer(best, own.answer),
         certificate(best),
-        findings(statements),
-        latency(best),
+        findings(statements, best.problem.design.vocabulary),
+        *own.costs,
         resources(best),
-        array_drawing(best),
+        *own.drawing,
         designs(best.result),
         landscape(best, around),
     )
 
 
-def _nothing(result: LoadedResult, explanation: Explanation) -> tuple[Section, ...]:
+def _nothing(result: Result, explanation: Explanation) -> tuple[Section, ...]:
     failure = explanation.failure or "nothing was found"
     text = f"{failure[:1].upper()}{failure[1:]}."
     return (Section("answer", "Why there is no configuration", (Paragraph(text),)), designs(result))
 
 
-def _failed(result: LoadedResult) -> Verdict:
+def _failed(result: Result) -> Verdict:
     if all(s.certificate.status is Status.INFEASIBLE for s in result.solutions):
         return Verdict("infeasible", "✕", "Proven infeasible", "No configuration of any design meets the limits.")
     return Verdict("unknown", "?", "Nothing found", "The search ended before it found a configuration.")

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from ithaca.exports.report.blocks import Block, Paragraph, Section, Table, chart_figure
 from ithaca.exports.report.configuration import BestConfiguration
 from ithaca.formulations.shown_numbers import number, percent
-from ithaca.formulations.systolic.metrics import METRICS
-from ithaca.solver.certificate import Certificate, Status
-from ithaca.solver.loaded_result import LoadedResult, LoadedSolution
-from ithaca.solver.trace import TracePoint
+from ithaca.results.certificate import Certificate, Status, TracePoint
+from ithaca.results.result import Result
+from ithaca.results.solution import Solution
 from ithaca.studies.charts.chart import Bar, BarChart, LineChart, Series, metric_label, wide_spread
 
 #: What a report says of a result without a trace.
@@ -35,7 +34,7 @@ def certificate(best: BestConfiguration) -> Section:
     if whole.status is Status.OPTIMAL:
         blocks.insert(0, Paragraph("The lower bound equals the value in exact arithmetic, so no search could find better."))
     if own.trace:
-        title = f"Incumbent and lower bound over time, design {best.solution.array.name}"
+        title = f"Incumbent and lower bound over time, design {best.solution.design}"
         blocks.append(chart_figure("convergence", _convergence(own.trace, title, best.objective), (8.0, 3.2)))
         entries = tuple((f"{p.seconds:.3f}", number(p.nodes), number(p.value), number(p.lower_bound)) for p in own.trace)
         blocks.append(
@@ -49,7 +48,7 @@ def certificate(best: BestConfiguration) -> Section:
 def _entries(proof: Certificate, best: BestConfiguration) -> dict[str, str]:
     return {
         "status": proof.status.value,
-        best.objective: number(best.facts.value),
+        best.objective: number(best.value),
         "lower bound": number(proof.lower_bound),
         "gap": "–" if proof.gap is None else percent(proof.gap),
         "method": proof.method,
@@ -73,7 +72,7 @@ def _convergence(trace: Sequence[TracePoint], title: str, objective: str) -> Lin
     return LineChart(title, "seconds", metric_label(objective), tuple(series), steps=True, log_y=log_y)
 
 
-def designs(result: LoadedResult) -> Section:
+def designs(result: Result) -> Section:
     """Objective, bound and resources of every design, the best first."""
     ranked = sorted(result.solutions, key=lambda s: (s.value is None, s.value or 0))
     objective = result.objective.text
@@ -88,7 +87,7 @@ def designs(result: LoadedResult) -> Section:
             )
         chart = BarChart(f"The least {objective} of every design", metric_label(objective), bars)
         blocks += [Paragraph(text), chart_figure("designs-chart", chart)]
-    limits = tuple(limit.metric for limit in result.limits if limit.metric in METRICS)
+    limits = tuple(limit.metric for limit in result.limits if limit.metric in result.problem.design.vocabulary)
     before = ("design", "buildable", objective, "above the best", "lower bound", "outcome")
     columns = (*before, *limits, "boxes", "seconds", "method")
     rows = []
@@ -99,8 +98,8 @@ def designs(result: LoadedResult) -> Section:
             above = percent((solution.value - least) / abs(least)) if solution.value != least else "the best"
         rows.append(
             (
-                solution.array.name,
-                "yes" if solution.array.buildable else "no",
+                solution.design,
+                "yes" if solution.problem.design.obstacle is None else "no",
                 number(solution.value),
                 above,
                 number(proof.lower_bound),
@@ -116,11 +115,11 @@ def designs(result: LoadedResult) -> Section:
     return Section("designs", "Design comparison", tuple(blocks))
 
 
-def _bar(solution: LoadedSolution, *, first: bool) -> Bar:
-    proof, buildable = solution.certificate, "" if solution.array.buildable else ", not buildable"
+def _bar(solution: Solution, *, first: bool) -> Bar:
+    proof, buildable = solution.certificate, "" if solution.problem.design.obstacle is None else ", not buildable"
     if solution.value is None:
-        return Bar(solution.array.name, None, f"{_OUTCOME[proof.status]}{buildable}")
+        return Bar(solution.design, None, f"{_OUTCOME[proof.status]}{buildable}")
     open_ = proof.status is not Status.OPTIMAL
     note = number(solution.value) + (" (not proven)" if open_ else "") + buildable
     mark = float(proof.lower_bound) if open_ and proof.lower_bound is not None else None
-    return Bar(solution.array.name, float(solution.value), note, first, mark)
+    return Bar(solution.design, float(solution.value), note, first, mark)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ithaca.exports.configuration import Configuration
+from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.exports.scalesim.layer import Layer, Side
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 
@@ -59,7 +59,7 @@ def dataflow_obstacle(nest_layer: Layer, design: SystolicArray) -> str | None:
     return None
 
 
-def grid(nest_layer: Layer, configuration: Configuration) -> Grid:
+def grid(nest_layer: Layer, configuration: ArrayConfiguration) -> Grid:
     """The array of a configuration that has no `dataflow_obstacle`.
 
     SIMD has no counterpart: PEs of SCALE-Sim multiply once per cycle. Where the window is in

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ithaca.exports.configuration import Configuration, Tool
+from ithaca.exports.configuration import ArrayConfiguration, Tool
 from ithaca.exports.scalesim.dataflow import Grid, dataflow_obstacle, grid
 from ithaca.exports.scalesim.layer import Layer, layer
 from ithaca.workloads.affine import Access
@@ -95,7 +95,7 @@ def nest_obstacles(nest: LoopNest) -> tuple[str, ...]:
     return ()
 
 
-def obstacles(configuration: Configuration) -> tuple[str, ...]:
+def obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:
     """Every reason why SCALE-Sim cannot express a design of a nest; empty if it can."""
     if reasons := nest_obstacles(configuration.nest):
         return reasons
@@ -103,7 +103,7 @@ def obstacles(configuration: Configuration) -> tuple[str, ...]:
     return () if reason is None else (reason,)
 
 
-def _written(configuration: Configuration) -> Mapping[str, str]:
+def _written(configuration: ArrayConfiguration) -> Mapping[str, str]:
     found = layer(configuration.nest)
     shape = grid(found, configuration)
     return {
@@ -131,7 +131,7 @@ def _topology(nest: LoopNest, found: Layer) -> str:
     return f"{header}\n{LAYER},{','.join(map(str, row))},\n"
 
 
-def _configuration(configuration: Configuration, found: Layer, shape: Grid) -> str:
+def _configuration(configuration: ArrayConfiguration, found: Layer, shape: Grid) -> str:
     nest = configuration.nest
     filter_offset = _next_step(_words(nest, found.ifmap))
     return _CONFIGURATION.format(
@@ -147,7 +147,7 @@ def _configuration(configuration: Configuration, found: Layer, shape: Grid) -> s
     )
 
 
-def _kilobytes(configuration: Configuration, access: Access) -> int:
+def _kilobytes(configuration: ArrayConfiguration, access: Access) -> int:
     """Size of all buffers of a tensor, the second halves included (1,024 words, rounded up)."""
     group = configuration.moved_group(access.array)
     return -(-configuration.whole(group.size * group.count) * (2 if group.double_buffered else 1) // 1024)
@@ -166,7 +166,7 @@ def _next_step(words: int) -> int:
     return -(-words // ADDRESS_STEP) * ADDRESS_STEP
 
 
-def _readme(configuration: Configuration, found: Layer, shape: Grid) -> str:
+def _readme(configuration: ArrayConfiguration, found: Layer, shape: Grid) -> str:
     simd = (
         "There is no SIMD in this configuration."
         if shape.lanes_left == 1

@@ -8,9 +8,8 @@ import json
 from collections.abc import Sequence
 
 from ithaca.exports.seeds.seeds import Seeds
-from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.data_types import DataType
-from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.systolic.data_types import DataType
+from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.evaluation import json_metrics
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.points import Point
@@ -22,8 +21,8 @@ _TILING = ("sizes", "array_part", "latency_hiding", "simd", "pack")
 
 def seed_points(seeds: Seeds) -> tuple[Point, ...]:
     """The seeds as points."""
-    problem = seeds.space.problem
-    return tuple(Point(problem.array, problem.nest, tiling) for tiling in seeds.tilings)
+    design = systolic(seeds.space.problem)
+    return tuple(Point(design.array, design.nest, design.tiling(configuration)) for configuration in seeds.configurations)
 
 
 def csv_text(points: Sequence[Point], data: DataType, technology: Technology) -> str:
@@ -34,7 +33,8 @@ def csv_text(points: Sequence[Point], data: DataType, technology: Technology) ->
     table.writerow([*_DESIGN, *_TILING, *known, "meets_bounds"])
     for point in points:
         array, tiling = point.array, point.tiling
-        costs = evaluate(array, tiling.quantities(array, point.nest.sizes), data, FRACTION, technology)
+        design = SystolicDesign(point.nest, array, data, technology=technology)
+        costs = design.costs(design.configuration(tiling))
         metrics = json_metrics(array, costs)
         mappings = (point.nest.settings, tiling.array_part, tiling.latency_hiding)
         table.writerow(

@@ -15,11 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ithaca.exports.seeds.json_list import json_list
-from ithaca.exports.seeds.parameters import ParameterSpace
-from ithaca.exports.seeds.peers import peer
-from ithaca.exports.seeds.scoring import score
-from ithaca.exports.seeds.seeds import Seeds
+from ithaca.exports.seeds.parameters import ParameterSpace, score
+from ithaca.exports.seeds.seeds import Seeds, json_list, peer
 
 #: Points outside the limits cost at least this, and at most twice: nevergrad clips beyond 5e20, and clipped losses look alike.
 BROKEN = 1e20

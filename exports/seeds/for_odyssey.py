@@ -8,10 +8,11 @@ itself; those given here say what Ithaca chose.
 
 from __future__ import annotations
 
-from ithaca.exports.seeds.json_list import json_list
-from ithaca.exports.seeds.seeds import Seeds
+from ithaca.exports.seeds.seeds import Seeds, json_list
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.errors import InputError
@@ -25,31 +26,34 @@ def odyssey_text(seeds: Seeds) -> str:
     InputError
         If the nest is strided or dilated, which none of Odyssey's parameters could say.
     """
-    nest = seeds.space.problem.nest
+    nest = systolic(seeds.space.problem).nest
     for access in nest.accesses:
         if any(c != 1 for subscript in access for _, c in subscript.terms):
             raise InputError(f"Odyssey has no designs for {access}, strided or dilated; allowed: strides and dilations of 1")
-    return json_list(odyssey_parameters(seeds.space.problem, tiling) for tiling in seeds.tilings)
+    return json_list(odyssey_parameters(seeds.space.problem, configuration) for configuration in seeds.configurations)
 
 
-def odyssey_parameters(problem: Problem, tiling: Tiling) -> dict[str, int]:
-    """A tiling in Odyssey's names."""
-    packs = {name: tiling.pack[group] for group, name in pack_names(problem).items() if group in tiling.pack}
-    return {**problem.nest.sizes, **_tunables(problem, tiling), **packs}
+def odyssey_parameters(problem: Problem, configuration: Configuration) -> dict[str, int]:
+    """A configuration in Odyssey's names."""
+    design = systolic(problem)
+    tiling = design.tiling(configuration)
+    packs = {name: tiling.pack[group] for group, name in pack_names(design).items() if group in tiling.pack}
+    return {**design.nest.sizes, **_tunables(design, tiling), **packs}
 
 
-def odyssey_ancestor(problem: Problem, tiling: Tiling) -> list[int]:
-    """A tiling as the ``ancestor`` of Odyssey's genetic search."""
-    return list(_tunables(problem, tiling).values())
+def odyssey_ancestor(problem: Problem, configuration: Configuration) -> list[int]:
+    """A configuration as the ``ancestor`` of Odyssey's genetic search."""
+    design = systolic(problem)
+    return list(_tunables(design, design.tiling(configuration)).values())
 
 
-def pack_names(problem: Problem) -> dict[str, str]:
+def pack_names(design: SystolicDesign) -> dict[str, str]:
     """Odyssey's name of the pack of every I/O group.
 
     All parameters are numbered: extents, t1, t2, then one pack per I/O group, by array name, the
     drain last. The numbering does not know of merged drains, so the exact edition's groups count.
     """
-    nest, array = problem.nest, problem.array
+    nest, array = design.nest, design.array
     groups = derive(nest, array.dataflow, array.permutation, Edition.EXACT).groups
     first = len(nest.loops) + 2 * len(array.band)
     # sorting is stable: flow groups stay before the drain
@@ -57,9 +61,9 @@ def pack_names(problem: Problem) -> dict[str, str]:
     return {group.name: f"p{number}" for number, group in enumerate(ordered, start=first)}
 
 
-def _tunables(problem: Problem, tiling: Tiling) -> dict[str, int]:
+def _tunables(design: SystolicDesign, tiling: Tiling) -> dict[str, int]:
     """The parameters its search chooses, in its order: all t1, space loops first; t2 likewise, SIMD last."""
-    array = problem.array
+    array = design.array
     order = [*array.dataflow, *(loop for loop in array.band if loop not in array.dataflow)]
     outer = {f"{loop}_t1": tiling.array_part[loop] for loop in order}
     inner = {f"{loop}_t2": tiling.latency_hiding[loop] for loop in order if loop in array.latency_hiding_loops}

@@ -15,13 +15,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ithaca.exports.seeds.parameters import ParameterSpace
-from ithaca.exports.seeds.peers import peer
-from ithaca.exports.seeds.seeds import Seeds
+from ithaca.exports.seeds.seeds import Seeds, peer
 
 
 def opentuner_files(seeds: Seeds) -> dict[str, str]:
     """The folder: one configuration per file."""
-    width = len(str(len(seeds.tilings)))
+    width = len(str(len(seeds.configurations)))
     numbered = enumerate(seeds.parameters, start=1)
     return {f"seed-{number:0{width}}.json": json.dumps(seed, indent=2) + "\n" for number, seed in numbered}
 

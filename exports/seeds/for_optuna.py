@@ -15,10 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ithaca.exports.seeds.json_list import json_list
-from ithaca.exports.seeds.parameters import ParameterSpace
-from ithaca.exports.seeds.scoring import penalised
-from ithaca.exports.seeds.seeds import Seeds
+from ithaca.exports.seeds.parameters import ParameterSpace, penalised
+from ithaca.exports.seeds.seeds import Seeds, json_list
 
 
 def optuna_text(seeds: Seeds) -> str:

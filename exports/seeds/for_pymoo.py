@@ -21,11 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.exports.seeds.json_list import json_list
-from ithaca.exports.seeds.parameters import ParameterSpace
-from ithaca.exports.seeds.peers import peer
-from ithaca.exports.seeds.scoring import score
-from ithaca.exports.seeds.seeds import Seeds
+from ithaca.exports.seeds.parameters import ParameterSpace, score
+from ithaca.exports.seeds.seeds import Seeds, json_list, peer
 
 
 def pymoo_text(seeds: Seeds) -> str:

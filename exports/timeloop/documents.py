@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ithaca.exports.configuration import Configuration
+from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.exports.timeloop.levels import Kind, Level
-from ithaca.formulations.data_types import DRAM_PORT_BYTES, DataType
+from ithaca.formulations.systolic.data_types import DRAM_PORT_BYTES, DataType
 from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest
 
@@ -34,7 +34,7 @@ class Node:
 # -- problem -----------------------------------------------------------------------------
 
 
-def problem(configuration: Configuration) -> dict[str, Any]:
+def problem(configuration: ArrayConfiguration) -> dict[str, Any]:
     """The loop nest on padded extents: the mapping's factors multiply to them exactly."""
     nest = configuration.nest
     coefficients = _coefficients(nest)
@@ -64,7 +64,7 @@ def _data_space(nest: LoopNest, access: Access, coefficients: dict[int, str]) ->
 # -- architecture ------------------------------------------------------------------------
 
 
-def architecture(hierarchy: tuple[Level, ...], configuration: Configuration) -> dict[str, Any]:
+def architecture(hierarchy: tuple[Level, ...], configuration: ArrayConfiguration) -> dict[str, Any]:
     """The hierarchy's components. Lanes are containers: they multiply everything that follows."""
     seconds = float(1 / (configuration.technology.clock_mhz * 10**6))
     system = {"name": "system", "attributes": {"technology": NO_TECHNOLOGY, "global_cycle_seconds": seconds}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ithaca.exports.configuration import Configuration, Tool
+from ithaca.exports.configuration import ArrayConfiguration, Tool
 from ithaca.exports.timeloop.documents import Node, architecture, mapping, problem
 from ithaca.exports.timeloop.levels import Kind, Level, levels
 from ithaca.workloads.nest import LoopNest
@@ -65,7 +65,7 @@ def _of_subscripts(nest: LoopNest) -> Iterator[str]:
                 yield f"subscript {subscript} of {access}: projections have no negative coefficients"
 
 
-def _written(configuration: Configuration) -> Mapping[str, str]:
+def _written(configuration: ArrayConfiguration) -> Mapping[str, str]:
     hierarchy = levels(configuration)
     title = f"{configuration.nest}, design {configuration.design.name}"
     return {
@@ -93,7 +93,7 @@ def _yaml(document: dict[str, Any], title: str) -> str:
     return f"# {title}; written by Ithaca for Timeloop v0.4.\n{text}"
 
 
-def _readme(configuration: Configuration, hierarchy: tuple[Level, ...]) -> str:
+def _readme(configuration: ArrayConfiguration, hierarchy: tuple[Level, ...]) -> str:
     padded = configuration.padded
     return _README.format(
         statement=configuration.nest,

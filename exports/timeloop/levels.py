@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from ithaca.exports.configuration import Configuration
+from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.systolic_array import IOGroup
@@ -86,7 +86,7 @@ class Level:
     double_buffered: bool = False
 
 
-def levels(configuration: Configuration) -> tuple[Level, ...]:
+def levels(configuration: ArrayConfiguration) -> tuple[Level, ...]:
     """The hierarchy of a configuration, outermost level first.
 
     Raises

@@ -35,7 +35,7 @@ def posynomial_numbers() -> NumberSystem:
 
 def is_posynomial(expression: Expression) -> bool:
     """Whether an expression is posynomial once its maxima are quantities of their own."""
-    # t1 is the product of two other quantities; any single term does for either
+    # a quantity that is the product of others is a single term, too
     values = {name: Posynomial.quantity(name) for name in expression.symbols}
     try:
         expression.evaluate(values, posynomial_numbers())
@@ -60,8 +60,3 @@ def is_convex_limit(expression: Expression, bound: Fraction) -> bool:
     if moved == Constant(Fraction(0)):
         return is_posynomial(kept)
     return is_posynomial(multiply(kept, power(moved, -1))) and is_posynomial(power(moved, -1))
-
-
-def is_single_product(expression: Expression) -> bool:
-    """Whether an expression is a single product of quantities, whose logarithm is affine."""
-    return is_posynomial(expression) and is_posynomial(power(expression, -1))

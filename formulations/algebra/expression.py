@@ -258,6 +258,13 @@ class Minimum(Expression):
         return f"min({', '.join(str(a) for a in self.arguments)})"
 
 
+class Symbols(dict[str, Expression]):
+    """Maps every name to its own symbol: the values with which a model writes itself down."""
+
+    def __missing__(self, name: str) -> Expression:
+        return Symbol(name)
+
+
 ZERO = Constant(Fraction(0))
 ONE = Constant(Fraction(1))
 

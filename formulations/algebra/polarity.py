@@ -2,7 +2,7 @@
 
 A smooth model states a maximum by a variable that is at least each argument. That is right only where the
 model has no use for a larger one: where what is minimised or limited grows with the maximum. The same holds
-for ceilings, for ``tiles = ceil(extent / t1)``, and the other way round for minima.
+for ceilings, for a quantity that is defined as one, and the other way round for minima.
 """
 
 from __future__ import annotations

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from ithaca.formulations.algebra.number_systems import NumberSystem
+from ithaca.formulations.algebra.expression import Constant, Expression, Product, Symbol
 from ithaca.workloads.errors import InputError
 
-#: Powers of quantities, sorted by name, none of them zero: ``(("lanes.i", 1), ("pack.A", -1))``.
+#: Powers of quantities, sorted by name, none of them zero: ``(("x", 1), ("y", -1))``.
 Exponents: TypeAlias = tuple[tuple[str, int], ...]
 
 
@@ -51,11 +50,6 @@ class Posynomial:
     def is_monomial(self) -> bool:
         """Whether it has exactly one term."""
         return len(self.terms) == 1
-
-    @cached_property
-    def symbols(self) -> frozenset[str]:
-        """Names of the quantities it depends on."""
-        return frozenset(name for exponents in self.terms for name, _ in exponents)
 
     def __add__(self, other: Posynomial) -> Posynomial:
         terms = dict(self.terms)
@@ -95,16 +89,17 @@ class Posynomial:
         """Whether it is never smaller than the other because each of the other's terms is in it."""
         return all(self.terms.get(e, Fraction(0)) >= c for e, c in other.terms.items())
 
-    def evaluate(self, values: Mapping[str, Any], numbers: NumberSystem) -> Any:
-        """Value in a number system (`ithaca.formulations.algebra.number_systems`)."""
-        total: Any = numbers.number(Fraction(0))
-        for exponents, coefficient in self.terms.items():
-            term: Any = numbers.number(coefficient)
-            for name, exponent in exponents:
-                for _ in range(abs(exponent)):
-                    term = term * values[name] if exponent > 0 else term / values[name]
-            total = total + term
-        return total
+
+def as_product(node: Expression) -> Posynomial | None:
+    """A positive constant times powers of quantities, as a posynomial of one term; None of anything else."""
+    if isinstance(node, Constant):
+        return Posynomial.constant(node.value) if node.value > 0 else None
+    if isinstance(node, Symbol):
+        return Posynomial.quantity(node.name)
+    if isinstance(node, Product) and node.coefficient > 0 and all(isinstance(base, Symbol) for base, _ in node.factors):
+        powers = tuple(sorted((base.name, exponent) for base, exponent in node.factors if isinstance(base, Symbol)))
+        return Posynomial({powers: node.coefficient})
+    return None
 
 
 def _combine(left: Exponents, right: Exponents) -> Exponents:

@@ -194,11 +194,6 @@ def exceeds(low: Floats | float, high: Floats | float) -> NDArray[np.bool_]:
     return np.asarray(low > np.add(high, WHOLE))
 
 
-def never_binds(largest: Floats) -> NDArray[np.bool_]:
-    """Which constraints no point of a box comes near (logarithms ≤ 0 are allowed): to leave one out only loosens."""
-    return largest <= -WHOLE
-
-
 def whole_up(values: Floats | float) -> Floats:
     """The least whole numbers in ranges that begin at positive values; one just below a value counts as in its range."""
     found: Floats = np.ceil(np.asarray(values) * (1 - WHOLE))

@@ -15,8 +15,8 @@ from fractions import Fraction
 from typing import Any
 
 from ithaca.formulations.algebra.expression import Expression
-from ithaca.formulations.algebra.number_systems import SYMBOLIC, NumberSystem
-from ithaca.formulations.data_types import DataType
+from ithaca.formulations.algebra.number_systems import NumberSystem
+from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.physical_array import ACCUMULATORS
 from ithaca.formulations.systolic.quantities import t2
 from ithaca.formulations.systolic.systolic_array import Epilogue, IOGroup, Module, SystolicArray
@@ -224,9 +224,6 @@ def evaluate(
             words[group.array] = words[group.array] + moved if group.array in words else moved
 
     macs = value(array.pe.count) * value(array.pe.simd)
-    hidden = one
-    for loop in array.latency_hiding_loops:
-        hidden = hidden * value(t2(loop))
     return Costs(
         prologue=numbers.maximum(*prologue),
         main=numbers.maximum(pe, *(cost.total for cost in modules.values())),
@@ -237,25 +234,14 @@ def evaluate(
         dsp=macs * constant(data.dsp(array.factors)),
         bram18k=bram18k,
         words=words,
-        accumulation=hidden - data.accumulator_factor * value(array.pe.simd / array.pe.outputs),
+        accumulation=accumulation(array, values, data, numbers),
         point=point,
     )
 
 
-def symbolic_costs(
-    array: SystolicArray,
-    data: DataType,
-    technology: Technology = DEFAULT_TECHNOLOGY,
-    buffers: Mapping[str, int] | None = None,
-) -> Costs:
-    """Every metric as an expression over the design's quantities."""
-    return evaluate(array, _Identity(), data, SYMBOLIC, technology, buffers)
-
-
-class _Identity(dict[str, Expression]):
-    """Maps every quantity name to its own symbol."""
-
-    def __missing__(self, name: str) -> Expression:
-        from ithaca.formulations.algebra.expression import Symbol
-
-        return Symbol(name)
+def accumulation(array: SystolicArray, values: Mapping[str, Any], data: DataType, numbers: NumberSystem) -> Any:
+    """Slack of the accumulator condition (see `Costs`), by itself."""
+    hidden = numbers.number(Fraction(1))
+    for loop in array.latency_hiding_loops:
+        hidden = hidden * values[t2(loop).name]
+    return hidden - data.accumulator_factor * (array.pe.simd / array.pe.outputs).evaluate(values, numbers)

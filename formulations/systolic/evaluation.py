@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
-from ithaca.formulations.data_types import DataType
 from ithaca.formulations.json_numbers import SCHEMA, json_number, json_ratio
 from ithaca.formulations.systolic.cost_model import Costs, evaluate
+from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.metrics import array_words, metric_values
 from ithaca.formulations.systolic.points import Point
 from ithaca.formulations.systolic.systolic_array import SystolicArray

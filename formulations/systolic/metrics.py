@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
+from ithaca.formulations.design import Metric
 from ithaca.formulations.systolic import quantities, silicon
 from ithaca.formulations.systolic.activity import activity
 from ithaca.formulations.systolic.cost_model import Costs
@@ -16,26 +17,17 @@ from ithaca.workloads.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
-    """A named metric.
+class CostMetric(Metric):
+    """A metric of systolic arrays.
 
     Attributes
     ----------
-    name : str
-        Name in objectives, limits and results.
-    unit : str
-        Its unit.
-    meaning : str
-        One line for users.
     compute : callable
         Its value, in the number system of the costs.
     silicon_only : bool
         Whether it is known only where area and power regressions hold.
     """
 
-    name: str
-    unit: str
-    meaning: str
     compute: Callable[[Costs], Any]
     silicon_only: bool = False
 
@@ -81,23 +73,23 @@ def throughput(costs: Costs) -> Any:
     return operations / costs.latency
 
 
-METRICS: Mapping[str, Metric] = {
+METRICS: Mapping[str, CostMetric] = {
     m.name: m
     for m in (
-        Metric("latency", "cycles", "prologue + main + epilogue", attrgetter("latency")),
-        Metric("prologue", "cycles", "filling the array with the first tile", attrgetter("prologue")),
-        Metric("main", "cycles", "the slowest module or the PEs, over all tiles", attrgetter("main")),
-        Metric("epilogue", "cycles", "draining the last tile", attrgetter("epilogue")),
-        Metric("dsp", "blocks", "DSP blocks of all PEs", attrgetter("dsp")),
-        Metric("bram18k", "blocks", "18-kbit block RAMs of all buffers", attrgetter("bram18k")),
-        Metric("off_chip_words", "words", "words moved between the array and DRAM", attrgetter("off_chip_words")),
-        Metric("comm", "words", "off-chip words, as the published objectives call them", attrgetter("off_chip_words")),
-        Metric("comp", "MAC units", "multiply-accumulate units of all PEs", attrgetter("comp")),
-        Metric("throughput", "Gop/s", "multiplications and an addition per iteration, over the latency", throughput),
-        Metric("energy", "pJ", "activity counts times energies of the platform", energy),
-        Metric("edp", "pJ·cycles", "energy times latency", lambda costs: energy(costs) * costs.latency),
-        Metric("power", "mW", "energy over time, or the platform's regression", power),
-        Metric("area", "µm²", "the platform's regression", area, silicon_only=True),
+        CostMetric("latency", "cycles", "prologue + main + epilogue", attrgetter("latency")),
+        CostMetric("prologue", "cycles", "filling the array with the first tile", attrgetter("prologue")),
+        CostMetric("main", "cycles", "the slowest module or the PEs, over all tiles", attrgetter("main")),
+        CostMetric("epilogue", "cycles", "draining the last tile", attrgetter("epilogue")),
+        CostMetric("dsp", "blocks", "DSP blocks of all PEs", attrgetter("dsp")),
+        CostMetric("bram18k", "blocks", "18-kbit block RAMs of all buffers", attrgetter("bram18k")),
+        CostMetric("off_chip_words", "words", "words moved between the array and DRAM", attrgetter("off_chip_words")),
+        CostMetric("comm", "words", "off-chip words, as the published objectives call them", attrgetter("off_chip_words")),
+        CostMetric("comp", "MAC units", "multiply-accumulate units of all PEs", attrgetter("comp")),
+        CostMetric("throughput", "Gop/s", "multiplications and an addition per iteration, over the latency", throughput),
+        CostMetric("energy", "pJ", "activity counts times energies of the platform", energy),
+        CostMetric("edp", "pJ·cycles", "energy times latency", lambda costs: energy(costs) * costs.latency),
+        CostMetric("power", "mW", "energy over time, or the platform's regression", power),
+        CostMetric("area", "µm²", "the platform's regression", area, silicon_only=True),
     )
 }
 

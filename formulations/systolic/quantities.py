@@ -7,7 +7,18 @@ Per loop ``extent.x``; per I/O group ``pack.g`` (data packing factor, words).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ithaca.formulations.algebra.expression import Symbol
+
+#: Unit and meaning of every kind of quantity.
+MEANINGS: Mapping[str, tuple[str, str]] = {
+    "lanes": ("", "t1/t2: PEs along a space loop, trips of the PE along any other"),
+    "t1": ("iterations", "array partitioning factor"),
+    "t2": ("iterations", "latency hiding factor; of the SIMD loop the SIMD factor"),
+    "tiles": ("", "tiles, ceil(extent/t1)"),
+    "pack": ("words", "data packing factor"),
+}
 
 
 def extent(loop: str) -> Symbol:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.systolic_array import Edition, Role, SystolicArray
 from ithaca.workloads.errors import InputError
@@ -45,8 +46,8 @@ class Tiling:
             return self.simd
         return 1 if loop in array.sequential else self.latency_hiding[loop]
 
-    def quantities(self, array: SystolicArray, sizes: Mapping[str, int]) -> dict[str, Fraction]:
-        """The model's quantities at this point, as exact numbers.
+    def configuration(self, array: SystolicArray, sizes: Mapping[str, int]) -> Configuration:
+        """The quantities of a design at this point.
 
         Parameters
         ----------
@@ -63,18 +64,21 @@ class Tiling:
         _check_names("array_part", self.array_part, array.band)
         _check_names("latency_hiding", self.latency_hiding, array.latency_hiding_loops)
         _check_names("pack", self.pack, tuple(g.name for g in array.packed_groups))
-        values = {quantities.extent(loop).name: Fraction(n) for loop, n in sizes.items()}
+        values: dict[str, int] = {}
         for loop in array.band:
             outer, inner = self.array_part[loop], self.t2(array, loop)
             if outer % inner:
                 raise InputError(f"loop '{loop}': t2 = {inner} does not divide t1 = {outer}")
-            values[quantities.tiles(loop).name] = Fraction(-(-sizes[loop] // outer))
-            values[quantities.t1(loop).name] = Fraction(outer)
-            values[quantities.t2(loop).name] = Fraction(inner)
-            values[quantities.lanes(loop).name] = Fraction(outer // inner)
-        for group, factor in self.pack.items():
-            values[quantities.pack(group).name] = Fraction(factor)
-        return values
+            values[quantities.tiles(loop).name] = -(-sizes[loop] // outer)
+            values[quantities.t1(loop).name] = outer
+            values[quantities.t2(loop).name] = inner
+            values[quantities.lanes(loop).name] = outer // inner
+        return Configuration(values | {quantities.pack(group).name: factor for group, factor in self.pack.items()})
+
+    def quantities(self, array: SystolicArray, sizes: Mapping[str, int]) -> dict[str, Fraction]:
+        """The same as exact numbers, with the extents: what the array's expressions are over."""
+        values = {quantities.extent(loop).name: n for loop, n in sizes.items()} | dict(self.configuration(array, sizes))
+        return {name: Fraction(value) for name, value in values.items()}
 
     def module_packs(self, array: SystolicArray) -> dict[str, int]:
         """Packing factor by buffer module name, as results and point files state it."""

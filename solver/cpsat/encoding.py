@@ -71,6 +71,7 @@ import numpy as np
 from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
+from ithaca.formulations.algebra.exact_rows import row_quantities
 from ithaca.formulations.algebra.expression import (
     CeilingDivision,
     Expression,
@@ -87,8 +88,9 @@ from ithaca.formulations.algebra.expression import (
     split_coefficient,
 )
 from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.space import Link, Relation
 from ithaca.solver.cpsat.arithmetic import FormArithmetic, check_magnitude
-from ithaca.solver.cpsat.columns import column_values, divides_finely, row_quantities
+from ithaca.solver.cpsat.columns import column_values, divides_finely
 from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError, add_forms, constant_form, grid
 from ithaca.solver.cpsat.quotients import Quotient, as_quotient
 
@@ -217,6 +219,15 @@ class Encoder(FormArithmetic):
         difference = add_forms(self.multiply(divisor, quotient), dividend.scaled(-1))
         self.require_form_at_most(difference, Fraction(0))
         self.require_form_at_most(difference.scaled(-1), Fraction(0))
+
+    def require(self, link: Link) -> None:
+        """Add a rule of a space."""
+        if link.relation is Relation.DIVIDES:
+            self.require_multiple(link.right, link.left)
+            return
+        self.require_at_most(link.left - link.right, Fraction(0))
+        if link.relation is Relation.EQUAL:
+            self.require_at_most(link.right - link.left, Fraction(0))
 
     def numbered(self, axis: str, numbers: Sequence[int]) -> cp_model.IntVar:
         """The variable of a column that holds the given number on each row."""

@@ -6,14 +6,13 @@ import time
 from collections.abc import Callable
 from fractions import Fraction
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.membership import feasible_value
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.solver.certificate import Certificate, Status, relative_gap
+from ithaca.results.solution import Solution, make_solution
+from ithaca.solver.conclusion import conclude
 from ithaca.solver.cpsat.search import Search
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
-from ithaca.solver.solution import Solution, make_solution
 
 METHOD = "cpsat"
 
@@ -22,7 +21,7 @@ def solve_cpsat(
     problem: Problem,
     options: SolveOptions | None = None,
     report: Callable[[Progress], None] | None = None,
-    start: Tiling | None = None,
+    start: Configuration | None = None,
     lower_bound: Fraction | None = None,
     threads: int = 1,
 ) -> Solution:
@@ -36,7 +35,7 @@ def solve_cpsat(
         Time limit, gap, interruption. Without them the search runs to the proof.
     report : callable, optional
         Receives the state of the search now and then.
-    start : Tiling, optional
+    start : Configuration, optional
         A known configuration to improve on; ignored if it is not in the design space or breaks
         a limit.
     lower_bound : Fraction, optional
@@ -63,22 +62,17 @@ def solve_cpsat(
     state = search.state
     state.lower_bound = lower_bound
     if start is not None:
-        state.value = feasible_value(problem, start)
+        state.value = problem.feasible_value(start)
         state.incumbent = None if state.value is None else start
     if options.stop is None or not options.stop():
         search.run()
-    if state.infeasible:
-        status = Status.INFEASIBLE
-    elif state.value is None:
-        status = Status.UNKNOWN
-    else:
-        status = Status.OPTIMAL if state.value == state.lower_bound else Status.FEASIBLE
-    certificate = Certificate(
-        status,
+    certificate = conclude(
+        state.value,
         state.lower_bound,
-        relative_gap(state.value, state.lower_bound),
-        METHOD,
-        state.branches,
-        time.perf_counter() - began,
+        options,
+        complete=state.infeasible,
+        method=METHOD,
+        nodes=state.branches,
+        seconds=time.perf_counter() - began,
     )
     return make_solution(problem, state.incumbent, certificate)

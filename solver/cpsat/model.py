@@ -12,12 +12,10 @@ from ortools.sat.python import cp_model
 
 from ithaca.formulations.algebra.expression import Expression, Product, multiply, power
 from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem, SymbolicProblem
-from ithaca.formulations.systolic.design_space import tiling_of
-from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.cpsat.encoding import Encoder
 from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError, add_forms
-from ithaca.solver.cpsat.packs import require_legal_packs
 from ithaca.solver.cpsat.ratio import Aim, RatioObjective, encode_ratio
 from ithaca.solver.cpsat.symmetry import Exchange, exchangeable
 from ithaca.solver.cpsat.tables import candidate_tables, dominating_row
@@ -75,17 +73,15 @@ class IntegerModel:
         """The objective of a solution, as CP-SAT sees it."""
         return self.objective.value(self.encoder, read)
 
-    def tiling(self, read: Callable[[cp_model.IntVar], int]) -> Tiling:
-        """The tiling of a solution."""
-        return tiling_of(self.problem.array, self.encoder.quantities(read))
+    def configuration(self, read: Callable[[cp_model.IntVar], int]) -> Configuration:
+        """The configuration of a solution."""
+        return Configuration(self.encoder.quantities(read))
 
-    def hint(self, tiling: Tiling) -> None:
+    def hint(self, configuration: Configuration) -> None:
         """Propose a configuration of the design space, or the one of the tables that dominates it."""
-        exact = tiling.quantities(self.problem.array, self.problem.nest.sizes)
-        quantities = {name: int(value) for name, value in exact.items()}
         rows: dict[str, int] = {}
         for table in self.tables:
-            row = dominating_row(table, quantities)
+            row = dominating_row(table, configuration)
             if row is None:
                 return
             rows[table.axis.name] = row
@@ -131,9 +127,10 @@ def build_integer_model(
     terms = dict(encoder.monomials)
     for expression, bound in symbolic.constraints:
         encoder.require_at_most(expression, bound)
-    require_legal_packs(problem, encoder)
+    for link in problem.space.links:
+        encoder.require(link)
     _add_product_cuts(encoder, symbolic, tables, terms)
-    exchanges = exchangeable(symbolic, tables)
+    exchanges = exchangeable(symbolic, problem.space, tables)
     for exchange in exchanges:
         model.add(
             _position(encoder, exchange.first, exchange.first_rows) <= _position(encoder, exchange.second, exchange.second_rows)

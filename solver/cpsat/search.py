@@ -16,9 +16,8 @@ from fractions import Fraction
 from ortools.sat.python import cp_model
 
 from ithaca.formulations.algebra.rounding import integer_bound
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.membership import feasible_value
-from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.cpsat.model import IntegerModel, build_integer_model
 from ithaca.solver.cpsat.ratio import Aim
 from ithaca.solver.options import SolveOptions
@@ -32,7 +31,7 @@ POLL = 0.05
 class SearchState:
     """What a search knows; it changes as the search goes on."""
 
-    incumbent: Tiling | None = None
+    incumbent: Configuration | None = None
     value: Fraction | None = None
     lower_bound: Fraction | None = None
     infeasible: bool = False
@@ -166,10 +165,10 @@ class Search:
         state = self.state
         state.branches += solver.num_branches
         if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            self._take(model.tiling(solver.value), model.value(solver.value))
+            self._take(model.configuration(solver.value), model.value(solver.value))
             if watcher.best is not None and state.value is not None and watcher.best < state.value:
                 # the least quotient among the solutions need not be that of the least excess
-                self._take(model.tiling(lambda variable: watcher.columns[variable.index]), watcher.best)
+                self._take(model.configuration(lambda variable: watcher.columns[variable.index]), watcher.best)
             if status == cp_model.OPTIMAL:
                 # the integer behind the float that CP-SAT shows; only a finished search is sure to have set it
                 self._raise_bound(aim.least(solver.response_proto.inner_objective_lower_bound))
@@ -178,12 +177,12 @@ class Search:
         elif status == cp_model.MODEL_INVALID:
             raise RuntimeError(f"CP-SAT rejects its model: {solver.solution_info()}")
 
-    def _take(self, tiling: Tiling, claimed: Fraction) -> None:
-        value = feasible_value(self.problem, tiling)
+    def _take(self, found: Configuration, claimed: Fraction) -> None:
+        value = self.problem.feasible_value(found)
         if value != claimed:
-            raise RuntimeError(f"CP-SAT finds {claimed} for {tiling}, the reference {value}: the encoding is wrong")
+            raise RuntimeError(f"CP-SAT finds {claimed} for {found}, the reference {value}: the encoding is wrong")
         if self.state.value is None or value < self.state.value:
-            self.state.incumbent, self.state.value = tiling, value
+            self.state.incumbent, self.state.value = found, value
 
     def _raise_bound(self, bound: Fraction) -> None:
         state = self.state

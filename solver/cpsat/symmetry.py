@@ -26,7 +26,7 @@ from ithaca.formulations.algebra.expression import (
     Symbol,
 )
 from ithaca.formulations.problem import SymbolicProblem
-from ithaca.formulations.systolic import quantities
+from ithaca.formulations.space import Kind, Space
 from ithaca.solver.tables.table import Table
 
 
@@ -54,10 +54,9 @@ class Exchange:
         return {**rows, self.first: self.first_rows[low], self.second: self.second_rows[high]}
 
 
-def exchangeable(symbolic: SymbolicProblem, tables: Sequence[Table]) -> tuple[Exchange, ...]:
+def exchangeable(symbolic: SymbolicProblem, space: Space, tables: Sequence[Table]) -> tuple[Exchange, ...]:
     """Pairs of exchangeable axes, each axis in one pair at most."""
-    if any(table.axis.loop is None for table in tables):
-        # the legality of a pack with an axis of its own is no expression of the problem
+    if space.links:  # a rule across axes is no constraint of the problem
         return ()
     used = symbolic.objective.symbols.union(*(e.symbols for e, _ in symbolic.constraints))
     unchanged = _signature(symbolic, {})
@@ -99,18 +98,14 @@ def _signature(symbolic: SymbolicProblem, names: Mapping[str, str]) -> Hashable:
 
 
 def _renamings(first: Table, second: Table, used: frozenset[str]) -> list[dict[str, str]]:
-    """Ways to identify the used quantities of two axes: packs in any order."""
-    one, two = first.axis, second.axis
-    assert one.loop is not None
-    assert two.loop is not None
-    loops = {
-        quantity(one.loop).name: quantity(two.loop).name
-        for quantity in (quantities.tiles, quantities.t1, quantities.t2, quantities.lanes)
-    }
-    packs, others = (sorted({quantities.pack(g.name).name for g in axis.packs} & used) for axis in (one, two))
-    if len(packs) != len(others):
+    """Ways to identify the used quantities of two axes: integers in order, powers of two in any."""
+    (plain, powers), (plain_too, powers_too) = (
+        tuple([q.name for q in axis.quantities if q.kind is kind and q.name in used] for kind in Kind)
+        for axis in (first.axis, second.axis)
+    )
+    if not plain or len(plain) != len(plain_too) or len(powers) != len(powers_too):
         return []
-    return [{**loops, **dict(zip(packs, order, strict=True))} for order in permutations(others)]
+    return [dict(zip([*plain, *powers], [*plain_too, *order], strict=True)) for order in permutations(powers_too)]
 
 
 def _exchange(first: Table, second: Table, names: Mapping[str, str]) -> Exchange | None:

@@ -6,22 +6,22 @@ here is only that objective and constraints are monotone in them, as its bounds 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from ithaca.formulations.algebra.expression import Expression, Product, Symbol, power
 from ithaca.formulations.algebra.number_systems import NUMPY
-from ithaca.formulations.data_types import DataType
 from ithaca.formulations.problem import Problem, SymbolicProblem
-from ithaca.formulations.systolic.design_space import Axis, axes
+from ithaca.formulations.space import Space
 from ithaca.solver.cpsat.linear import NotExpressibleError
 from ithaca.solver.cpsat.quotients import as_quotient
+from ithaca.solver.tables.column import Column
 from ithaca.solver.tables.frame import relax, used_columns
 from ithaca.solver.tables.granularity import granularity
 from ithaca.solver.tables.relaxation import Relaxation
-from ithaca.solver.tables.table import Column, Table, build_table
+from ithaca.solver.tables.table import Table, build_table
 
 #: More rows than this make a model of gigabytes.
 MOST_ROWS = 300_000
@@ -40,41 +40,43 @@ def candidate_tables(problem: Problem, symbolic: SymbolicProblem) -> tuple[Table
     InputError
         If objective or limits divide by what may be 0, or an axis has too many rows for CP-SAT.
     """
-    parts = axes(problem.array)
-    columns = dominance_columns(problem, symbolic, parts)
+    space = problem.space
+    columns = dominance_columns(space, symbolic)
     tables = []
-    for axis in parts:
+    for axis in space.axes:
         own = columns.get(axis.name, ())
-        table = build_table(problem, axis, own)
-        table = _without_dominated(table) if _floats_are_exact(problem, table) else build_table(problem, axis, own, prune=False)
+        table = build_table(axis, own)
+        table = _without_dominated(table) if _floats_are_exact(space, table) else build_table(axis, own, prune=False)
         if table.count > MOST_ROWS:
             raise NotExpressibleError(f"CP-SAT: axis {axis.name} has {table.count} candidate rows; it takes up to {MOST_ROWS}")
         tables.append(table)
     return tuple(tables)
 
 
-def dominance_columns(problem: Problem, symbolic: SymbolicProblem, parts: Sequence[Axis]) -> dict[str, list[Column]]:
+def dominance_columns(space: Space, symbolic: SymbolicProblem) -> dict[str, list[Column]]:
     """What dominance compares, by axis."""
-    relaxation = relax(problem, parts)
+    relaxation = relax(space)
     for expression in (symbolic.objective, *(e for e, _ in symbolic.constraints)):
         relaxation.check_divisors(expression)
-    bounds = [relaxation.lower(e) for e in _monotone_parts(symbolic, problem.data, relaxation)]
+    bounds = [relaxation.lower(e) for e in _monotone_parts(symbolic, space, relaxation)]
     columns = used_columns(relaxation, frozenset[str]().union(*(b.symbols for b in bounds)))
-    # the legality of a pack with an axis of its own depends on quantities of other axes, either way
-    for symbol in sorted(legality_symbols(parts)):
+    # rules across axes depend on their quantities either way
+    for symbol in sorted(space.linked):
         (axis,) = relaxation.axes(Symbol(symbol))
         columns.setdefault(axis, []).append(Column(-1, Symbol(symbol), low=True, high=True))
     return columns
 
 
-def _monotone_parts(symbolic: SymbolicProblem, data: DataType, relaxation: Relaxation) -> list[Expression]:
+def _monotone_parts(symbolic: SymbolicProblem, space: Space, relaxation: Relaxation) -> list[Expression]:
     """Expressions such that what decreases all of them harms neither the objective nor a limit.
 
     Quotients are taken apart, so that columns have a grid.
     """
 
     def cleared(product: Product) -> list[Expression]:
-        return [base for base, exponent in product.factors if exponent < 0 and not granularity(power(base, exponent), data)]
+        return [
+            base for base, exponent in product.factors if exponent < 0 and not granularity(power(base, exponent), space.powers)
+        ]
 
     objective = as_quotient(symbolic.objective, cleared)
     parts = [objective.over]
@@ -87,17 +89,7 @@ def _monotone_parts(symbolic: SymbolicProblem, data: DataType, relaxation: Relax
     return parts
 
 
-def legality_symbols(parts: Sequence[Axis]) -> frozenset[str]:
-    """Quantities on which the legality of packs with an axis of their own depends."""
-    found: set[str] = set()
-    for axis in parts:
-        if axis.loop is None:
-            packing = axis.packs[0].packing
-            found |= axis.symbols | packing.last.symbols | packing.multiple_of.symbols
-    return frozenset(s for s in found if not s.startswith("extent."))
-
-
-def dominating_row(table: Table, quantities: dict[str, int]) -> int | None:
+def dominating_row(table: Table, quantities: Mapping[str, int]) -> int | None:
     """A row that equals the given one, or is at least as good in every column; None if there is none."""
     one = {symbol: np.array([value]) for symbol, value in quantities.items() if symbol in table.rows}
     equal = np.ones(table.count, bool)
@@ -115,10 +107,10 @@ def dominating_row(table: Table, quantities: dict[str, int]) -> int | None:
     return int(better.argmax()) if better.any() else None
 
 
-def _floats_are_exact(problem: Problem, table: Table) -> bool:
+def _floats_are_exact(space: Space, table: Table) -> bool:
     """Whether the table's floats are the columns' exact values, so that comparing them is safe."""
     for column, values in zip(table.columns, table.values, strict=True):
-        step = granularity(column.expression, problem.data)
+        step = granularity(column.expression, space.powers)
         if not step or step.denominator.bit_count() != 1:
             return False
         if values.size and float(np.abs(values).max()) >= float(step) * 2.0**53:

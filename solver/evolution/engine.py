@@ -5,16 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from fractions import Fraction
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.solver.certificate import Certificate, Status, relative_gap
+from ithaca.results.solution import Solution, make_solution
+from ithaca.solver.conclusion import conclude
 from ithaca.solver.evolution.search import Evolution
 from ithaca.solver.evolution.seeding import Start, solver_start
 from ithaca.solver.options import SolveOptions, deadline
 from ithaca.solver.progress import Progress
-from ithaca.solver.solution import Solution, make_solution
 
 METHOD = "evolve"
 
@@ -29,10 +28,10 @@ def solve_evolve(
     problem: Problem,
     options: SolveOptions | None = None,
     report: Callable[[Progress], None] | None = None,
-    start: Tiling | None = None,
+    start: Configuration | None = None,
     *,
     samples: int = SAMPLES,
-    more_starts: Sequence[Tiling] = (),
+    more_starts: Sequence[Configuration] = (),
     known: Start | None = None,
 ) -> Solution:
     """Evolve configurations from what solvers know.
@@ -49,11 +48,11 @@ def solve_evolve(
         the time limit ends the search.
     report : callable, optional
         Receives the state of the search after every generation; its boxes are configurations evaluated.
-    start : Tiling, optional
+    start : Configuration, optional
         A known configuration to improve on; ignored if it is not legal or breaks a limit.
     samples : int
         How many configurations to evaluate at most. What geometric programs are rounded with does not count.
-    more_starts : sequence of Tiling
+    more_starts : sequence of Configuration
         Further known configurations; those that are not legal or break a limit are ignored.
     known : Start, optional
         Bound and seeds, if they have been computed; else geometric programs are asked.
@@ -67,13 +66,11 @@ def solve_evolve(
     options = options or SolveOptions()
     should_stop = deadline(options.time_limit, options.stop)
     search = Evolution(problem, options.seed, samples)
-    given = [tiling for tiling in (start, *more_starts) if tiling is not None and search.offer(tiling)]
+    given = [seed for seed in (start, *more_starts) if seed is not None]
     if known is None:
         limit = None if options.time_limit is None else options.time_limit * SEEDING_SHARE
         seeding = replace(options, time_limit=limit)
         known = solver_start(problem, seeding, seeding.checkpoint())
-    seeds = tuple(dict.fromkeys(_key(tiling) for tiling in (*given, *known.tilings)))
-    tilings = {_key(tiling): tiling for tiling in (*given, *known.tilings)}
     bound = known.lower_bound
 
     def done() -> bool:
@@ -83,21 +80,17 @@ def solve_evolve(
         if report is not None:
             report(Progress(search.value, bound, search.samples, time.perf_counter() - began))
 
-    usable = [tilings[key] for key in seeds if search.offer(tilings[key])]
+    seeds = [seed for seed in dict.fromkeys((*given, *known.configurations)) if search.offer(seed)]
     if not (known.infeasible or done()):
-        search.run(usable, known.points, done, tell)
-    status = _status(search.value, bound, known.infeasible)
-    gap = relative_gap(search.value, bound)
-    certificate = Certificate(status, bound, gap, METHOD, search.samples, time.perf_counter() - began)
+        search.run(seeds, known.points, done, tell)
+    certificate = conclude(
+        search.value,
+        bound,
+        options,
+        complete=known.infeasible,
+        exhausted=not should_stop(),
+        method=METHOD,
+        nodes=search.samples,
+        seconds=time.perf_counter() - began,
+    )
     return make_solution(problem, search.incumbent, certificate)
-
-
-def _status(value: Fraction | None, bound: Fraction | None, infeasible: bool) -> Status:
-    if value is None:
-        return Status.INFEASIBLE if infeasible else Status.UNKNOWN
-    return Status.OPTIMAL if value == bound else Status.FEASIBLE
-
-
-def _key(tiling: Tiling) -> tuple[object, ...]:
-    parts = (tiling.array_part, tiling.latency_hiding, tiling.pack)
-    return (tiling.simd, *(tuple(sorted(part.items())) for part in parts))

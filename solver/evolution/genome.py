@@ -1,27 +1,69 @@
-"""Genes of configurations, and their repair: many configurations as columns of one matrix.
+"""Genes of configurations: many configurations as columns of one matrix, a row per quantity that may be chosen.
 
-The genes of a configuration are the lanes and the t2 of every band loop and the pack of every I/O group. So t2
-divides t1 = lanes · t2 whatever the genes are; the other rules of DESIGN.md §4 and §5.5 are restored by `Genome.repair`.
+What is legal, and what follows from the genes, is the space's to say (`ithaca.formulations.repair`). Found in it are the
+*splits*, which mutation acts on: where a quantity is defined as ceil(extent / product of others), it and these others are the
+levels of a loop.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isqrt
+from dataclasses import dataclass
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.algebra.expression import CeilingDivision, Constant, Expression, Product, Symbol
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic import quantities
-from ithaca.formulations.systolic.design_space import largest_t1, pack_legality, simd_options, tiling_of
-from ithaca.formulations.systolic.packing import pack_options
-from ithaca.formulations.systolic.systolic_array import IOGroup
-from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.formulations.repair import Repair
+from ithaca.formulations.space import Axis, Kind, Mask
 
-#: Genes in rows, configurations in columns: lanes of all band loops, t2 of all band loops, packs of all groups.
+#: Quantities in rows, configurations in columns.
 Genes = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Split:
+    """A loop that is split: trips = ceil(extent / (given · product of the factors)).
+
+    Attributes
+    ----------
+    trips : str
+        The quantity that covers what the factors leave.
+    extent : int
+        The extent of the loop.
+    given : int
+        The product of the factors that cannot be chosen.
+    factors : tuple of int
+        Rows of the factors that can.
+    powers : tuple of bool
+        Which of them are powers of two.
+    most : int
+        The largest product of the factors.
+    """
+
+    trips: str
+    extent: int
+    given: int
+    factors: tuple[int, ...]
+    powers: tuple[bool, ...]
+    most: int
+
+    @property
+    def pairs(self) -> NDArray[np.int64]:
+        """All pairs of levels (from, to); level 0 are the trips."""
+        return np.array(list(permutations(range(1 + len(self.factors)), 2)))
+
+    def levels(self, genes: Genes) -> Genes:
+        """Trips and factors."""
+        factors = genes[list(self.factors)]
+        return np.concatenate([self.rest(factors.prod(axis=0))[None], factors])
+
+    def rest(self, product: Genes) -> Genes:
+        """What a product of levels leaves of the extent to the one that is left."""
+        return -(-self.extent // (self.given * product))
 
 
 class Genome:
@@ -30,173 +72,109 @@ class Genome:
     Parameters
     ----------
     problem : Problem
-        Design, extents, restrictions.
+        The problem.
 
     Attributes
     ----------
-    loops : tuple of str
-        The band loops.
-    groups : tuple of IOGroup
-        The I/O groups that have a pack.
+    names : tuple of str
+        The quantity of every row: the free ones.
+    fixes : Repair
+        The rule of repair.
+    splits : tuple of Split
+        The loops that are split.
+    loose : tuple of int
+        Rows of the quantities that belong to no split and take more than one value.
+    powers : array of bool, shape (genes, 1)
+        Which of them are powers of two.
+    low, high : array, shape (genes, 1)
+        Smallest and largest values, by ranges.
+    axes : array, shape (genes,)
+        The number of each quantity's axis.
     """
 
     def __init__(self, problem: Problem) -> None:
+        space = problem.space
         self.problem = problem
-        self.loops = tuple(problem.array.band)
-        self.groups = tuple(problem.array.packed_groups)
-        self._given = problem.physical.given(problem.array)
-        self._constants = {quantities.extent(loop).name: n for loop, n in problem.nest.sizes.items()}
+        self.fixes = Repair(space)
+        self.names = self.fixes.names
+        self.axes = np.array([space.axes.index(space.axis_of[name]) for name in self.names], dtype=np.int64)
+        self.powers = np.array([[q.kind is Kind.POWER_OF_TWO] for q in space.free])
+        self.low, self.high = np.array([space.ranges[name] for name in self.names], dtype=np.int64).reshape(-1, 2).T[:, :, None]
+        self.splits = tuple(split for axis in space.axes for split in self._splits(axis))
+        taken = {row for split in self.splits for row in split.factors}
+        self.loose = tuple(row for row in range(self.count) if row not in taken and self.low[row, 0] < self.high[row, 0])
 
     @property
     def count(self) -> int:
         """Genes of a configuration."""
-        return 2 * len(self.loops) + len(self.groups)
+        return len(self.names)
 
-    def lanes(self, loop: int) -> int:
-        """The row of a loop's lanes."""
-        return loop
-
-    def t2(self, loop: int) -> int:
-        """The row of a loop's t2."""
-        return len(self.loops) + loop
-
-    def pack(self, group: int) -> int:
-        """The row of a group's pack."""
-        return 2 * len(self.loops) + group
-
-    def free_packs(self) -> tuple[int, ...]:
-        """Rows of the packs that may be chosen: neither given nor inferred."""
-        inferred = self.problem.array.edition.value == "odyssey"
-        free = (i for i, g in enumerate(self.groups) if quantities.pack(g.name).name not in self._given)
-        return () if inferred else tuple(self.pack(index) for index in free)
+    def _splits(self, axis: Axis) -> list[Split]:
+        found = []
+        for name, definition in axis.definitions.items():
+            if not isinstance(definition, CeilingDivision) or not isinstance(definition.numerator, Constant):
+                continue
+            given, factors = _factors(definition.denominator, axis)
+            rows = tuple(self.names.index(f) for f in factors if f in self.names)
+            chosen = tuple(row for row in rows if self.low[row, 0] < self.high[row, 0])
+            if len(rows) == len(factors) and chosen:
+                extent, under = int(definition.numerator.value), definition.denominator
+                most = axis.ranges[under.name][1] // given if isinstance(under, Symbol) else extent
+                powers = tuple(bool(self.powers[row, 0]) for row in chosen)
+                found.append(Split(name, extent, given, chosen, powers, max(most, 1)))
+        return found
 
     # -- configurations --------------------------------------------------------------------
 
-    def encode(self, tilings: Sequence[Tiling]) -> Genes:
-        """The genes of configurations of this problem's design."""
-        array = self.problem.array
-        columns = [
-            [
-                *(tiling.array_part[loop] // tiling.t2(array, loop) for loop in self.loops),
-                *(tiling.t2(array, loop) for loop in self.loops),
-                *(tiling.pack[group.name] for group in self.groups),
-            ]
-            for tiling in tilings
-        ]
-        return np.array(columns, dtype=np.int64).reshape(len(tilings), self.count).T
+    def encode(self, configurations: Sequence[Configuration]) -> Genes:
+        """The genes of configurations of this problem's space."""
+        columns = [[configuration[name] for name in self.names] for configuration in configurations]
+        return np.array(columns, dtype=np.int64).reshape(len(configurations), self.count).T
 
-    def decode(self, column: Genes) -> Tiling:
+    def decode(self, column: Genes) -> Configuration:
         """The configuration of one column of genes."""
-        values = {name: int(value[0]) for name, value in self.quantities(column[:, None]).items()}
-        return tiling_of(self.problem.array, values)
+        return self.problem.space.configuration(dict(zip(self.names, column.tolist(), strict=True)))
 
-    def quantities(self, genes: Genes) -> dict[str, NDArray[np.int64]]:
-        """The model's quantities of every configuration, extents aside."""
-        values = {}
-        for index, loop in enumerate(self.loops):
-            lanes, inner = genes[self.lanes(index)], genes[self.t2(index)]
-            values[quantities.lanes(loop).name] = lanes
-            values[quantities.t2(loop).name] = inner
-            values[quantities.t1(loop).name] = lanes * inner
-            values[quantities.tiles(loop).name] = -(-self.problem.nest.sizes[loop] // (lanes * inner))
-        for index, group in enumerate(self.groups):
-            values[quantities.pack(group.name).name] = genes[self.pack(index)]
-        return values
+    def quantities(self, genes: Genes) -> dict[str, Genes]:
+        """All quantities of configurations."""
+        return self.problem.space.completed(dict(zip(self.names, genes, strict=True)))
 
     def near(self, point: Mapping[str, float], noise: NDArray[np.float64]) -> Genes:
         """Genes near a fractional point: a value per quantity, times the exponential of ``noise`` (genes, configurations)."""
-        names = [f(loop).name for f in (quantities.lanes, quantities.t2) for loop in self.loops]
-        names += [quantities.pack(group.name).name for group in self.groups]
-        centre = np.log([max(point[name], 1.0) for name in names])
+        centre = np.log([max(point.get(name, 1.0), 1.0) for name in self.names])
         return np.maximum(np.rint(np.exp(centre[:, None] + noise)), 1).astype(np.int64)
 
     def random(self, count: int, generator: np.random.Generator) -> Genes:
-        """Random genes; factors are drawn evenly by their logarithms."""
-        genes = np.ones((self.count, count), dtype=np.int64)
-        for index, loop in enumerate(self.loops):
-            outer = np.exp(generator.uniform(0, np.log(largest_t1(self.problem.nest.sizes[loop]) + 1), count))
-            share = generator.random(count)
-            genes[self.lanes(index)] = np.maximum(outer ** (1 - share), 1)
-            genes[self.t2(index)] = np.maximum(outer**share, 1)
-        for index, group in enumerate(self.groups):
-            genes[self.pack(index)] = generator.choice(pack_options(group.packing, self.problem.data), count)
+        """Random genes, factors of a split by random shares of a random product; all evenly by their logarithms."""
+        genes = np.repeat(self.low, count, axis=1)
+        for split in self.splits:
+            product = np.exp(generator.uniform(0, np.log(split.most + 1), count))
+            cuts = np.sort(generator.random((len(split.factors) - 1, count)), axis=0)
+            shares = np.diff(cuts, axis=0, prepend=0.0, append=1.0)
+            genes[list(split.factors)] = np.maximum(product**shares, 1)
+        for row in self.loose:
+            genes[row] = self.drawn(row, generator.random(count))
         return genes
 
-    # -- repair ----------------------------------------------------------------------------
+    def drawn(self, row: int, chances: NDArray[np.float64]) -> Genes:
+        """Values of one quantity, evenly by their logarithms (an odd power of two is the repair's affair)."""
+        low, high = int(self.low[row, 0]), int(self.high[row, 0])
+        top = 1 << high.bit_length() if self.powers[row, 0] else high + 1
+        return np.asarray(low * (top / low) ** chances, dtype=np.int64)
 
-    def repair(self, genes: Genes) -> tuple[Genes, NDArray[np.bool_]]:
-        """The nearest legal genes below, and which columns are legal now (some cannot be repaired)."""
-        genes = np.maximum(genes, 1)
-        legal = np.ones(genes.shape[1], bool)
-        for index, loop in enumerate(self.loops):
-            lanes, inner, fits = self._legal_factors(loop, genes[self.lanes(index)], genes[self.t2(index)])
-            genes[self.lanes(index)], genes[self.t2(index)] = lanes, inner
-            legal &= fits
-        values: dict[str, NDArray[np.int64] | int] = {**self._constants, **self.quantities(genes)}
-        for index, group in enumerate(self.groups):
-            genes[self.pack(index)], fits = self._legal_packs(group, genes[self.pack(index)], values)
-            legal &= fits
-        return genes, legal
-
-    def _legal_factors(self, loop: str, lanes: Genes, inner: Genes) -> tuple[Genes, Genes, NDArray[np.bool_]]:
-        problem, extent = self.problem, self.problem.nest.sizes[loop]
-        top = largest_t1(extent)
-        spatial = loop in problem.array.dataflow
-        given = self._given.get(quantities.lanes(loop).name)
-        least = given or (problem.space.min_lanes if spatial else 1)
-        allowed = np.arange(1, 2) if loop in problem.array.sequential else None
-        if loop == problem.array.simd_loop:
-            allowed = simd_options(problem.data)
-            if (simd := self._given.get(quantities.t2(loop).name)) is not None:
-                allowed = allowed[allowed == simd]
-        if problem.space.divisors_only:
-            allowed = divisors(extent) if allowed is None else allowed[extent % allowed == 0]
-        most = max(top // least, 1)
-        if allowed is None:
-            inner = np.minimum(inner, most)
-        else:
-            within = allowed[allowed <= most] if (allowed <= most).any() else allowed[:1]
-            if not within.size:
-                return lanes, inner, np.zeros(lanes.size, bool)
-            inner = within[np.maximum(np.searchsorted(within, inner, side="right") - 1, 0)]
-        lanes = np.maximum(np.minimum(lanes, top // inner), least) if given is None else np.full_like(lanes, given)
-        if problem.space.divisors_only and given is None:
-            lanes = lanes.copy()
-            for factor in np.unique(inner):
-                mine, choices = inner == factor, divisors(extent // int(factor))
-                lanes[mine] = choices[np.maximum(np.searchsorted(choices, lanes[mine], side="right") - 1, 0)]
-        outer = lanes * inner
-        # lanes that idle: the exception of `membership.in_design_space`
-        idle = spatial & ((inner == 1) | (loop == problem.array.simd_loop)) & (lanes <= problem.physical.idle_lanes)
-        fits: NDArray[np.bool_] = np.asarray(((outer <= top) | idle) & (lanes >= least))
-        if problem.space.divisors_only:
-            fits &= extent % outer == 0
-        return lanes, inner, fits
-
-    def _legal_packs(
-        self, group: IOGroup, wanted: Genes, values: Mapping[str, NDArray[np.int64] | int]
-    ) -> tuple[Genes, NDArray[np.bool_]]:
-        """The legal packs nearest to those wanted; where packs are inferred, one is legal at most."""
-        ones = np.ones(wanted.size, dtype=np.int64)
-        last, multiple = (
-            np.asarray(e.evaluate(values, NUMPY), dtype=np.int64) * ones
-            for e in (group.packing.last, group.packing.multiple_of)
-        )
-        options = pack_options(group.packing, self.problem.data)
-        given = self._given.get(quantities.pack(group.name).name)
-        if given is not None:
-            options = options[options == given]
-        if not options.size:
-            return wanted, np.zeros(wanted.size, bool)
-        legal = np.stack([pack_legality(self.problem, group, option * ones, last, multiple) for option in options])
-        distance = np.abs(np.log2(options)[:, None] - np.log2(wanted)[None, :])
-        choice = np.where(legal, distance, np.inf).argmin(axis=0)
-        found: NDArray[np.bool_] = np.asarray(legal.any(axis=0))
-        return options[choice], found
+    def repair(self, genes: Genes) -> tuple[Genes, Mask]:
+        """The nearest legal genes, and which columns are legal now: all, but for rules across axes that cannot be kept."""
+        values, legal = self.fixes.nearest(genes)
+        return np.array([values[name] for name in self.names], dtype=np.int64).reshape(genes.shape), legal
 
 
-def divisors(number: int) -> Genes:
-    """All divisors of a positive integer, ascending."""
-    small = np.arange(1, isqrt(number) + 1, dtype=np.int64)
-    small = small[number % small == 0]
-    return np.unique(np.concatenate([small, number // small]))
+def _factors(product: Expression, axis: Axis) -> tuple[int, list[str]]:
+    """The given factor and the free quantities whose product an expression is; no quantity if it is none."""
+    while not product.symbols.isdisjoint(axis.definitions):
+        product = product.substitute(axis.definitions)
+    if isinstance(product, Symbol):
+        return 1, [product.name]
+    if not isinstance(product, Product) or product.coefficient.denominator != 1 or product.coefficient < 1:
+        return 1, []
+    bases = [base.name for base, exponent in product.factors if isinstance(base, Symbol) and exponent == 1]
+    return int(product.coefficient), bases if len(bases) == len(product.factors) else []

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.rounding import loosened
 from ithaca.formulations.problem import Problem
-from ithaca.solver.evolution.genome import Genes, Genome
+from ithaca.formulations.space import Mask
+from ithaca.solver.evolution.genome import Genes
 from ithaca.solver.tables.program import Program
 
 Floats = NDArray[np.float64]
@@ -73,31 +76,27 @@ def tournament(ordered: Population, count: int, size: int, generator: np.random.
 
 
 class Scorer:
-    """Scores genes by the cost model, all at once.
+    """Scores configurations by the cost model, all at once.
 
     Parameters
     ----------
-    genome : Genome
-        What the genes mean.
+    problem : Problem
+        Objective and limits.
     """
 
-    def __init__(self, genome: Genome) -> None:
-        problem: Problem = genome.problem
+    def __init__(self, problem: Problem) -> None:
         symbolic = problem.symbolic()
-        self._genome = genome
         self._program = Program([symbolic.objective, *(expression for expression, _ in symbolic.constraints)])
         # loosened by the rounding of floats: the reference decides
         self._limits = [loosened(bound) for _, bound in symbolic.constraints]
 
-    def score(self, genes: Genes, legal: NDArray[np.bool_]) -> Population:
-        """Objective and excess of configurations."""
-        count = genes.shape[1]
-        values = self._genome.quantities(genes)
+    def score(self, values: Mapping[str, Any], legal: Mask) -> tuple[Floats, Floats]:
+        """Objective and excess (see `Population`) of configurations: columns of all their quantities, or one value for all."""
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            objective, *used = self._program.run([values[name].astype(np.float64) for name in self._program.symbols])
+            objective, *used = self._program.run([np.asarray(values[name], np.float64) for name in self._program.symbols])
             excess = np.where(legal, 0.0, np.inf)
             for value, limit in zip(used, self._limits, strict=True):
                 excess = excess + np.maximum(value - limit, 0) / max(abs(limit), 1.0)
-        objective = np.broadcast_to(objective, (count,))
+        objective = np.broadcast_to(objective, legal.shape)
         # what overflows to no number compares with nothing
-        return Population(genes, np.where(np.isnan(objective), np.inf, objective), np.where(np.isnan(excess), np.inf, excess))
+        return np.where(np.isnan(objective), np.inf, objective), np.where(np.isnan(excess), np.inf, excess)

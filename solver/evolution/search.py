@@ -7,14 +7,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.membership import feasible_value
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.solver.evolution.crossover import cross
+from ithaca.formulations.space import Mask
 from ithaca.solver.evolution.genome import Genes, Genome
-from ithaca.solver.evolution.mutation import mutate
 from ithaca.solver.evolution.population import Population, Scorer, tournament
-from ithaca.solver.evolution.step import step
+from ithaca.solver.evolution.variation import cross, mutate, step
 from ithaca.solver.options import never
 
 #: Configurations of a generation (as published).
@@ -55,7 +53,7 @@ class Evolution:
     ----------
     samples : int
         Configurations evaluated so far, those of the first generation included.
-    incumbent : Tiling or None
+    incumbent : Configuration or None
         The best feasible configuration so far.
     value : Fraction or None
         Its objective, by the Fraction reference.
@@ -64,26 +62,26 @@ class Evolution:
     def __init__(self, problem: Problem, seed: int, samples: int) -> None:
         self.problem = problem
         self.samples = 0
-        self.incumbent: Tiling | None = None
+        self.incumbent: Configuration | None = None
         self.value: Fraction | None = None
         self._budget = samples
         self._generator = np.random.default_rng(seed)
         self._genome = Genome(problem)
-        self._scorer = Scorer(self._genome)
+        self._scorer = Scorer(problem)
         self._seen: set[bytes] = set()
 
-    def offer(self, tiling: Tiling) -> bool:
+    def offer(self, configuration: Configuration) -> bool:
         """Take a configuration as incumbent if the reference confirms that it improves."""
-        value = feasible_value(self.problem, tiling)
+        value = self.problem.feasible_value(configuration)
         if value is None:
             return False
         if self.value is None or value < self.value:
-            self.incumbent, self.value = tiling, value
+            self.incumbent, self.value = configuration, value
         return True
 
     def run(
         self,
-        seeds: Sequence[Tiling] = (),
+        seeds: Sequence[Configuration] = (),
         points: Sequence[Mapping[str, float]] = (),
         done: Callable[[], bool] = lambda: False,
         tell: Callable[[], None] = never,
@@ -92,7 +90,7 @@ class Evolution:
 
         Parameters
         ----------
-        seeds : sequence of Tiling
+        seeds : sequence of Configuration
             Configurations of the design to start from.
         points : sequence of mapping of str to float
             Fractional optima to start next to.
@@ -113,7 +111,7 @@ class Evolution:
             population = elite.join(self._evaluate(self._children(population, POPULATION - elite.count)))
             idle = idle + 1 if self.value == before else 0
 
-    def _first(self, seeds: Sequence[Tiling], points: Sequence[Mapping[str, float]]) -> Genes:
+    def _first(self, seeds: Sequence[Configuration], points: Sequence[Mapping[str, float]]) -> Genes:
         """The first generation: the seeds, mutants of them, roundings of the points, and random ones."""
         genome, generator = self._genome, self._generator
         known = genome.encode(seeds[:POPULATION])
@@ -148,7 +146,8 @@ class Evolution:
         """Repair configurations, score those not seen before, and offer the best of them."""
         fresh, legal = self._fresh(genes)
         room = max(self._budget - self.samples, 0)
-        scored = self._scorer.score(fresh[:, :room], legal[:room])
+        fresh, legal = fresh[:, :room], legal[:room]
+        scored = Population(fresh, *self._scorer.score(self._genome.quantities(fresh), legal))
         self.samples += scored.count
         for position in scored.order():
             better = self.value is None or scored.objective[position] < float(self.value)
@@ -159,10 +158,10 @@ class Evolution:
             scored.excess[position] = np.inf  # floats say it meets the limits, the reference does not
         return scored
 
-    def _fresh(self, genes: Genes) -> tuple[Genes, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+    def _fresh(self, genes: Genes) -> tuple[Genes, Mask]:
         """The configurations, repaired, without those seen before; these are mutated again first."""
         found: list[Genes] = []
-        fits: list[np.ndarray[tuple[int], np.dtype[np.bool_]]] = []
+        fits: list[np.bool_] = []
         for attempt in range(1 + RETRIES):
             repaired, legal = self._genome.repair(genes)
             again = []

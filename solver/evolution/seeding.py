@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import log
 
+from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.posynomial import NotPosynomialError
-from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.design_space import largest_t1
-from ithaca.formulations.systolic.objectives import parse_objective
-from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Objective, Problem
+from ithaca.formulations.repair import Repair
 from ithaca.solver.gp.search import GpSearch
 from ithaca.solver.gp.seeds import round_points
 from ithaca.solver.options import SolveOptions, StoppedError, deadline
@@ -25,8 +24,9 @@ STAGES = (1, 15, 44)
 #: Most seeds per stage, fractional optima rounded for them, and fractional optima that evolution starts next to.
 SEEDS, ROUNDED, OPTIMA = 12, 8, 4
 
-#: Rounding combines the candidate rows of all loops. Beyond so many, evolution starts next to the fractional optima instead.
-MOST_ROWS = 4_000_000
+#: Rounding combines the candidate rows of all axes. Beyond so many (packs aside), evolution starts next to the fractional
+#: optima instead.
+MOST_ROWS = 2_700_000
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Start:
         No configuration has a smaller objective.
     infeasible : bool
         Whether it is proven that no configuration meets the limits.
-    tilings : tuple of Tiling
+    configurations : tuple of Configuration
         Feasible configurations.
     points : tuple of mapping of str to float
         Fractional optima: a value per quantity.
@@ -47,7 +47,7 @@ class Start:
 
     lower_bound: Fraction | None
     infeasible: bool
-    tilings: tuple[Tiling, ...]
+    configurations: tuple[Configuration, ...]
     points: tuple[Mapping[str, float], ...]
 
 
@@ -66,7 +66,7 @@ def solver_start(
 ) -> Start:
     """Bound and seeds of a problem by geometric programs.
 
-    Where the objective is not posynomial there is no bound, and the seeds are those of the least latency: they
+    Where the objective is not posynomial there is no bound, and the seeds are those of the family's first metric: they
     meet the same limits.
 
     Parameters
@@ -87,13 +87,14 @@ def solver_start(
     should_stop = deadline(options.time_limit, options.stop)
     asked, search = problem, _search(problem)
     if search is None:
-        asked = replace(problem, objective=parse_objective("latency"))
+        first = next(iter(problem.design.vocabulary))
+        asked = replace(problem, objective=Objective(first, Symbol(first)))
         search = _search(asked)
         if search is None:
             return NOTHING
-    rounding = rounding and (model is not None or _rows(problem) <= MOST_ROWS)
+    rounding = rounding and (model is not None or Repair(problem.space).size <= MOST_ROWS)
     points: list[Mapping[str, float]] = []
-    tilings: list[Tiling] = []
+    found: list[Configuration] = []
     for programs in stages:
         search.run(programs, should_stop)
         if search.complete or should_stop():
@@ -103,16 +104,16 @@ def solver_start(
             try:
                 model = model or build_model(asked, checkpoint)
                 checkpoint()
-                tilings += round_points(asked, search.points, SEEDS, model, ROUNDED)
+                found += round_points(asked, search.points, SEEDS, model, ROUNDED)
             except StoppedError:
                 break
     if search.complete and search.value is None:
         return Start(None, True, (), ())
     if search.incumbent is not None:
-        tilings.append(search.incumbent)
-    # a bound on the least latency is none on another objective
+        found.append(search.incumbent)
+    # a bound on that metric is none on another objective
     bound = search.lower_bound if asked is problem else None
-    return Start(bound, False, tuple(tilings), tuple(points))
+    return Start(bound, False, tuple(found), tuple(points))
 
 
 def _search(problem: Problem) -> GpSearch | None:
@@ -120,9 +121,3 @@ def _search(problem: Problem) -> GpSearch | None:
         return GpSearch(problem)
     except NotPosynomialError:
         return None
-
-
-def _rows(problem: Problem) -> float:
-    """About how many candidate rows the loops of a problem have: pairs (t1, t2) with t2 | t1."""
-    tops = [largest_t1(problem.nest.sizes[loop]) for loop in problem.array.band if loop not in problem.array.sequential]
-    return sum(top * (1 + log(top)) for top in tops)

@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.solver.certificate import Certificate, Status, relative_gap
-from ithaca.solver.exact.search import Search, SearchState, unsearched
+from ithaca.results.solution import Solution, make_solution
+from ithaca.solver.conclusion import conclude
+from ithaca.solver.exact.search import Search, unsearched
 from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
-from ithaca.solver.solution import Solution, make_solution
 from ithaca.solver.tables.frame import build_model
 
 METHOD = "exact"
@@ -22,7 +22,7 @@ def solve_exact(
     problem: Problem,
     options: SolveOptions | None = None,
     report: Callable[[Progress], None] | None = None,
-    start: Tiling | None = None,
+    start: Configuration | None = None,
 ) -> Solution:
     """Find the best configuration of a design, with a proof.
 
@@ -34,7 +34,7 @@ def solve_exact(
         Time limit, gap, interruption. Without them the search runs to the proof.
     report : callable, optional
         Receives the state of the search now and then.
-    start : Tiling, optional
+    start : Configuration, optional
         A known configuration to improve on; ignored if it breaks a limit.
 
     Returns
@@ -53,14 +53,13 @@ def solve_exact(
     else:
         left = None if options.time_limit is None else max(options.time_limit - (time.perf_counter() - began), 0.0)
         state = Search(model, replace(options, time_limit=left), report).run(start)
-    return make_solution(problem, state.incumbent, certificate_of(state, METHOD, time.perf_counter() - began))
-
-
-def certificate_of(state: SearchState, method: str, seconds: float) -> Certificate:
-    """What a search has proven."""
-    if state.complete:
-        status = Status.INFEASIBLE if state.value is None else Status.OPTIMAL
-    else:
-        proven = state.value is not None and state.value == state.lower_bound
-        status = Status.OPTIMAL if proven else Status.UNKNOWN if state.value is None else Status.FEASIBLE
-    return Certificate(status, state.lower_bound, relative_gap(state.value, state.lower_bound), method, state.boxes, seconds)
+    certificate = conclude(
+        state.value,
+        state.lower_bound,
+        options,
+        complete=state.complete,
+        method=METHOD,
+        nodes=state.boxes,
+        seconds=time.perf_counter() - began,
+    )
+    return make_solution(problem, state.incumbent, certificate)

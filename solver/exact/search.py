@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.rounding import below, cutoff, finer_than_floats, may_be_tied
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.membership import feasible_value
-from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.exact.cells import Cells, most_crowded
 from ithaca.solver.exact.descent import descend
 from ithaca.solver.options import SolveOptions
@@ -42,7 +41,7 @@ DIVING_BATCHES = 4
 class SearchState:
     """What a search knows; it changes as the search goes on."""
 
-    incumbent: Tiling | None = None
+    incumbent: Configuration | None = None
     value: Fraction | None = None
     boxes: int = 0
     lower_bound: Fraction | None = None
@@ -51,9 +50,9 @@ class SearchState:
     incumbents: list[tuple[float, Fraction]] = field(default_factory=list)
 
 
-def unsearched(problem: Problem, start: Tiling | None) -> SearchState:
+def unsearched(problem: Problem, start: Configuration | None) -> SearchState:
     """The state of a search that was stopped before it began: the start, if it is any good."""
-    value = None if start is None else feasible_value(problem, start)
+    value = None if start is None else problem.feasible_value(start)
     return SearchState(None if value is None else start, value)
 
 
@@ -79,7 +78,7 @@ def check_bound(problem: Problem, value: Fraction | None, lower_bound: Fraction 
     if value is not None and (infeasible or (lower_bound is not None and lower_bound > value)):
         proven = "infeasibility" if lower_bound is None else f"a lower bound of {float(lower_bound):,.10g}"
         raise DisagreementError(
-            f"{proven} was proven for design {problem.array.name}, "
+            f"{proven} was proven for design {problem.design.name}, "
             f"yet there is {float(value):,.10g}; please report this with the command"
         )
 
@@ -112,7 +111,7 @@ class Search:
         if all(tree.table.count for tree in model.trees):
             self._examine(np.zeros((len(model.trees), 1), np.int32))
 
-    def run(self, start: Tiling | None = None) -> SearchState:
+    def run(self, start: Configuration | None = None) -> SearchState:
         """Search until proven, or until the options say to stop; may be called again to go on."""
         state = self.state
         if start is not None:
@@ -260,19 +259,21 @@ class Search:
         for index in np.argsort(values, kind="stable"):
             if values[index] > self._cutoff():
                 return
-            self.offer(self.model.tiling([int(t.row[n]) for t, n in zip(self.model.trees, nodes[:, index], strict=True)]))
+            self.offer(
+                self.model.configuration([int(t.row[n]) for t, n in zip(self.model.trees, nodes[:, index], strict=True)])
+            )
 
     def _dive(self, nodes: Nodes) -> None:
         for column in range(nodes.shape[1]):
             found = descend(self.model, [int(t.row[n]) for t, n in zip(self.model.trees, nodes[:, column], strict=True)])
             if found is not None and found[1] <= self._cutoff():
-                self.offer(self.model.tiling(found[0]))
+                self.offer(self.model.configuration(found[0]))
 
-    def offer(self, tiling: Tiling) -> None:
+    def offer(self, found: Configuration) -> None:
         """Take a configuration as incumbent if the reference confirms that it improves."""
         state = self.state
-        value = feasible_value(self.model.problem, tiling)
+        value = self.model.problem.feasible_value(found)
         if value is not None and (state.value is None or value < state.value):
-            state.incumbent, state.value = tiling, value
+            state.incumbent, state.value = found, value
             state.incumbents.append((time.perf_counter() - self._began, value))
             check_bound(self.model.problem, value, self._floor)

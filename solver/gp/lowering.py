@@ -4,8 +4,8 @@ Every node becomes a tuple of *pieces*, posynomials whose maximum is the bound. 
 are made, and nothing else is lost:
 
 - ``ceil(a/b)`` becomes ``max(1, a/b)``;
-- a ceiling (or minimum) that depends on one pack alone becomes a *curve*, a variable of its own
-  that is later bounded by the log-log convex hull of the values on the legal packs;
+- a ceiling (or minimum) that depends on one power of two alone becomes a *curve*, a variable of its own
+  that is later bounded by the log-log convex hull of its values;
 - ``a·x^e − c`` becomes a curve too: it is concave in log-log, so on an interval it lies above its chord.
 
 Where sums or products of maxima would multiply out, a maximum becomes an *epigraph* variable,
@@ -35,7 +35,7 @@ from ithaca.formulations.algebra.expression import (
     split_coefficient,
     summands,
 )
-from ithaca.formulations.algebra.posynomial import NotPosynomialError, Posynomial
+from ithaca.formulations.algebra.posynomial import NotPosynomialError, Posynomial, as_product
 
 Pieces: TypeAlias = tuple[Posynomial, ...]
 
@@ -66,7 +66,7 @@ class Curve:
     symbol : str
         The quantity it depends on.
     expression : Expression
-        The function. Never negative; of a pack any, otherwise increasing and concave in log-log.
+        The function. Never negative; of a power of two any, otherwise increasing and concave in log-log.
     """
 
     name: str
@@ -79,14 +79,14 @@ class Lowering:
 
     Parameters
     ----------
-    largest : mapping of str to int
-        Largest value of each pack; no other symbol is a power of two.
-    products : mapping of str to Posynomial
-        Monomials to put in for symbols, such as lanes·t2 for t1.
+    powers : mapping of str to int
+        Largest value of each quantity that is a power of two.
+    products : mapping of str to Expression
+        Products to put in for symbols.
     """
 
-    def __init__(self, largest: Mapping[str, int], products: Mapping[str, Posynomial]) -> None:
-        self._largest = largest
+    def __init__(self, powers: Mapping[str, int], products: Mapping[str, Expression]) -> None:
+        self._powers = powers
         self._products = products
         self.epigraphs: list[Epigraph] = []
         self.curves: list[Curve] = []
@@ -121,7 +121,7 @@ class Lowering:
                 # nothing on the other side: a sum of positive terms is ≤ 0 never
                 return (Posynomial.constant(2),) if kept and all(is_positive(t) for t in kept) else ()
             right = multiply(-1, add(*moved))
-            if _is_product_of_symbols(right):
+            if as_product(right) is not None:
                 divisor = self.lower(right)[0]
                 return tuple(piece * divisor**-1 for piece in left)
         except NotPosynomialError:
@@ -134,7 +134,8 @@ class Lowering:
         if isinstance(node, Constant):
             return (Posynomial.constant(node.value),)
         if isinstance(node, Symbol):
-            return (self._products.get(node.name) or Posynomial.quantity(node.name),)
+            product = self._products.get(node.name)
+            return (Posynomial.quantity(node.name),) if product is None else self.lower(product)
         if isinstance(node, Maximum):
             return self._maximum(node)
         if isinstance(node, Sum):
@@ -142,7 +143,7 @@ class Lowering:
         if isinstance(node, Product):
             return self._product(node)
         if isinstance(node, CeilingDivision):
-            curve = self._pack_curve(node)
+            curve = self._power_curve(node)
             if curve:
                 return curve
             ratio = self.lower(multiply(node.numerator, power(node.denominator, -1)))
@@ -151,7 +152,7 @@ class Lowering:
             smallest = self._without_idle_caps(node)
             if not isinstance(smallest, Minimum):
                 return self.lower(smallest)
-            curve = self._pack_curve(node)
+            curve = self._power_curve(node)
             if curve:
                 return curve
         raise NotPosynomialError(f"'{node}' is not posynomial")
@@ -195,7 +196,7 @@ class Lowering:
         least = max(sum(p.terms.values(), start=Fraction(0)) for p in pieces)
         if least + constant < 0:
             raise NotPosynomialError(f"'{node}' is not posynomial: it may be negative")
-        if len(rest) == 1 and len(node.symbols) == 1 and _is_product_of_symbols(rest[0]):
+        if len(rest) == 1 and len(node.symbols) == 1 and as_product(rest[0]) is not None:
             return (self._curve(next(iter(node.symbols)), node),)
         # p − c ≥ p·(1 − c/least) wherever p ≥ least
         share = 1 + constant / least
@@ -225,7 +226,7 @@ class Lowering:
         found = []
         for argument in arguments:
             # what is divided by must be lowered exactly: a smaller divisor would be too much
-            if not _is_product_of_symbols(argument):
+            if as_product(argument) is None:
                 raise NotPosynomialError(f"'1/({argument})' is not posynomial")
             found.append(self.lower(argument)[0] ** -exponent)
         return tuple(found)
@@ -251,17 +252,17 @@ class Lowering:
         self.curves.append(Curve(name, symbol, node))
         return Posynomial.quantity(name)
 
-    def _pack_curve(self, node: Expression) -> Pieces:
+    def _power_curve(self, node: Expression) -> Pieces:
         symbols = node.symbols
-        if len(symbols) == 1 and next(iter(symbols)) in self._largest:
+        if len(symbols) == 1 and next(iter(symbols)) in self._powers:
             return (self._curve(next(iter(symbols)), node),)
         return ()
 
     def _without_idle_caps(self, node: Minimum) -> Expression:
-        """Drop a constant that the packs beside it never exceed."""
-        packs = [self._largest.get(a.name) for a in node.arguments if isinstance(a, Symbol)]
-        ceiling = max((p for p in packs if p is not None), default=None)
-        if ceiling is None or None in packs:
+        """Drop a constant that the powers of two beside it never exceed."""
+        powers = [self._powers.get(a.name) for a in node.arguments if isinstance(a, Symbol)]
+        ceiling = max((p for p in powers if p is not None), default=None)
+        if ceiling is None or None in powers:
             return node
         return minimum(*(a for a in node.arguments if not (isinstance(a, Constant) and a.value >= ceiling)))
 
@@ -277,15 +278,6 @@ def is_positive(node: Expression) -> bool:
     if isinstance(node, CeilingDivision):
         return is_positive(node.numerator) and is_positive(node.denominator)
     return all(is_positive(c) for c in node.children)
-
-
-def _is_product_of_symbols(node: Expression) -> bool:
-    """Whether the expression is a positive constant times powers of quantities, which lowering keeps as they are."""
-    if isinstance(node, Constant):
-        return node.value > 0
-    if isinstance(node, Product):
-        return node.coefficient > 0 and all(isinstance(base, Symbol) for base, _ in node.factors)
-    return isinstance(node, Symbol)
 
 
 def _undominated(pieces: Pieces) -> Pieces:

@@ -1,84 +1,76 @@
 """The geometric program of a problem, as arrays over the logarithms of its variables.
 
-Columns are the logarithms of, in this order: the tiling quantities tiles, lanes and t2 of every band
-loop; the packs; the curves; the epigraph variables, the last of them the objective; and the derived
-quantities t1 = lanes·t2, tiles·t2 and tiles·lanes of every loop. Derived quantities are whole numbers,
-which ranges and branching exploit; the constraints of the program proper are written without them.
+Columns are the logarithms of, in this order: the quantities of the space that are no products of others; the curves; the
+epigraph variables, the last of them the objective; and the derived quantities: products of others, and of every two of the
+levels that cover an extent. Derived quantities are whole numbers, which ranges and branching exploit; the constraints of the
+program proper are written without them.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations
+from math import log
 
 import numpy as np
 
-from ithaca.formulations.algebra.expression import Constant, Symbol
+from ithaca.formulations.algebra.expression import CeilingDivision, Constant, Expression
+from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.algebra.posynomial import NotPosynomialError, Posynomial
-from ithaca.formulations.problem import Problem, SymbolicProblem
-from ithaca.formulations.systolic import quantities
-from ithaca.formulations.systolic.design_space import simd_options
-from ithaca.formulations.systolic.packing import PUBLISHED_WORD_BYTES, pack_options
-from ithaca.formulations.systolic.systolic_array import Edition, IOGroup
+from ithaca.formulations.algebra.posynomial import Exponents, NotPosynomialError, Posynomial, as_product
+from ithaca.formulations.continuous_rules import (
+    continuous_rules,
+    definitions,
+    is_plain_product,
+    products,
+    quantity_spans,
+    rules,
+)
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.space import Relation, Space
 from ithaca.solver.gp.blocks import Blocks, Indices, Matrix, Vector, compile_posynomials, monomials, stack
 from ithaca.solver.gp.lowering import Curve, Epigraph, Lowering
 
 OBJECTIVE = "objective"
 
+#: Most combinations of powers of two that are enumerated.
+MOST_CELLS = 32
+
 
 @dataclass(frozen=True)
-class LoopColumns:
-    """A band loop and where its quantities stand.
+class Cover:
+    """Levels that together cover an extent: a quotient ``ceil(extent / divisor)``, and the factors of the divisor.
 
     Attributes
     ----------
-    loop : str
-        Its name.
-    extent : int
-        Its trip count.
-    tiles, lanes, t2, t1, tiles_t2, tiles_lanes : int
-        Columns of the quantities and of their products.
+    extent : Fraction
+        What they cover.
+    levels : tuple of int
+        Columns of the quotient and of the factors.
+    divisor : int or None
+        Column of their product, the divisor; None if it has none.
+    pairs : mapping of (int, int) to int
+        Column of the product of every two levels.
     """
 
-    loop: str
-    extent: int
-    tiles: int
-    lanes: int
-    t2: int
-    t1: int
-    tiles_t2: int
-    tiles_lanes: int
+    extent: Fraction
+    levels: tuple[int, ...]
+    divisor: int | None
+    pairs: Mapping[tuple[int, int], int]
 
     @property
-    def columns(self) -> tuple[int, ...]:
-        """All columns of the loop."""
-        return (self.tiles, self.lanes, self.t2, self.t1, self.tiles_t2, self.tiles_lanes)
+    def quotient(self) -> int:
+        """Column of the quotient."""
+        return self.levels[0]
 
-
-@dataclass(frozen=True)
-class PackColumn:
-    """A pack and what bounds it.
-
-    Attributes
-    ----------
-    column : int
-        Where it stands.
-    cap : int
-        Its largest value (words), unless it must be a multiple of more.
-    multiple : int or None
-        Column of the factor of which it is a multiple; None for 1.
-    last : array or None
-        The logarithm of the tile's last dimension is ``last·y``; None where it is no product.
-    inferred : bool
-        Whether the pack is as large as cap and last dimension permit (odyssey edition).
-    """
-
-    column: int
-    cap: int
-    multiple: int | None
-    last: Vector | None
-    inferred: bool
+    @property
+    def innermost(self) -> int:
+        """Column of the quotient's product with the innermost level."""
+        return self.pairs[self.levels[0], self.levels[1]]
 
 
 @dataclass(frozen=True)
@@ -89,7 +81,7 @@ class CurveColumn:
     ----------
     column, argument : int
         Columns of the curve and of the quantity it depends on.
-    is_pack : bool
+    of_power : bool
         Whether that quantity is a power of two; otherwise the curve is concave in log-log.
     curve : Curve
         The function.
@@ -97,13 +89,18 @@ class CurveColumn:
 
     column: int
     argument: int
-    is_pack: bool
+    of_power: bool
     curve: Curve
 
     def at(self, value: int) -> Fraction:
         """Exact value of the function."""
-        result: Fraction = self.curve.expression.evaluate({self.curve.symbol: Fraction(value)}, FRACTION)
-        return result
+        return _curve_value(self.curve, value)
+
+
+@lru_cache(maxsize=1 << 14)
+def _curve_value(curve: Curve, value: int) -> Fraction:
+    result: Fraction = curve.expression.evaluate({curve.symbol: Fraction(value)}, FRACTION)
+    return result
 
 
 @dataclass(frozen=True)
@@ -114,8 +111,8 @@ class GeometricModel:
     ----------
     problem : Problem
         What is relaxed.
-    symbolic : SymbolicProblem
-        The same in symbols.
+    spans : mapping of str to Interval
+        Smallest and largest value of every quantity of the space.
     names : tuple of str
         Names of all columns.
     base : int
@@ -126,34 +123,39 @@ class GeometricModel:
         The program's constraints, over base columns.
     propagation : Blocks
         The same with what follows for derived columns; sharpens ranges.
-    loops, packs, curves : tuple
+    whole, powers : array
+        Columns of whole numbers that are no powers of two, and of those that are.
+    covers, curves : tuple
         What the columns mean.
     epigraphs : tuple of (int, Blocks)
         Column and pieces of each epigraph variable, in an order in which each needs only earlier ones.
-    simd : int
-        Column of the SIMD factor.
-    simd_options : array
-        Its legal values.
+    cells : tuple of mapping of str to int
+        Values of some powers of two: a part of the space each, all of it together.
     """
 
     problem: Problem
-    symbolic: SymbolicProblem
+    spans: Mapping[str, Interval]
     names: tuple[str, ...]
     base: int
     derivation: Matrix
     constraints: Blocks
     propagation: Blocks
-    loops: tuple[LoopColumns, ...]
-    packs: tuple[PackColumn, ...]
+    whole: Indices
+    powers: Indices
+    covers: tuple[Cover, ...]
     curves: tuple[CurveColumn, ...]
     epigraphs: tuple[tuple[int, Blocks], ...]
-    simd: int
-    simd_options: Indices
+    cells: tuple[Mapping[str, int], ...]
 
     @property
     def objective(self) -> int:
         """Column of the objective's logarithm."""
         return self.base - 1
+
+    def values(self, point: Vector) -> dict[str, float]:
+        """The quantities of the space at the logarithms of the base columns."""
+        full = np.exp(np.concatenate([point, self.derivation @ point]))
+        return {name: float(value) for name, value in zip(self.names, full, strict=True) if name in self.spans}
 
 
 def build_geometric_model(problem: Problem) -> GeometricModel:
@@ -164,127 +166,115 @@ def build_geometric_model(problem: Problem) -> GeometricModel:
     NotPosynomialError
         If the objective is not posynomial.
     """
-    array, sizes = problem.array, problem.nest.sizes
-    groups = array.packed_groups
-    symbolic = problem.symbolic()
-    largest = {quantities.pack(g.name).name: int(pack_options(g.packing, problem.data)[-1]) for g in groups}
-    lowering = Lowering(largest, {quantities.t1(x).name: _lanes(x) * _t2(x) for x in array.band})
+    space, symbolic = problem.space, problem.symbolic()
+    spans, known = quantity_spans(space), products(space)
+    lowering = Lowering(space.powers, known)
     try:
         objective = lowering.lower(symbolic.objective)
     except NotPosynomialError as error:
         raise NotPosynomialError(f"objective '{problem.objective.text}' is not posynomial: {error}") from None
     limits = [p for expression, bound in symbolic.constraints for p in lowering.at_most(expression, bound)]
-    extents = {quantities.extent(x).name: Fraction(n) for x, n in sizes.items()}
-    lasts = {g.name: lowering.lower(g.packing.last.substitute(extents)) for g in groups}
-    last = {name: pieces[0] for name, pieces in lasts.items() if len(pieces) == 1 and pieces[0].is_monomial}
-    for group in groups:
-        if group.name in last and _last_bounds_pack(problem, group, last[group.name]):
-            limits.append(Posynomial.quantity(quantities.pack(group.name).name) * last[group.name] ** -1)
-    for x in array.band:
-        padded = _tiles(x) * _lanes(x) * _t2(x)
-        limits.append(padded**-1 * Posynomial.constant(sizes[x]))
-        if problem.space.divisors_only:
-            limits.append(padded * Posynomial.constant(Fraction(1, sizes[x])))
+    for rule in continuous_rules(space, spans):
+        limits += lowering.at_most(rule.left - rule.right, Fraction(0))
+        if rule.relation is Relation.EQUAL:
+            limits += lowering.at_most(rule.right - rule.left, Fraction(0))
 
     epigraphs = [*lowering.epigraphs, Epigraph(OBJECTIVE, objective)]
-    base = [q(x).name for x in array.band for q in (quantities.tiles, quantities.lanes, quantities.t2)]
-    base += [*largest, *(c.name for c in lowering.curves), *(e.name for e in epigraphs)]
-    derived = [name for x in array.band for name in (f"t1.{x}", f"tiles·t2.{x}", f"tiles·lanes.{x}")]
+    base = [name for name in space.quantities if name not in known]
+    base += [*(c.name for c in lowering.curves), *(e.name for e in epigraphs)]
+    extents = dict(_covered_extents(space, known))
+    derived = {name: _exponents(*_factors(expression)) for name, expression in known.items()}
+    for levels in extents:
+        for pair in combinations(levels, 2):
+            if _exponents(*pair) not in derived.values():
+                derived["·".join(pair)] = _exponents(*pair)
     names = (*base, *derived)
     column = {name: i for i, name in enumerate(names)}
-
-    loops = tuple(
-        LoopColumns(x, sizes[x], *range(3 * i, 3 * i + 3), *range(len(base) + 3 * i, len(base) + 3 * i + 3))
-        for i, x in enumerate(array.band)
+    of_product = {exponents: column[name] for name, exponents in reversed(derived.items())}
+    of_product |= {_exponents(name): column[name] for name in base}
+    derivation = np.zeros((len(derived), len(base)))
+    for row, exponents in zip(derivation, derived.values(), strict=True):
+        for name, exponent in exponents:
+            row[column[name]] = exponent
+    covers = tuple(
+        Cover(
+            extent,
+            tuple(column[level] for level in levels),
+            of_product.get(_exponents(*levels[1:])),
+            {(column[a], column[b]): of_product[_exponents(a, b)] for a, b in combinations(levels, 2)},
+        )
+        for levels, extent in extents.items()
     )
     pieces = [p * Posynomial.quantity(e.name, -1) for e in epigraphs for p in e.pieces]
     constraints = compile_posynomials((*pieces, *limits), column, len(base))
-    derivation = np.zeros((len(derived), len(base)))
-    for loop in loops:
-        for row, parts in _factors(loop):
-            derivation[row - len(base), list(parts)] = 1
+    powers = [column[name] for name in space.powers]
     return GeometricModel(
         problem=problem,
-        symbolic=symbolic,
+        spans=spans,
         names=names,
         base=len(base),
         derivation=derivation,
         constraints=constraints,
-        propagation=stack(constraints, *(_implied(loop, len(names)) for loop in loops)),
-        loops=loops,
-        packs=tuple(_pack_column(problem, g, last.get(g.name), column, len(names)) for g in groups),
-        curves=tuple(CurveColumn(column[c.name], column[c.symbol], c.symbol in largest, c) for c in lowering.curves),
+        propagation=stack(constraints, _implied(covers, derivation)),
+        whole=np.array([column[name] for name in dict.fromkeys((*space.quantities, *derived)) if name not in space.powers]),
+        powers=np.array(powers, dtype=np.int64),
+        covers=covers,
+        curves=tuple(CurveColumn(column[c.name], column[c.symbol], c.symbol in space.powers, c) for c in lowering.curves),
         epigraphs=tuple((column[e.name], compile_posynomials(e.pieces, column, len(names))) for e in epigraphs),
-        simd=column[quantities.t2(array.simd_loop).name],
-        simd_options=simd_options(problem.data),
+        cells=enumerated_cells(space),
     )
 
 
-def _tiles(loop: str) -> Posynomial:
-    return Posynomial.quantity(quantities.tiles(loop).name)
+def _factors(expression: Expression) -> list[str]:
+    """The quantities that a plain product multiplies."""
+    found = as_product(expression)
+    assert found is not None
+    return [name for exponents in found.terms for name, exponent in exponents for _ in range(exponent)]
 
 
-def _lanes(loop: str) -> Posynomial:
-    return Posynomial.quantity(quantities.lanes(loop).name)
+def _exponents(*factors: str) -> Exponents:
+    return tuple(sorted(Counter(factors).items()))
 
 
-def _t2(loop: str) -> Posynomial:
-    return Posynomial.quantity(quantities.t2(loop).name)
+def _covered_extents(space: Space, known: Mapping[str, Expression]) -> Iterator[tuple[tuple[str, ...], Fraction]]:
+    """The levels of every cover, the quotient first and the others in the order of the space; and the extent."""
+    order = list(space.quantities)
+    for rule in rules(space):
+        expression = rule.right
+        if (
+            rule.defined is None
+            or not isinstance(expression, CeilingDivision)
+            or not isinstance(expression.numerator, Constant)
+        ):
+            continue
+        divisor = expression.denominator.substitute(known)
+        if is_plain_product(divisor):
+            levels = sorted(_factors(divisor), key=order.index)
+            if len({rule.defined, *levels}) == len(levels) + 1:
+                yield (rule.defined, *levels), expression.numerator.value
 
 
-def _factors(loop: LoopColumns) -> tuple[tuple[int, tuple[int, int]], ...]:
-    """Each derived column with the two columns it is the product of."""
-    return (
-        (loop.t1, (loop.lanes, loop.t2)),
-        (loop.tiles_t2, (loop.tiles, loop.t2)),
-        (loop.tiles_lanes, (loop.tiles, loop.lanes)),
-    )
+def _implied(covers: Sequence[Cover], derivation: Matrix) -> Blocks:
+    """Definitions of derived columns, and in terms of them that the levels of a cover multiply to its extent at least."""
+    count, base = derivation.shape
+    definitions = np.hstack([-derivation, np.eye(count)])
+    rows, offsets = [*definitions, *-definitions], [0.0] * (2 * count)
+    for cover in covers:
+        for pair, together in cover.pairs.items():
+            row = np.zeros(base + count)
+            row[[together, *(level for level in cover.levels if level not in pair)]] = -1
+            rows.append(row)
+            offsets.append(log(cover.extent))
+    return monomials(np.array(rows).reshape(-1, base + count), np.array(offsets))
 
 
-def _implied(loop: LoopColumns, columns: int) -> Blocks:
-    """Definitions of a loop's derived columns, and tiles·lanes·t2 ≥ extent in terms of them."""
-    rows, offsets = [], []
-    rest = {loop.t1: loop.tiles, loop.tiles_t2: loop.lanes, loop.tiles_lanes: loop.t2}
-    for product, (left, right) in _factors(loop):
-        row = np.zeros(columns)
-        row[[product, left, right]] = 1, -1, -1
-        cover = np.zeros(columns)
-        cover[[product, rest[product]]] = -1
-        rows += [row, -row, cover]
-        offsets += [0.0, 0.0, float(np.log(loop.extent))]
-    return monomials(np.array(rows), np.array(offsets))
-
-
-def _last_bounds_pack(problem: Problem, group: IOGroup, last: Posynomial) -> bool:
-    """Whether the pack never exceeds the tile's last dimension.
-
-    A chosen pack divides it. An inferred one does not exceed it either, unless it must be a
-    multiple of more.
-    """
-    if problem.array.edition is Edition.EXACT:
-        return True
-    multiple = group.packing.multiple_of
-    if isinstance(multiple, Constant):
-        return multiple.value <= 1
-    if not isinstance(multiple, Symbol):
-        return False
-    ratio = last * Posynomial.quantity(multiple.name, -1)
-    ((exponents, coefficient),) = ratio.terms.items()
-    return coefficient >= 1 and all(e >= 0 for _, e in exponents)
-
-
-def _pack_column(problem: Problem, group: IOGroup, last: Posynomial | None, column: dict[str, int], columns: int) -> PackColumn:
-    inferred = problem.array.edition is Edition.ODYSSEY
-    multiple = group.packing.multiple_of
-    cap = group.packing.max_bytes // (PUBLISHED_WORD_BYTES if inferred else problem.data.bytes)
-    if not isinstance(multiple, Symbol) and not (isinstance(multiple, Constant) and multiple.value == 1):
-        cap = int(pack_options(group.packing, problem.data)[-1])
-    row: Vector | None = None
-    if last is not None:
-        ((exponents, coefficient),) = last.terms.items()
-        if coefficient == 1:
-            row = np.zeros(columns)
-            for name, exponent in exponents:
-                row[column[name]] = exponent
-    known = column[multiple.name] if isinstance(multiple, Symbol) else None
-    return PackColumn(column[quantities.pack(group.name).name], cap, known, row, inferred)
+def enumerated_cells(space: Space) -> tuple[Mapping[str, int], ...]:
+    """Combinations of values of the powers of two on which rules of later quantities depend."""
+    order, spans, defined = list(space.quantities), quantity_spans(space), definitions(space)
+    named = {name for rule in rules(space) for name in rule.symbols - {max(rule.symbols, key=order.index, default="")}}
+    cells: list[dict[str, int]] = [{}]
+    for name in space.powers:
+        options = [v for v in space.quantities[name].options().tolist() if v in spans[name]]
+        if name in named and name not in defined and len(cells) * len(options) <= MOST_CELLS:
+            cells = [{**cell, name: value} for cell in cells for value in options]
+    return tuple(cells)

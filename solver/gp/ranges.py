@@ -7,10 +7,16 @@ inward to the next one only beyond that margin.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 
+from ithaca.formulations.algebra.expression import Expression, Symbol
+from ithaca.formulations.algebra.interval import Interval
+from ithaca.formulations.algebra.polarity import bounds
+from ithaca.formulations.algebra.posynomial import as_product
 from ithaca.formulations.algebra.rounding import (
     exceeds,
     exponent_down,
@@ -22,7 +28,8 @@ from ithaca.formulations.algebra.rounding import (
     whole_down,
     whole_up,
 )
-from ithaca.formulations.systolic.design_space import largest_t1
+from ithaca.formulations.continuous_rules import rules
+from ithaca.formulations.space import Relation
 from ithaca.solver.gp.blocks import Blocks, Indices, Matrix, Vector
 from ithaca.solver.gp.model import CurveColumn, GeometricModel
 
@@ -79,36 +86,31 @@ class Propagator:
         self._starts, self._block = blocks.starts, blocks.block
         self._uppers = _Entries.of(self._positive)
         self._lowers = _Entries.of(-self._negative)
-        self._integers = np.array([c for loop in model.loops for c in loop.columns])
-        self._packs = np.array([p.column for p in model.packs], dtype=np.int64)
+        self._rules = tuple(_rules(model))
+        columns = {name: place for place, name in enumerate(model.names)}
+        self._places = [(name, columns[name]) for name in sorted({n for rule in self._rules for n in rule.symbols})]
 
     def root(self) -> Ranges:
         """Ranges over the whole design space."""
-        model, problem = self.model, self.model.problem
-        low = np.full(len(model.names), -UNKNOWN)
-        high = np.full(len(model.names), UNKNOWN)
-        low[self._integers] = 0.0
-        low[self._packs] = 0.0
-        for loop in model.loops:
-            top = largest_t1(loop.extent)
-            high[[loop.lanes, loop.t2, loop.t1]] = np.log(top)
-            high[loop.tiles] = np.log(loop.extent)
-            # tiles ≤ extent/t1 + 1
-            high[[loop.tiles_t2, loop.tiles_lanes]] = np.log(loop.extent + top)
-            if loop.loop in problem.array.sequential:
-                high[loop.t2] = 0.0
-            if loop.loop in problem.array.dataflow:
-                low[loop.lanes] = np.log(problem.space.min_lanes)
-        high[model.simd] = min(high[model.simd], np.log(model.simd_options[-1]))
-        for pack in model.packs:
-            top = pack.cap if pack.multiple is None else max(pack.cap, int(model.simd_options[-1]))
-            high[pack.column] = np.log(top)
+        model = self.model
+        low, high = np.full(len(model.names), -UNKNOWN), np.full(len(model.names), UNKNOWN)
+        known = [column for column, name in enumerate(model.names) if name in model.spans]
+        spans = [model.spans[model.names[column]] for column in known]
+        low[known] = [np.log(float(span.low)) for span in spans]
+        # where there is nothing, what is below any quantity will do
+        high[known] = [np.log(max(float(span.high), 0.5)) for span in spans]
+        low[model.base :] = np.maximum(low[model.base :], 0)
+        for cover in model.covers:
+            for (quotient, other), together in cover.pairs.items():
+                if quotient == cover.quotient:
+                    # quotient ≤ extent/divisor + 1
+                    high[together] = min(high[together], np.log(float(cover.extent) + np.exp(high[other])))
         return Ranges(low, high)
 
     def sharpen(self, ranges: Ranges) -> Ranges | None:
         """Ranges that hold the same configurations, or None if there are none."""
         low, high = ranges.low.copy(), ranges.high.copy()
-        if not self._specials(low, high):
+        if exceeds(low, high).any() or not self._specials(low, high):
             return None
         self._forward(low, high)
         for _ in range(PASSES):
@@ -138,41 +140,33 @@ class Propagator:
 
     def _round(self, low: Vector, high: Vector) -> bool:
         """Whole numbers and powers of two."""
-        whole, packs, base = self._integers, self._packs, np.log(2.0)
+        whole, powers, doubling = self.model.whole, self.model.powers, np.log(2.0)
         low[whole] = np.log(np.maximum(whole_up(np.exp(low[whole])), 1))
         high[whole] = np.log(np.maximum(whole_down(np.exp(high[whole])), 0.5))
-        low[packs] = exponent_up(low[packs] / base) * base
-        high[packs] = exponent_down(high[packs] / base) * base
-        return not exceeds(low[whole], high[whole]).any()
+        low[powers] = exponent_up(low[powers] / doubling) * doubling
+        high[powers] = exponent_down(high[powers] / doubling) * doubling
+        return not exceeds(low, high).any()
 
     def _specials(self, low: Vector, high: Vector) -> bool:
-        """What no posynomial says: ceilings of extents, legal packs and SIMD factors, curves."""
-        model = self.model
-        options = np.log(model.simd_options.astype(np.float64))
-        inside = options[~exceeds(low[model.simd], options) & ~exceeds(options, high[model.simd])]
-        if not inside.size:
+        """What no posynomial says: rules with ceilings, maxima and sums, and curves."""
+        ends = {name: (_whole(low[place], up=True), _whole(high[place], up=False)) for name, place in self._places}
+        if any(least > most for least, most in ends.values()):
             return False
-        low[model.simd], high[model.simd] = inside[0], inside[-1]
-        for loop in model.loops:
-            smallest, most = _whole(low[loop.t1], up=True), _whole(high[loop.t1], up=False)
-            if smallest > most:
-                return False
-            # tiles = ceil(extent / t1), which grows as t1 shrinks
-            high[loop.tiles] = min(high[loop.tiles], np.log(-(-loop.extent // smallest)))
-            low[loop.tiles] = max(low[loop.tiles], np.log(-(-loop.extent // most)))
-            tiles = _whole(low[loop.tiles], up=True)
-            if tiles > 1:
-                high[loop.t1] = min(high[loop.t1], np.log(max(-(-loop.extent // (tiles - 1)) - 1, 0.5)))
-        for pack in model.packs:
-            if pack.multiple is not None:
-                low[pack.column] = max(low[pack.column], low[pack.multiple])
-                high[pack.column] = min(high[pack.column], max(np.log(pack.cap), high[pack.multiple]))
-            if pack.inferred and pack.last is not None:
-                least = float(np.maximum(pack.last, 0) @ low + np.minimum(pack.last, 0) @ high)
-                low[pack.column] = max(low[pack.column], min(least, np.log(pack.cap)))
-            if exceeds(low[pack.column], high[pack.column]):
-                return False
-        return all(_curve_range(curve, low, high) for curve in model.curves)
+        for rule in self._rules:
+            values = rule.values(ends)
+            if values is None:
+                continue
+            if rule.above and values.low > 0:
+                low[rule.column] = max(low[rule.column], log_below(np.log(float(values.low))))
+            if rule.below:
+                high[rule.column] = min(high[rule.column], log_above(np.log(max(float(values.high), 0.5))))
+        for cover in self.model.covers:
+            # quotient = ceil(extent/divisor) grows as the divisor shrinks
+            quotient = _whole(low[cover.quotient], up=True)
+            if quotient > 1 and cover.divisor is not None:
+                most = -(-cover.extent // (quotient - 1)) - 1
+                high[cover.divisor] = min(high[cover.divisor], np.log(max(most, 0.5)))
+        return not exceeds(low, high).any() and all(_curve_range(curve, low, high) for curve in self.model.curves)
 
     def _forward(self, low: Vector, high: Vector) -> None:
         """An epigraph variable need not exceed the largest of its pieces."""
@@ -191,6 +185,36 @@ def evaluate_extremes(blocks: Blocks, low: Vector, high: Vector) -> tuple[Vector
     largest = blocks.offset + positive @ high + negative @ low
     least = blocks.offset + positive @ low + negative @ high
     return np.logaddexp.reduceat(largest, blocks.starts), np.logaddexp.reduceat(least, blocks.starts)
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """A quantity that is not above, or not below, the values of an expression; or both, where it equals the expression."""
+
+    column: int
+    expression: Expression
+    below: bool
+    above: bool
+    symbols: tuple[str, ...]
+    _known: dict[tuple[tuple[int, int], ...], Interval | None] = field(default_factory=dict)
+
+    def values(self, ends: dict[str, tuple[int, int]]) -> Interval | None:
+        """The values of the expression, given the ends of all quantities; None if it may divide by zero."""
+        key = tuple(ends[name] for name in self.symbols)
+        if key not in self._known:
+            spans = {name: Interval(Fraction(ends[name][0]), Fraction(ends[name][1])) for name in self.symbols}
+            self._known[key] = bounds(self.expression, spans)
+        return self._known[key]
+
+
+def _rules(model: GeometricModel) -> Iterator[_Rule]:
+    """The rules of the space with a quantity alone on a side, and on the other one what is no product."""
+    for link in rules(model.problem.space):
+        equal = link.relation is Relation.EQUAL
+        for side, other, below in ((link.left, link.right, True), (link.right, link.left, False)):
+            if isinstance(side, Symbol) and as_product(other) is None:
+                column = model.names.index(side.name)
+                yield _Rule(column, other, below or equal, not below or equal, tuple(sorted(other.symbols)))
 
 
 @dataclass(frozen=True)
@@ -214,8 +238,8 @@ def _whole(logarithm: float, *, up: bool) -> int:
 
 def _curve_range(curve: CurveColumn, low: Vector, high: Vector) -> bool:
     """The values a curve takes, and the arguments that give values in its range."""
-    if curve.is_pack:
-        options = pack_values(low[curve.argument], high[curve.argument])
+    if curve.of_power:
+        options = powers_between(low[curve.argument], high[curve.argument])
         values = [(p, float(curve.at(p))) for p in options]
         limit = value_above(np.exp(min(high[curve.column], UNKNOWN)))
         values = [(p, v) for p, v in values if v <= limit]
@@ -232,7 +256,7 @@ def _curve_range(curve: CurveColumn, low: Vector, high: Vector) -> bool:
     return not exceeds(low[curve.column], high[curve.column])
 
 
-def pack_values(low: float, high: float) -> list[int]:
+def powers_between(low: float, high: float) -> list[int]:
     """The powers of two whose logarithm is in a range."""
     first, last = int(exponent_up(low / np.log(2.0))), int(exponent_down(high / np.log(2.0)))
     return [2**e for e in range(first, last + 1)]

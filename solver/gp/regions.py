@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from ithaca.formulations.algebra.rounding import exceeds, hull_below, never_binds
+from ithaca.formulations.algebra.rounding import exceeds, hull_below
 from ithaca.solver.gp.blocks import Blocks, Indices, Vector, monomials, stack
 from ithaca.solver.gp.model import CurveColumn, GeometricModel
 from ithaca.solver.gp.program import GeometricProgram
-from ithaca.solver.gp.ranges import UNKNOWN, Ranges, pack_values
+from ithaca.solver.gp.ranges import UNKNOWN, Ranges, powers_between
 
 #: Room above the range of the objective (logarithm).
 ROOM = 1.0
@@ -74,7 +74,8 @@ def region_program(model: GeometricModel, ranges: Ranges) -> Region:
     largest = offset + np.maximum(matrix, 0) @ high[free] + np.minimum(matrix, 0) @ low[free]
     reduced = Blocks(matrix, offset, blocks.sizes)
     active = np.logical_or.reduceat((matrix != 0).any(axis=1), blocks.starts)
-    active &= ~never_binds(np.logaddexp.reduceat(largest, blocks.starts))
+    # to leave out what no point of the box exceeds only loosens
+    active &= exceeds(np.logaddexp.reduceat(largest, blocks.starts), 0.0)
     reduced = reduced.select_constraints(active)
     used = (reduced.matrix != 0).any(axis=0)
     columns = np.flatnonzero(free)
@@ -94,8 +95,8 @@ def region_program(model: GeometricModel, ranges: Ranges) -> Region:
 def hull(curve: CurveColumn, ranges: Ranges) -> list[tuple[float, float]]:
     """Slopes and offsets of lines below a curve in log-log, over the legal arguments in range."""
     low, high = ranges.low[curve.argument], ranges.high[curve.argument]
-    # what is no pack is concave in log-log, where the chord lies below
-    arguments = pack_values(low, high) if curve.is_pack else sorted({*ranges.integers(curve.argument)})
+    # what is of no power of two is concave in log-log, where the chord lies below
+    arguments = powers_between(low, high) if curve.of_power else sorted({*ranges.integers(curve.argument)})
     points = [(float(np.log(a)), float(np.log(float(curve.at(a))))) for a in arguments if curve.at(a) > 0]
     if len(points) < len(arguments):
         return []

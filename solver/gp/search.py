@@ -12,15 +12,13 @@ import heapq
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, exp
+from math import ceil
 
 import numpy as np
 
 from ithaca.formulations.algebra.rounding import exponential_below, value_above
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.design_space import tiling_of
-from ithaca.formulations.systolic.membership import feasible_value
-from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.gp.blocks import Vector
 from ithaca.solver.gp.branching import choose_split
 from ithaca.solver.gp.duality import certified_bound, proves_infeasible
@@ -86,17 +84,15 @@ class GpSearch:
     ) -> None:
         self.problem = problem
         self.model: GeometricModel = model or build_geometric_model(problem)
-        self.step: Fraction = granularity(self.model.symbolic.objective, problem.data)
+        self.step: Fraction = granularity(problem.symbolic().objective, problem.space.powers)
         self.programs = 0
         self.value = value
-        self.incumbent: Tiling | None = None
+        self.incumbent: Configuration | None = None
         self._propagator = Propagator(self.model)
         self._heap: list[tuple[float, int, Node]] = []
         self._sequence = 0
-        root = self._propagator.root()
-        for name, (low, high) in (within or {}).items():
-            root = root.restricted(self.model.names.index(name), low=low, high=high)
-        self._pending = [root.restricted(self.model.simd, low=s, high=s) for s in map(int, self.model.simd_options)]
+        root = self._restricted(self._propagator.root(), within or {})
+        self._pending = [self._restricted(root, {name: (v, v) for name, v in cell.items()}) for cell in self.model.cells]
 
     # -- results -----------------------------------------------------------------------
 
@@ -117,16 +113,13 @@ class GpSearch:
 
     @property
     def points(self) -> tuple[Mapping[str, float], ...]:
-        """Fractional optima of the open regions, the one with the least bound first."""
-        columns = range(self.model.base)
-        return tuple(
-            {self.model.names[c]: exp(min(node.point[c], -NOTHING)) for c in columns} for _, _, node in sorted(self._heap)
-        )
+        """Fractional optima of the open regions, the one with the least bound first: a value per quantity."""
+        return tuple(self.model.values(np.minimum(node.point, -NOTHING)) for _, _, node in sorted(self._heap))
 
     # -- search ------------------------------------------------------------------------
 
     def run(self, programs: int, should_stop: Callable[[], bool] = lambda: False) -> None:
-        """Solve so many more programs, and all those of the SIMD factors; fewer if complete or told to stop."""
+        """Solve so many more programs, and all those of the model's cells; fewer if complete or told to stop."""
         limit = self.programs + programs
         while self._pending:
             if should_stop():
@@ -144,12 +137,12 @@ class GpSearch:
             for part in split.parts(node.ranges):
                 self._examine(part, bound)
 
-    def offer(self, tiling: Tiling) -> bool:
+    def offer(self, configuration: Configuration) -> bool:
         """Take a configuration as incumbent if the reference confirms that it improves."""
-        value = feasible_value(self.problem, tiling)
+        value = self.problem.feasible_value(configuration)
         if value is None or (self.value is not None and value >= self.value):
             return False
-        self.incumbent, self.value = tiling, value
+        self.incumbent, self.value = configuration, value
         return True
 
     def _examine(self, ranges: Ranges, floor: float) -> None:
@@ -183,9 +176,13 @@ class GpSearch:
 
     def _take_single(self, node: Node) -> None:
         """A region of one configuration: evaluate it, and drop it."""
-        values = {self.model.names[c]: node.ranges.integers(c)[0] for loop in self.model.loops for c in loop.columns}
-        values |= {self.model.names[p.column]: node.ranges.integers(p.column)[0] for p in self.model.packs}
-        self.offer(tiling_of(self.problem.array, values))
+        space, columns = self.problem.space, {name: column for column, name in enumerate(self.model.names)}
+        self.offer(space.configuration({q.name: node.ranges.integers(columns[q.name])[0] for q in space.free}))
+
+    def _restricted(self, ranges: Ranges, within: Mapping[str, tuple[int, int]]) -> Ranges:
+        for name, (low, high) in within.items():
+            ranges = ranges.restricted(self.model.names.index(name), low=low, high=high)
+        return ranges
 
     # -- bounds ------------------------------------------------------------------------
 

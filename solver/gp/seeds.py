@@ -1,6 +1,6 @@
 """Round fractional optima to feasible configurations.
 
-Plain rounding of a fractional optimum is far off: factors must divide, packs be legal, limits hold. Instead
+Plain rounding of a fractional optimum is far off: factors must divide, rules and limits hold. Instead
 the candidate rows of each axis that lie nearest to it are combined, all combinations evaluated at once, and
 the best of them improved axis by axis.
 """
@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import combinations, islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.continuous_rules import products
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.membership import feasible_value
-from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.formulations.space import Kind, Role, Space
 from ithaca.solver.exact.descent import descend
 from ithaca.solver.tables.configurations import Rows
 from ithaca.solver.tables.frame import build_model
@@ -28,11 +31,12 @@ COMBINATIONS = 3000
 #: Fractional optima rounded, and combinations improved of each.
 OPTIMA, STARTS = 4, 2
 
-#: How much a pack's distance counts beside that of a factor (logarithms).
-PACK_WEIGHT = 0.3
+#: How much the distance of a port's width counts beside that of other quantities (logarithms).
+PORT_WEIGHT = 0.3
 
-#: Factors by which the lanes of one space loop are multiplied, and those of the other divided.
+#: Factors by which a hardware quantity of one axis is multiplied, and one of another axis divided; most pairs tried.
 RESHAPES = (0.25, 0.5, 2.0, 4.0)
+MOST_PAIRS = 3
 
 
 def round_points(
@@ -41,7 +45,7 @@ def round_points(
     count: int,
     model: BoundModel | None = None,
     optima: int = OPTIMA,
-) -> tuple[Tiling, ...]:
+) -> tuple[Configuration, ...]:
     """Feasible configurations near fractional optima, the best first.
 
     Parameters
@@ -60,36 +64,39 @@ def round_points(
     model = model or build_model(problem)
     if not all(tree.table.count for tree in model.trees):
         return ()
-    found: dict[tuple[int, ...], tuple[Fraction, Tiling]] = {}
-    for point in (reshaped for optimum in points[:optima] for reshaped in _reshaped(problem, optimum)):
+    found: dict[tuple[int, ...], tuple[Fraction, Configuration]] = {}
+    for point in (reshaped for optimum in points[:optima] for reshaped in _reshaped(problem.space, optimum)):
         for start in _starts(model, point):
             descended = descend(model, start)
             if descended is None or tuple(descended[0]) in found:
                 continue
             rows = descended[0]
-            tiling = model.tiling(rows)
-            value = feasible_value(problem, tiling)
+            configuration = model.configuration(rows)
+            value = problem.feasible_value(configuration)
             if value is not None:
-                found[tuple(rows)] = value, tiling
-    return tuple(tiling for _, tiling in sorted(found.values(), key=lambda pair: pair[0])[:count])
+                found[tuple(rows)] = value, configuration
+    return tuple(configuration for _, configuration in sorted(found.values(), key=lambda pair: pair[0])[:count])
 
 
-def _reshaped(problem: Problem, point: Mapping[str, float]) -> Iterator[Mapping[str, float]]:
-    """A fractional optimum, and the same with the array reshaped.
+def _reshaped(space: Space, point: Mapping[str, float]) -> Iterator[Mapping[str, float]]:
+    """A fractional optimum, and the same with the hardware reshaped.
 
-    Two space loops can trade lanes at hardly any cost as long as their product and both t1 stay: the
+    Two axes can trade hardware at hardly any cost as long as its product stays, and the products that it is part of: the
     fractional optimum does not know which shape divides well.
     """
     yield point
-    if len(problem.array.dataflow) == 2:
-        longer, shorter = problem.array.dataflow
+    hardware = [q.name for q in space.free if q.role is Role.HARDWARE and q.kind is Kind.INTEGER]
+    known = products(space)
+    for pair in islice(combinations(hardware, 2), MOST_PAIRS):
         for factor in RESHAPES:
             changed = dict(point)
-            for loop, share in ((longer, factor), (shorter, 1 / factor)):
-                if loop != problem.array.simd_loop:
-                    changed[f"t2.{loop}"] = max(point[f"t2.{loop}"] / share, 1.0)
-                changed[f"lanes.{loop}"] = max(point[f"lanes.{loop}"] * share, 1.0)
-            yield changed
+            for name, share in zip(pair, (factor, 1 / factor), strict=True):
+                changed[name] = max(point[name] * share, 1.0)
+                beside = [other for e in known.values() if name in e.symbols for other in e.symbols - {name}]
+                for other in beside:
+                    if space.quantities[other].kind is Kind.INTEGER:
+                        changed[other] = max(point[other] / share, 1.0)
+            yield changed | {name: expression.evaluate(changed, NUMPY) for name, expression in known.items()}
 
 
 def _starts(model: BoundModel, point: Mapping[str, float]) -> list[list[int]]:
@@ -105,15 +112,7 @@ def _starts(model: BoundModel, point: Mapping[str, float]) -> list[list[int]]:
 def _nearest(table: Table, point: Mapping[str, float], width: int) -> NDArray[np.int64]:
     """The rows nearest to a point."""
     distance = np.zeros(table.count)
-    for name, column in table.rows.items():
-        target = _value(point, name)
-        weight = PACK_WEIGHT if name.startswith("pack.") else 1.0
-        distance += weight * np.log(column / target) ** 2
+    for quantity in table.axis.quantities:
+        weight = PORT_WEIGHT if quantity.role is Role.PORT else 1.0
+        distance += weight * np.log(table.rows[quantity.name] / point[quantity.name]) ** 2
     return np.argsort(distance, kind="stable")[:width]
-
-
-def _value(point: Mapping[str, float], name: str) -> float:
-    if name.startswith("t1."):
-        loop = name.removeprefix("t1.")
-        return point[f"lanes.{loop}"] * point[f"t2.{loop}"]
-    return point[name]

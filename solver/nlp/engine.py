@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.solver.certificate import Certificate, Status
+from ithaca.results.solution import Solution, make_solution
+from ithaca.solver.conclusion import conclude
 from ithaca.solver.nlp.search import NlpSearch
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
-from ithaca.solver.solution import Solution, make_solution
 
 METHOD = "nlp"
 
@@ -21,13 +21,13 @@ def solve_nlp(
     problem: Problem,
     options: SolveOptions | None = None,
     report: Callable[[Progress], None] | None = None,
-    start: Tiling | None = None,
+    start: Configuration | None = None,
 ) -> Solution:
     """Find local optima of a design's continuous relaxation, and round them to configurations.
 
     The program is solved from one point where it is convex in the logarithms of its quantities, else from several.
     Nothing is proven of the answer, except where no configuration is within the limits; for a lower bound of a
-    posynomial objective ask `ithaca.solver.gp.engine.gp_bound`.
+    posynomial objective ask `ithaca.solver.gp.search.GpSearch`.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def solve_nlp(
         Time limit, interruption, and the seed of the starting points. A gap is of no use without a bound.
     report : callable, optional
         Receives the state of the search after every start; its boxes are programs.
-    start : Tiling, optional
+    start : Configuration, optional
         A known configuration to improve on and to start from; ignored if it is not legal or breaks a limit.
 
     Returns
@@ -62,6 +62,14 @@ def solve_nlp(
 
     left = None if options.time_limit is None else max(options.time_limit - (time.perf_counter() - began), 0.0)
     search.run(replace(options, time_limit=left), tell)
-    status = Status.INFEASIBLE if search.infeasible else Status.UNKNOWN if search.value is None else Status.FEASIBLE
-    certificate = Certificate(status, None, None, METHOD, search.programs, time.perf_counter() - began)
+    certificate = conclude(
+        search.value,
+        None,
+        options,
+        complete=search.infeasible,
+        exhausted=True,
+        method=METHOD,
+        nodes=search.programs,
+        seconds=time.perf_counter() - began,
+    )
     return make_solution(problem, search.incumbent, certificate)

@@ -1,6 +1,6 @@
 """The nonlinear program of a problem, to be solved from several points.
 
-Its quantities are continuous and its ceilings relaxed (`ithaca.formulations.systolic.pyomo_model`); Ipopt returns a local
+Its quantities are continuous and its ceilings relaxed (`ithaca.formulations.pyomo_model`); Ipopt returns a local
 optimum, which is a global one where the program is convex.
 """
 
@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic import quantities
-from ithaca.formulations.systolic.objectives import parse_objective
-from ithaca.formulations.systolic.physical_array import ANY_ARRAY
-from ithaca.formulations.systolic.pyomo_model import Model, design_model, set_auxiliaries
+from ithaca.formulations.algebra.expression import ONE
+from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.continuous_rules import products
+from ithaca.formulations.problem import Objective, Problem
+from ithaca.formulations.pyomo_model import Model, design_model, set_auxiliaries
 from ithaca.solver.gp.model import build_geometric_model
-from ithaca.solver.gp.pyomo_bridge import PyomoCallbacks, solve_callbacks
 from ithaca.solver.gp.ranges import Propagator
+from ithaca.solver.nlp.pyomo_bridge import PyomoCallbacks, solve_pyomo
 
 #: Ipopt options: a convex program takes about 30 iterations, others a few times that. Values are logarithms, so what is
 #: acceptable is five digits.
@@ -63,7 +63,7 @@ class NonlinearProgram:
     problem : Problem
         Design, limits, objective.
     ranges : mapping of str to (float, float)
-        Smallest and largest value of each quantity, from `quantity_ranges`.
+        Smallest and largest value of each quantity that is no product of others, from `quantity_ranges`.
 
     Raises
     ------
@@ -73,6 +73,7 @@ class NonlinearProgram:
 
     def __init__(self, problem: Problem, ranges: Mapping[str, tuple[float, float]]) -> None:
         self.ranges = ranges
+        self._products = products(problem.space)
         self.model: Model = design_model(problem, ranges)
         self._callbacks = PyomoCallbacks(self.model)
 
@@ -87,7 +88,7 @@ class NonlinearProgram:
         Parameters
         ----------
         start : mapping of str to float
-            A value per quantity; values out of range are moved into it.
+            A value per quantity that is no product of others; values out of range are moved into it.
         fixed : mapping of str to float, optional
             Values of quantities that must not vary.
         **options
@@ -101,25 +102,22 @@ class NonlinearProgram:
             self.model.y[name].setub(log(high))
             self.model.y[name].set_value(log(min(max(start[name], low), high)))
         set_auxiliaries(self.model)
-        optimum = solve_callbacks(self._callbacks, **{**OPTIONS, **options})
+        optimum = solve_pyomo(self.model, self._callbacks, **{**OPTIONS, **options})
         point = {name: exp(self.model.y[name].value) for name in self.ranges}
+        point |= {name: float(product.evaluate(point, NUMPY)) for name, product in self._products.items()}
         return LocalOptimum(float(pyo.value(self.model.value)), optimum.objective, point, optimum.converged)
 
 
 def quantity_ranges(problem: Problem) -> dict[str, tuple[float, float]] | None:
-    """The range of each quantity over all configurations within the limits; None if it is proven that there are none."""
-    array, given = problem.array, problem.physical
+    """The range of each quantity that is no product of others, over all configurations within the limits.
+
+    None if it is proven that there are no such configurations.
+    """
     # the objective plays no part, but must be posynomial
-    model = build_geometric_model(replace(problem, objective=parse_objective("comp")))
+    model = build_geometric_model(replace(problem, objective=Objective("1", ONE)))
     propagator = Propagator(model)
-    ranges = propagator.root()
-    if given == ANY_ARRAY:  # limits narrow them, unless lanes may be idle
-        sharpened = propagator.sharpen(ranges)
-        if sharpened is None:
-            return None
-        ranges = sharpened
-    columns = [c for loop in model.loops for c in (loop.tiles, loop.lanes, loop.t2)] + [p.column for p in model.packs]
-    low, high = np.exp(ranges.low), np.exp(ranges.high)
-    found = {model.names[c]: (float(min(low[c], high[c])), float(max(low[c], high[c]))) for c in columns}
-    fixed = {quantities.t2(loop).name: 1 for loop in array.sequential} | given.given(array)
-    return found | {name: (float(value), float(value)) for name, value in fixed.items()}
+    ranges = propagator.sharpen(propagator.root())
+    if ranges is None:
+        return None
+    ends = zip(model.names[: model.base], np.exp(ranges.low), np.exp(ranges.high), strict=False)
+    return {name: (float(min(low, high)), float(max(low, high))) for name, low, high in ends if name in model.spans}

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from itertools import islice
+from math import exp, log, sqrt
+
+import numpy as np
 
 from ithaca.formulations.algebra.rounding import value_above
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic import quantities
-from ithaca.formulations.systolic.design_space import simd_options
-from ithaca.formulations.systolic.membership import feasible_value
-from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.solver.gp.model import enumerated_cells
 from ithaca.solver.gp.seeds import round_points
 from ithaca.solver.nlp.program import LocalOptimum, NonlinearProgram, quantity_ranges
-from ithaca.solver.nlp.starts import starting_points
 from ithaca.solver.options import SolveOptions, StoppedError, deadline, never
 from ithaca.solver.tables.frame import build_model
 from ithaca.solver.tables.model import BoundModel
@@ -53,10 +53,10 @@ class NlpSearch:
     starts : int
         Points started from so far.
     programs : int
-        Programs solved so far: one per starting point, and for every new optimum one per SIMD factor.
+        Programs solved so far: one per starting point, and for every new optimum one per enumerated cell.
     optima : list of LocalOptimum
         The distinct ones found so far, in the order in which they were found.
-    incumbent : Tiling or None
+    incumbent : Configuration or None
         The best configuration found so far.
     value : Fraction or None
         Its objective, by the Fraction reference.
@@ -73,15 +73,17 @@ class NlpSearch:
         self.starts = 0
         self.programs = 0
         self.optima: list[LocalOptimum] = []
-        self.incumbent: Tiling | None = None
+        self.incumbent: Configuration | None = None
         self.value: Fraction | None = None
         ranges = quantity_ranges(problem)
         self._program = None if ranges is None else NonlinearProgram(problem, ranges)
         self._most = starts if not self.convex else min(starts, CONVEX_STARTS)
-        self._simd = quantities.t2(problem.array.simd_loop).name
-        least, most = (1.0, 0.0) if ranges is None else ranges[self._simd]
-        self._simd_factors = [
-            float(s) for s in simd_options(problem.data) if least <= value_above(float(s)) and s <= value_above(most)
+        self._cells = [
+            cell
+            for cell in enumerated_cells(problem.space)
+            if cell
+            and ranges
+            and all(ranges[n][0] <= value_above(v) and v <= value_above(ranges[n][1]) for n, v in cell.items())
         ]
         self._model: BoundModel | None = None
         self._rounded: list[LocalOptimum] = []
@@ -128,8 +130,7 @@ class NlpSearch:
 
         known = None
         if self.incumbent is not None:
-            values = self.incumbent.quantities(self.problem.array, self.problem.nest.sizes)
-            known = {name: float(value) for name, value in values.items()}
+            known = {name: float(value) for name, value in self.incumbent.items()}
         for point in islice(starting_points(self._program.ranges, self.seed, known), self._most):
             if should_stop():
                 return
@@ -142,29 +143,51 @@ class NlpSearch:
                 self._rounded.append(optimum)
                 try:
                     self._round(optimum, checkpoint)
-                    for simd in self._simd_factors:
+                    for cell in self._cells:
                         if not should_stop():
-                            self._round(solve(optimum.point, {self._simd: simd}), checkpoint)
+                            self._round(solve(optimum.point, cell), checkpoint)
                 except StoppedError:
                     return
             tell()
             if self.convex and self.optima:
                 return
 
-    def offer(self, tiling: Tiling) -> bool:
+    def offer(self, configuration: Configuration) -> bool:
         """Take a configuration as incumbent if the reference confirms that it improves."""
-        value = feasible_value(self.problem, tiling)
+        value = self.problem.feasible_value(configuration)
         if value is None or (self.value is not None and value >= self.value):
             return False
-        self.incumbent, self.value = tiling, value
+        self.incumbent, self.value = configuration, value
         return True
 
     def _round(self, optimum: LocalOptimum, checkpoint: Callable[[], None]) -> None:
         self._model = self._model or build_model(self.problem, checkpoint)
-        for tiling in round_points(self.problem, [optimum.point], 1, self._model):
-            self.offer(tiling)
+        for configuration in round_points(self.problem, [optimum.point], 1, self._model):
+            self.offer(configuration)
 
 
 def _is_new(optimum: LocalOptimum, known: list[LocalOptimum]) -> bool:
     """Whether an optimum differs in value from all that are known."""
     return all(abs(optimum.goal - other.goal) > SAME for other in known)
+
+
+def starting_points(
+    ranges: Mapping[str, tuple[float, float]], seed: int, known: Mapping[str, float] | None = None
+) -> Iterator[Mapping[str, float]]:
+    """Starting points without end: what is known, the middle of all ranges, then random points in them (of logarithms).
+
+    Parameters
+    ----------
+    ranges : mapping of str to (float, float)
+        Smallest and largest value of each quantity.
+    seed : int
+        The same seed gives the same points.
+    known : mapping of str to float, optional
+        The quantities of a configuration.
+    """
+    if known is not None:
+        yield known
+    yield {name: sqrt(low * high) for name, (low, high) in ranges.items()}
+    generator = np.random.default_rng(seed)
+    while True:
+        yield {name: exp(generator.uniform(log(low), log(high))) for name, (low, high) in ranges.items()}

@@ -10,8 +10,8 @@ import numpy as np
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.rounding import near_extreme
+from ithaca.solver.tables.column import Column
 from ithaca.solver.tables.relaxation import statistic
-from ithaca.solver.tables.table import Column
 from ithaca.solver.tables.tree import Tree
 
 #: Different rows with nearly the smallest (or largest) value that are evaluated exactly; with more the value is

@@ -17,15 +17,16 @@ from numpy.typing import NDArray
 from ithaca.formulations.algebra.expression import Expression, Maximum, Product, Sum, maximum, multiply, power
 from ithaca.formulations.algebra.rounding import loosened, without_cancellation
 from ithaca.formulations.problem import Problem, SymbolicProblem
-from ithaca.formulations.systolic.design_space import Axis, axes, candidate_rows
+from ithaca.formulations.space import Space
 from ithaca.solver.options import never
+from ithaca.solver.tables.column import Column, Columns
 from ithaca.solver.tables.configurations import configurations_of
 from ithaca.solver.tables.exact_bound import ExactBound
 from ithaca.solver.tables.granularity import granularity
 from ithaca.solver.tables.model import BoundModel, Source
 from ithaca.solver.tables.program import Program
 from ithaca.solver.tables.relaxation import Relaxation, statistic
-from ithaca.solver.tables.table import Column, build_table, evaluate_column
+from ithaca.solver.tables.table import build_table
 from ithaca.solver.tables.tree import Tree, build_tree
 
 
@@ -86,18 +87,18 @@ def build_frame(problems: Sequence[Problem], checkpoint: Callable[[], None] = ne
     checkpoint : callable
         Called now and then; what it raises ends the preparation.
     """
-    relaxation = relax(problems[0], axes(problems[0].array))
+    relaxation = relax(problems[0].space)
     return _build(problems[0], relaxation, [lower_problem(problem, relaxation) for problem in problems], checkpoint)
 
 
 def _build(
     problem: Problem, relaxation: Relaxation, lowered: Sequence[LoweredProblem], checkpoint: Callable[[], None]
 ) -> Frame:
-    parts = axes(problem.array)
+    space = problem.space
     columns = used_columns(relaxation, frozenset[str]().union(*(known.bounds.symbols for known in lowered)))
-    # a pack of its own ties rows together in ways that columns do not show
-    prune = all(axis.loop is not None for axis in parts)
-    tables = (build_table(problem, axis, columns.get(axis.name, ()), checkpoint, prune=prune) for axis in parts)
+    # rules across axes tie rows together in ways that columns do not show
+    prune = not space.links
+    tables = (build_table(axis, columns.get(axis.name, ()), checkpoint, prune=prune) for axis in space.axes)
     return frame_of(relaxation, tuple(build_tree(table, checkpoint) for table in tables))
 
 
@@ -124,7 +125,7 @@ def build_model(problem: Problem, checkpoint: Callable[[], None] = never) -> Bou
     checkpoint : callable
         Called now and then; what it raises ends the preparation.
     """
-    relaxation = relax(problem, axes(problem.array))
+    relaxation = relax(problem.space)
     lowered = lower_problem(problem, relaxation)
     return _build(problem, relaxation, [lowered], checkpoint).model(problem, lowered)
 
@@ -164,22 +165,20 @@ def lower_problem(problem: Problem, relaxation: Relaxation) -> LoweredProblem:
         Program([without_cancellation(bound) for bound in bounds]),
         Program([symbolic.objective, *(expression for expression, _ in symbolic.constraints)]),
         np.array([loosened(bound) for _, bound in symbolic.constraints]),
-        granularity(symbolic.objective, problem.data),
+        granularity(symbolic.objective, problem.space.powers),
         bounds[0],
     )
 
 
-def relax(problem: Problem, parts: Sequence[Axis]) -> Relaxation:
-    """A relaxation over the candidate rows of a problem's axes."""
-    axis_of = {symbol: axis.name for axis in parts for symbol in axis.symbols}
-    by_name = {axis.name: axis for axis in parts}
+def relax(space: Space) -> Relaxation:
+    """A relaxation over the rows of a space's axes."""
+    axis_of = {symbol: axis.name for symbol, axis in space.axis_of.items()}
+    by_name = {axis.name: axis for axis in space.axes}
 
     def least(axis: str, expression: Expression) -> float:
-        found = inf
-        for rows in candidate_rows(problem, by_name[axis]):
-            count = next(iter(rows.values())).size
-            found = min(found, float(evaluate_column(expression, rows, count).min(initial=inf)))
-        return found
+        column = Columns([Column(0, expression, low=True, high=False)], by_name[axis])
+        parts = (column.values(rows, next(iter(rows.values())).size) for rows in by_name[axis].rows())
+        return min(float(values.min(initial=inf)) for values in parts)
 
     return Relaxation(axis_of, least)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from math import gcd, lcm
 
@@ -15,45 +16,48 @@ from ithaca.formulations.algebra.expression import (
     Sum,
     Symbol,
 )
-from ithaca.formulations.data_types import DataType
 
 
-def granularity(node: Expression, data: DataType) -> Fraction:
+def granularity(node: Expression, powers: Mapping[str, int]) -> Fraction:
     """Largest proven step of which every value of an expression is a multiple; 0 if unknown.
 
-    Quantities are integers; packs and the SIMD factor divide a power of two, so their
-    reciprocals are multiples of its reciprocal. A search may discard what cannot improve the
-    incumbent by at least one step.
+    Quantities are integers; those that are powers of two divide their largest value, so their reciprocals are multiples
+    of its reciprocal. A search may discard what cannot improve the incumbent by at least one step.
+
+    Parameters
+    ----------
+    node : Expression
+        The expression.
+    powers : mapping of str to int
+        Largest value of every quantity that is a power of two.
     """
-    widest = Fraction(max(data.port_words, data.max_simd))
     if isinstance(node, Constant):
         return abs(node.value)
     if isinstance(node, Symbol | CeilingDivision):
         return Fraction(1)
     if isinstance(node, Sum | Maximum | Minimum):
-        return _common([granularity(c, data) for c in node.children if not (isinstance(c, Constant) and not c.value)])
+        return _common([granularity(c, powers) for c in node.children if not (isinstance(c, Constant) and not c.value)])
     if isinstance(node, Product):
         step = abs(node.coefficient)
         for base, exponent in node.factors:
             if exponent > 0:
-                step *= granularity(base, data) ** exponent
-            elif _is_power_of_two(base) or (isinstance(base, Minimum) and _is_capped_pack(base)):
-                step /= widest**-exponent
+                step *= granularity(base, powers) ** exponent
+            elif (widest := _largest_power(base, powers)) is not None:
+                step /= Fraction(widest) ** -exponent
             else:
                 return Fraction(0)
         return step
     raise TypeError(f"no granularity of {node}")
 
 
-def _is_capped_pack(node: Minimum) -> bool:
-    """min(pack, port): the smaller of powers of two."""
-    return all(_is_power_of_two(a) for a in node.arguments)
-
-
-def _is_power_of_two(node: Expression) -> bool:
+def _largest_power(node: Expression, powers: Mapping[str, int]) -> int | None:
+    """The largest value of what is always a power of two; None of anything else."""
+    if isinstance(node, Minimum):
+        known = [_largest_power(argument, powers) for argument in node.arguments]
+        return None if None in known else min(value for value in known if value is not None)
     if isinstance(node, Constant):
-        return node.value.denominator == 1 and node.value > 0 and int(node.value).bit_count() == 1
-    return isinstance(node, Symbol) and node.name.startswith("pack.")
+        return int(node.value) if node.value.denominator == 1 and node.value > 0 and int(node.value).bit_count() == 1 else None
+    return powers.get(node.name) if isinstance(node, Symbol) else None
 
 
 def _common(steps: list[Fraction]) -> Fraction:

@@ -10,9 +10,8 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.design_space import tiling_of
-from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.tables.configurations import Configurations
 from ithaca.solver.tables.exact_bound import ExactBound
 from ithaca.solver.tables.program import Program
@@ -94,9 +93,9 @@ class BoundModel:
             feasible &= ~(value > limit)
         return values, feasible
 
-    def tiling(self, rows: Sequence[int]) -> Tiling:
-        """The tiling of one row per axis."""
+    def configuration(self, rows: Sequence[int]) -> Configuration:
+        """The configuration of one row per axis."""
         values: dict[str, int] = {}
         for tree, row in zip(self.trees, rows, strict=True):
             values |= tree.table.row(row)
-        return tiling_of(self.problem.array, values)
+        return Configuration(values)

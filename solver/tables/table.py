@@ -8,13 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.algebra.expression import Expression
-from ithaca.formulations.algebra.number_systems import NUMPY
-from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic import quantities
-from ithaca.formulations.systolic.design_space import Axis, candidate_rows
+from ithaca.formulations.space import Axis
 from ithaca.solver.options import never
 from ithaca.solver.tables import dominance
+from ithaca.solver.tables.column import Column, Columns
 
 Rows = dict[str, NDArray[np.int64]]
 Part = tuple[Rows, NDArray[np.float64]]
@@ -23,27 +20,6 @@ Part = tuple[Rows, NDArray[np.float64]]
 #: what a table takes beyond the rows that stay is bounded by these, whatever the extent.
 PIECE_ROWS = 1 << 17
 GATHERED_ROWS = 1 << 20
-
-
-@dataclass(frozen=True)
-class Column:
-    """A single-axis expression and which of its statistics bounds use.
-
-    Attributes
-    ----------
-    index : int
-        Number of the column within the problem.
-    expression : Expression
-        What it holds.
-    low, high : bool
-        Whether bounds use its smallest, its largest value. With ``low`` alone smaller values
-        are better, with ``high`` alone larger ones; with both neither is.
-    """
-
-    index: int
-    expression: Expression
-    low: bool
-    high: bool
 
 
 @dataclass(frozen=True)
@@ -59,7 +35,7 @@ class Table:
     rows : mapping of str to array
         The quantities of every row.
     values : array, shape (columns, rows)
-        The columns' values, exact as float64 below 2**53.
+        The columns' values, as doubles (`ithaca.solver.tables.column`).
     """
 
     axis: Axis
@@ -82,7 +58,6 @@ class Table:
 
 
 def build_table(
-    problem: Problem,
     axis: Axis,
     columns: Sequence[Column],
     checkpoint: Callable[[], None] = never,
@@ -93,8 +68,6 @@ def build_table(
 
     Parameters
     ----------
-    problem : Problem
-        Supplies extents and restrictions.
     axis : Axis
         Which axis.
     columns : sequence of Column
@@ -104,14 +77,15 @@ def build_table(
     prune : bool
         Whether to drop dominated rows.
     """
+    prepared = Columns(columns, axis)
     kept: list[Part] = []
     settled = 0
-    for chunk in candidate_rows(problem, axis):
+    for chunk in axis.rows():
         for rows in _pieces(chunk):
             checkpoint()
-            kept.append(_evaluate(columns, rows, axis, prune))
+            kept.append(_evaluate(prepared, rows, axis, prune))
             if prune and sum(_count(part) for part in kept) > settled + GATHERED_ROWS:
-                kept = [_prune(columns, *_joined(kept), axis)]
+                kept = [_prune(prepared, *_joined(kept), axis)]
                 settled = _count(kept[0])
     rows, values = _joined(kept)
     table = Table(axis, tuple(columns), rows, values)
@@ -122,14 +96,8 @@ def without_dominated(table: Table) -> Table:
     """The table without rows that another row makes superfluous."""
     if not table.count:
         return table
-    rows, values = _prune(table.columns, dict(table.rows), table.values, table.axis)
+    rows, values = _prune(Columns(table.columns, table.axis), dict(table.rows), table.values, table.axis)
     return Table(table.axis, table.columns, rows, values)
-
-
-def evaluate_column(expression: Expression, rows: Mapping[str, NDArray[np.int64]], count: int) -> NDArray[np.float64]:
-    """Values of a single-axis expression on every row, in floats: exact below 2**53, and never wrapping around."""
-    needed = {name: rows[name].astype(np.float64) for name in expression.symbols}
-    return np.broadcast_to(np.asarray(expression.evaluate(needed, NUMPY), dtype=np.float64), (count,))
 
 
 def _pieces(rows: Rows) -> Iterator[Rows]:
@@ -153,46 +121,34 @@ def _count(part: Part) -> int:
     return int(part[1].shape[1])
 
 
-def _evaluate(columns: Sequence[Column], rows: Rows, axis: Axis, prune: bool) -> tuple[Rows, NDArray[np.float64]]:
+def _evaluate(columns: Columns, rows: Rows, axis: Axis, prune: bool) -> Part:
     count = next(iter(rows.values())).size
-    values = np.empty((len(columns), count))
-    for position, column in enumerate(columns):
-        values[position] = evaluate_column(column.expression, rows, count)
-    if prune and axis.loop is not None and count:
-        # rows come with lanes ascending for each t2: the first of equal tiles is usually the best
-        keys = [rows[q(axis.loop).name] for q in (quantities.t2, quantities.tiles)]
-        keys += [rows[quantities.pack(g.name).name] for g in axis.packs]
-        keep = dominance.run_heads(_costs(columns, values), keys)
-        return _select(rows, keep), values[:, keep]
+    values = columns.values(rows, count)
+    costs = columns.costs(rows, values) if prune and axis.runs and count else None
+    if costs is not None:
+        return _keep(rows, values, dominance.run_heads(costs, [rows[name] for name in axis.runs[0]]))
     return rows, values
 
 
-def _prune(columns: Sequence[Column], rows: Rows, values: NDArray[np.float64], axis: Axis) -> tuple[Rows, NDArray[np.float64]]:
-    if not columns:
+def _prune(columns: Columns, rows: Rows, values: NDArray[np.float64], axis: Axis) -> Part:
+    """The rows without those that others dominate; all of them where the exact order of a column is not known."""
+    if not columns.columns:
         return _select(rows, np.arange(1)), values[:, :1]
     for largest_first in (False, True):
-        rows, values = _keep(rows, values, dominance.duplicates(_costs(columns, values)))
-        if axis.loop is None:
-            break
-        # equal t1: the largest or smallest t2 may serve for all
-        rows, values = _sorted_by_factors(rows, values, axis, -1 if largest_first else 1)
-        keys = [rows[quantities.t1(axis.loop).name], *(rows[quantities.pack(g.name).name] for g in axis.packs)]
-        rows, values = _keep(rows, values, dominance.run_heads(_costs(columns, values), keys))
+        costs = columns.costs(rows, values)
+        if costs is None:
+            return rows, values
+        rows, values = _keep(rows, values, dominance.duplicates(costs))
+        for run in axis.runs[1:]:
+            keys = [rows[name] for name in run]
+            first = rows[axis.quantities[0].name]
+            order = np.lexsort((-first if largest_first else first, *reversed(keys)))
+            rows, values = _select(rows, order), values[:, order]
+            costs = columns.costs(rows, values)
+            if costs is None:
+                return rows, values
+            rows, values = _keep(rows, values, dominance.run_heads(costs, [key[order] for key in keys]))
     return rows, values
-
-
-def _sorted_by_factors(rows: Rows, values: NDArray[np.float64], axis: Axis, sign: int) -> tuple[Rows, NDArray[np.float64]]:
-    assert axis.loop is not None
-    inner, outer = rows[quantities.t2(axis.loop).name], rows[quantities.t1(axis.loop).name]
-    packs = [rows[quantities.pack(g.name).name] for g in axis.packs]
-    order = np.lexsort((sign * inner, *packs, outer))
-    return {name: v[order] for name, v in rows.items()}, values[:, order]
-
-
-def _costs(columns: Sequence[Column], values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Columns in which smaller is better; those used both ways count in both directions."""
-    parts = [values[[c.low for c in columns]], -values[[c.high for c in columns]]]
-    return np.concatenate(parts)
 
 
 def _keep(rows: Rows, values: NDArray[np.float64], keep: NDArray[np.bool_]) -> tuple[Rows, NDArray[np.float64]]:

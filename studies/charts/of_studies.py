@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from ithaca.solver.certificate import Status
+from ithaca.results.certificate import Status
 from ithaca.studies.charts.chart import Coordinate, LineChart, Series, metric_label, wide_spread
 from ithaca.studies.front import Front
 from ithaca.studies.grid import Axis
@@ -34,11 +34,11 @@ def study_chart(study: Study) -> LineChart:
             index = (position,) if other is None else (position, place) if x_number == 0 else (place, position)
             answer, x = study.points[index].answer, _coordinate(x_axis, position)
             status, bound = answer.certificate.status, answer.certificate.lower_bound
-            if answer.solution is None or answer.value is None:
+            if answer.found is None or answer.value is None:
                 missing.append((x, f"{name}: {status.value}" if name else status.value))
                 continue
             low = None if status is Status.OPTIMAL or bound is None else float(bound)
-            note = f"{answer.solution.problem.array.name}, {status.value}"
+            note = f"{answer.found.problem.design.name}, {status.value}"
             rows.append((x, float(answer.value), low, note))
         if not rows:
             continue
@@ -68,7 +68,7 @@ def front_chart(front: Front, title: str = "Pareto front") -> LineChart:
     check_front_plottable(len(front.objectives))
     points = front.points
     x, y = (tuple(float(p.values[i]) for p in points) for i in (0, 1))
-    notes = tuple(f"{p.problem.array.name}: " + ", ".join(_text(v) for v in p.values) for p in points)
+    notes = tuple(f"{p.problem.design.name}: " + ", ".join(_text(v) for v in p.values) for p in points)
     third = len(front.objectives) == 3
     if not front.complete:
         title += f"\npartial: {front.unfinished}"

@@ -8,8 +8,8 @@ from enum import Enum
 from fractions import Fraction
 
 from ithaca.formulations.problem import Problem
-from ithaca.solver.certificate import Status
-from ithaca.studies.answer import Answer
+from ithaca.results.certificate import Status
+from ithaca.results.solution import Solution
 from ithaca.studies.marginal import Solve, marginal_values
 
 #: By how much limits are raised, one at a time (%).
@@ -64,12 +64,12 @@ class Change:
         return (self.before - self.after) / abs(self.before) if self.before else None
 
 
-def search_further(before: Fraction, answer: Answer) -> Change | None:
+def search_further(before: Fraction, answer: Solution) -> Change | None:
     """The change of an objective by searching on; None if nothing was found again."""
-    if answer.solution is None or answer.value is None:
+    if answer.found is None or answer.value is None:
         return None
     proven = answer.certificate.status is Status.OPTIMAL
-    return Change(Kind.SEARCH, answer.solution.problem.array.name, before, answer.value, proven)
+    return Change(Kind.SEARCH, answer.found.problem.design.name, before, answer.value, proven)
 
 
 def other_designs(before: Fraction, others: Iterable[tuple[str, Fraction]]) -> tuple[Change, ...]:
@@ -77,14 +77,14 @@ def other_designs(before: Fraction, others: Iterable[tuple[str, Fraction]]) -> t
     return tuple(Change(Kind.DESIGN, name, before, value, True) for name, value in others if value < before)
 
 
-def raised_limits(problems: Sequence[Problem], answer: Answer, solve: Solve) -> tuple[Change, ...]:
+def raised_limits(problems: Sequence[Problem], answer: Solution, solve: Solve) -> tuple[Change, ...]:
     """The optimum with each limit raised, by each of `RAISES`.
 
     Parameters
     ----------
     problems : sequence of Problem
         One per design, alike in everything else.
-    answer : Answer
+    answer : Solution
         The optimum over them.
     solve : callable
         Solves problems from starts.
@@ -100,17 +100,17 @@ def raised_limits(problems: Sequence[Problem], answer: Answer, solve: Solve) -> 
     return tuple(found)
 
 
-def dropped_limits(problems: Sequence[Problem], answer: Answer, solve: Solve) -> tuple[Change, ...]:
+def dropped_limits(problems: Sequence[Problem], answer: Solution, solve: Solve) -> tuple[Change, ...]:
     """The optimum without any limit; nothing where it was not found, or was not known with the limits."""
-    best = answer.solution
+    best = answer.found
     if best is None or best.value is None:
         return ()
-    starts = [best.tiling if problem.array == best.problem.array else None for problem in problems]
+    starts = [best.configuration if problem.design == best.problem.design else None for problem in problems]
     after = solve([replace(problem, limits=()) for problem in problems], starts)
-    if after.solution is None or after.value is None:
+    if after.found is None or after.value is None:
         return ()
     proven = answer.certificate.status is after.certificate.status is Status.OPTIMAL
-    return (Change(Kind.NO_LIMITS, after.solution.problem.array.name, best.value, after.value, proven),)
+    return (Change(Kind.NO_LIMITS, after.found.problem.design.name, best.value, after.value, proven),)
 
 
 def unbound(changes: Sequence[Change]) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.studies.marginal import distinct_limits
 
 
@@ -37,7 +37,8 @@ class LimitUse:
         return self.slack / self.bound if self.bound > 0 else None
 
 
-def limit_uses(problem: Problem, costs: Costs) -> tuple[LimitUse, ...]:
+def limit_uses(problem: Problem, configuration: Mapping[str, int]) -> tuple[LimitUse, ...]:
     """Every limit of a problem, the one with the least left first (relative to the limit)."""
-    uses = [LimitUse(limit.metric, limit.used(costs), limit.bound) for limit in distinct_limits(problem.limits)]
+    metrics = problem.metrics(configuration)
+    uses = [LimitUse(limit.metric, limit.used(metrics), limit.bound) for limit in distinct_limits(problem.limits)]
     return tuple(sorted(uses, key=lambda use: use.slack_share or Fraction(0)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic.design import systolic
 from ithaca.studies.network.problems import layer_problems
 from ithaca.studies.network.request import NetworkRequest
 from ithaca.workloads.errors import InputError
@@ -23,7 +24,7 @@ def common_designs(network: Network, request: NetworkRequest, mode: str) -> list
     if len(kernels) > 1:
         names = ", ".join(dict.fromkeys(name for name, _ in kernels))
         raise InputError(f"--mode {mode} needs layers of one kernel, but {network.name} has {names}; select with --layers")
-    each = [{p.array.name: p for p in part.problems} for part in layer_problems(network, request)]
+    each = [{p.design.name: p for p in part.problems} for part in layer_problems(network, request)]
     shared = [name for name in each[0] if all(name in own for own in each)]
     if not shared:
         raise InputError(f"the layers of {network.name} have no design in common; see --dataflow and --layers")
@@ -32,4 +33,4 @@ def common_designs(network: Network, request: NetworkRequest, mode: str) -> list
 
 def named(problems: Sequence[Problem]) -> tuple[tuple[str, ...], str]:
     """Dataflow and permutation of problems of one design."""
-    return problems[0].array.dataflow, problems[0].array.permutation
+    return systolic(problems[0]).array.dataflow, systolic(problems[0]).array.permutation

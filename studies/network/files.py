@@ -6,35 +6,34 @@ Fraction reference, and the document of what was read must be the document in th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from ithaca.formulations.algebra.parsing import parse_expression
-from ithaca.formulations.data_types import data_type
 from ithaca.formulations.json_numbers import json_number, parse_json, read_text, refuse, refuse_invalid
 from ithaca.formulations.platform import Platform
-from ithaca.formulations.problem import Objective, Problem, SpaceOptions
-from ithaca.formulations.systolic.dataflows import find_dataflow
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.schema import read_objective
+from ithaca.formulations.systolic.data_types import data_type
+from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.membership import feasible_value
+from ithaca.formulations.systolic.design import systolic_problem
+from ithaca.formulations.systolic.family import FAMILY
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.physical_array import ANY_ARRAY, PhysicalArray
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.formulations.systolic.tiling import Tiling, group_packs
-from ithaca.solver.certificate import Certificate, Status
-from ithaca.solver.result_files import EDITED
-from ithaca.solver.schema import ProofDocument
-from ithaca.solver.shared.fronts import Minimise
-from ithaca.solver.solution import Shortfall, Solution, make_solution
-from ithaca.studies.answer import Answer
-from ithaca.studies.network import schema
+from ithaca.results.certificate import Certificate
+from ithaca.results.files import EDITED, check_certificate, check_legal
+from ithaca.results.schema import ProofDocument
+from ithaca.results.solution import Solution, make_solution
+from ithaca.studies.network import documents as schema
 from ithaca.studies.network.documents import network_document
 from ithaca.studies.network.request import NetworkRequest
 from ithaca.studies.network.result import ArrayResult, Failure, LayerResult, NetworkResult, SharedDesign, Total
+from ithaca.studies.shared.fronts import Minimise
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind
 
@@ -102,10 +101,10 @@ def _request(read: schema.NetworkResultDocument) -> NetworkRequest:
     return NetworkRequest(
         data=data_type(read.dtype),
         platform=Platform(read.platform.name, "", read.technology.technology(), {}),
-        limits=read.platform.upper_limits(),
-        objective=Objective(read.objective, parse_expression(read.objective, where="objective", allowed=METRICS)),
+        limits=read.platform.upper_limits(METRICS),
+        objective=read_objective(read.objective, "objective", METRICS),
         edition=Edition(read.edition),
-        space=SpaceOptions(**read.space.model_dump()),
+        space=read.space.options(),
         arrays=read.partition.arrays,
         minimise=Minimise(read.partition.minimise),
     )
@@ -114,29 +113,30 @@ def _request(read: schema.NetworkResultDocument) -> NetworkRequest:
 def _layer(read: schema.LayerDocument, request: NetworkRequest) -> LayerResult:
     layer = Layer(read.name, read.workload.nest(), read.count, tuple(read.sources))
     certificate = _certificate(read.certificate, read.value, "certificate")
-    solution = None
-    if read.best is not None:
-        problem = _problem(layer, request, read.best.dataflow, read.best.permutation, read.best.physical)
-        tiling = read.best.tiling
-        packs = group_packs(problem.array, tiling.pack, "best.tiling.pack")
-        given = Tiling(tiling.array_part, tiling.latency_hiding, tiling.simd, packs)
-        if feasible_value(problem, given) is None:
-            raise InputError("best.tiling is not one of the design space, or exceeds a limit")
-        solution = make_solution(problem, given, certificate)
-    falls = tuple((s.design, Shortfall(s.metric, s.bound, s.smallest, s.others_kept, s.proven)) for s in read.shortfalls)
+    falls = tuple(s.shortfall(s.design) for s in read.shortfalls)
     designs = tuple(_design(design, layer, request, f"designs[{index}]") for index, design in enumerate(read.designs))
-    return LayerResult(layer, Answer(solution, certificate, falls), designs, read.array)
+    if read.best is None:
+        problem = designs[0].problem if designs else _problem(layer, request, dataflows(layer.nest)[0], layer.nest.output.array)
+        solution = Solution(problem, None, None, certificate, falls)
+    else:
+        problem = _problem(layer, request, read.best.dataflow, read.best.permutation, read.best.physical)
+        given = FAMILY.configuration(problem.design, read.best.tiling)
+        if problem.feasible_value(given) is None:
+            check_legal(problem.space, given, "best.tiling")
+            raise InputError("best.tiling exceeds a limit or breaks a condition of the design; allowed: one that does not")
+        solution = make_solution(problem, given, certificate, falls)
+    return LayerResult(layer, solution, designs, read.array)
 
 
 def _design(read: schema.DesignDocument, layer: Layer, request: NetworkRequest, at: str) -> Solution:
     problem = _problem(layer, request, read.dataflow, read.permutation)
-    return Solution(problem, None, read.value, _certificate(read.certificate, read.value, f"{at}.certificate"), {}, {})
+    return Solution(problem, None, read.value, _certificate(read.certificate, read.value, f"{at}.certificate"))
 
 
 def _problem(
     layer: Layer,
     request: NetworkRequest,
-    dataflow: list[str],
+    dataflow: Sequence[str],
     permutation: str,
     given: schema.PhysicalDocument | None = None,
 ) -> Problem:
@@ -147,10 +147,12 @@ def _problem(
         lanes, packs, buffers = parts
         physical = PhysicalArray(lanes, given.simd, packs, buffers, given.idle_lanes)
     technology = request.platform.technology
-    return Problem(layer.nest, array, request.data, request.limits, request.objective, request.space, technology, physical)
+    return systolic_problem(
+        layer.nest, array, request.data, request.limits, request.objective, request.space, technology, physical
+    )
 
 
-def _choice(read: schema.ChoiceDocument, at: str) -> SharedDesign:
+def _choice(read: schema.SharedDesignDocument, at: str) -> SharedDesign:
     total = _total(read.value, read.certificate, at)
     return SharedDesign(
         read.kernel,
@@ -175,14 +177,9 @@ def _total(value: Fraction | None, certificate: ProofDocument, at: str) -> Total
 
 def _certificate(read: ProofDocument, value: Fraction | None, at: str) -> Certificate:
     """A certificate that its value does not contradict."""
-    status, bound = Status(read.status), read.lower_bound
-    if (status in (Status.OPTIMAL, Status.FEASIBLE)) != (value is not None):
-        raise InputError(f"{at}.status is '{read.status}', which contradicts the value")
-    if value is not None and bound is not None and bound > value:
-        raise InputError(f"{at}.lower_bound is above the value")
-    if status is Status.OPTIMAL and bound != value:
-        raise InputError(f"{at}.status is 'optimal', but lower_bound is not the value")
-    return Certificate(status, bound, read.gap, read.method, 0, 0.0)
+    certificate = read.certificate()
+    check_certificate(certificate, value, at)
+    return certificate
 
 
 def _check_total(result: NetworkResult) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ithaca.formulations.problem import Problem
-from ithaca.solver.certificate import Status
-from ithaca.solver.portfolio import best_solution
-from ithaca.solver.solution import Solution
-from ithaca.studies.answer import Answer
-from ithaca.studies.best import make_answer
+from ithaca.results.certificate import Status
+from ithaca.results.solution import Solution
+from ithaca.studies.best import over_all
 from ithaca.studies.network.problems import layer_problems
 from ithaca.studies.network.request import NetworkRequest
 from ithaca.studies.network.result import Failure
@@ -41,18 +39,9 @@ class SolvedLayer:
         """The outcomes that are solutions."""
         return tuple(outcome for outcome in self.outcomes if isinstance(outcome, Solution))
 
-    def best(self) -> Answer:
+    def best(self) -> Solution:
         """The best of all designs; where one failed, no lower bound is known."""
-        solutions = self.solutions
-        certificates = [solution.certificate for solution in solutions]
-        infeasible = len(solutions) == len(self.outcomes) and all(c.status is Status.INFEASIBLE for c in certificates)
-        bounds = [c.lower_bound for c in certificates if c.status is not Status.INFEASIBLE]
-        bounds += [None] * (len(self.outcomes) - len(solutions))
-        method = "+".join(dict.fromkeys(part for c in certificates for part in c.method.split("+"))) or "none"
-        nodes, seconds = sum(c.nodes for c in certificates), sum(c.seconds for c in certificates)
-        answer = make_answer(best_solution(solutions), bounds, infeasible, method, nodes, seconds)
-        falls = tuple((s.problem.array.name, shortfall) for s in solutions for shortfall in s.shortfalls)
-        return replace(answer, shortfalls=falls if infeasible else ())
+        return over_all(self.problems[0], self.solutions, missing=len(self.outcomes) - len(self.solutions))
 
 
 @dataclass(frozen=True)
@@ -85,7 +74,7 @@ def solve_layers(network: Network, request: NetworkRequest, options: RunOptions)
         If the request does not fit the network, or the engine refuses every problem.
     """
     posed = layer_problems(network, request)
-    jobs = [Job(f"{part.layer.name} {problem.array.name}", problem) for part in posed for problem in part.problems]
+    jobs = [Job(f"{part.layer.name} {problem.design.name}", problem) for part in posed for problem in part.problems]
     found = run_problems(jobs, options)
     if isinstance(found[0], Failure) and all(isinstance(f, Failure) and f.refused for f in found):
         raise InputError(found[0].reason)

@@ -7,13 +7,13 @@ stream of inputs) or for all of them one after the other (the time of one input)
 from __future__ import annotations
 
 from ithaca.solver.progress import Progress
-from ithaca.solver.shared.pipeline import PipelineSearch
 from ithaca.studies.network.common_designs import common_designs
 from ithaca.studies.network.joint_results import array_of, layer_on, nothing, total_of
 from ithaca.studies.network.request import NetworkRequest
 from ithaca.studies.network.result import ArrayResult, LayerResult, NetworkResult
 from ithaca.studies.network.runner import RunOptions, RunState
 from ithaca.studies.network.totals import require_sum
+from ithaca.studies.shared.pipeline import PipelineSearch
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.network import Layer, Network
 
@@ -64,7 +64,7 @@ def solve_multi_array(network: Network, request: NetworkRequest, options: RunOpt
     total = total_of(outcome.value, outcome.lower_bound, outcome.plans, outcome.seconds)
     complete = options.search.gap_is_met(outcome.value, outcome.lower_bound)
     if outcome.value is None:
-        return NetworkResult(MODE, network, request, "exact", nothing(network.layers, total), total, complete)
+        return NetworkResult(MODE, network, request, "exact", nothing(network, request, total), total, complete)
     layers: list[LayerResult] = []
     arrays: list[ArrayResult] = []
     for number, stage in enumerate(outcome.stages):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic.design import systolic_problem
 from ithaca.formulations.systolic.design_choice import choose_designs
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.studies.network.request import NetworkRequest
@@ -52,7 +53,7 @@ def layer_problems(network: Network, request: NetworkRequest) -> tuple[LayerProb
             LayerProblems(
                 layer,
                 tuple(
-                    Problem(
+                    systolic_problem(
                         layer.nest,
                         array,
                         request.data,

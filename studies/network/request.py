@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ithaca.formulations.data_types import DataType
 from ithaca.formulations.platform import Platform
-from ithaca.formulations.problem import Limit, Objective, SpaceOptions
+from ithaca.formulations.problem import Limit, Objective
+from ithaca.formulations.systolic.data_types import DataType
+from ithaca.formulations.systolic.design import SpaceOptions
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.solver.shared.fronts import Minimise
+from ithaca.studies.shared.fronts import Minimise
 
 
 @dataclass(frozen=True)

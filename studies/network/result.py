@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from ithaca.solver.certificate import Certificate
-from ithaca.solver.solution import Solution
-from ithaca.studies.answer import Answer
+from ithaca.results.certificate import Certificate
+from ithaca.results.solution import Solution
 from ithaca.studies.network.request import NetworkRequest
 from ithaca.workloads.networks.network import Layer, Network
 
@@ -56,7 +55,7 @@ class LayerResult:
     ----------
     layer : Layer
         The layer, with its count.
-    answer : Answer
+    answer : Solution
         Its configuration, and what is proven about it within what the mode allows the layer.
     designs : tuple of Solution
         All designs that were solved for it alone.
@@ -65,14 +64,14 @@ class LayerResult:
     """
 
     layer: Layer
-    answer: Answer
+    answer: Solution
     designs: tuple[Solution, ...] = ()
     array: int | None = None
 
     @property
     def efficiency(self) -> Fraction | None:
         """DSP efficiency: operations of the unpadded nest over those its array's MAC units had cycles for."""
-        solution = self.answer.solution
+        solution = self.answer.found
         if solution is None:
             return None
         return self.layer.nest.operations / (solution.metrics["comp"] * solution.metrics["latency"])
@@ -187,7 +186,7 @@ class NetworkResult:
     @property
     def answered(self) -> bool:
         """Whether every layer has a configuration."""
-        return all(layer.answer.solution is not None for layer in self.layers)
+        return all(layer.answer.found is not None for layer in self.layers)
 
     @property
     def proven(self) -> int:
@@ -198,9 +197,9 @@ class NetworkResult:
         """Σ count · metric over all layers, of a metric of which runs take the sum; None where a layer has no configuration."""
         found = Fraction(0)
         for layer in self.layers:
-            if layer.answer.solution is None:
+            if layer.answer.found is None:
                 return None
-            found += layer.layer.count * layer.answer.solution.metrics[metric]
+            found += layer.layer.count * layer.answer.found.metrics[metric]
         return found
 
     @property
@@ -211,8 +210,8 @@ class NetworkResult:
             return None
         done = Fraction(0)
         for layer in self.layers:
-            assert layer.answer.solution is not None
-            metrics = layer.answer.solution.metrics
+            assert layer.answer.found is not None
+            metrics = layer.answer.found.metrics
             done += layer.layer.count * metrics["throughput"] * metrics["latency"]
         return done / latency
 
@@ -221,7 +220,7 @@ class NetworkResult:
         """Σ count · MAC units · latency: the operations that the layers' arrays had cycles for."""
         done = Fraction(0)
         for layer in self.layers:
-            solution = layer.answer.solution
+            solution = layer.answer.found
             if solution is None:
                 return None
             done += layer.layer.count * solution.metrics["comp"] * solution.metrics["latency"]

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from types import TracebackType
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.results.solution import Solution
 from ithaca.solver.engines import Method
 from ithaca.solver.executor import Executor, KilledError, LostError, open_executor
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import not_solved, solve_design
 from ithaca.solver.progress import Progress
-from ithaca.solver.solution import Solution
 from ithaca.studies.network.result import Failure
-from ithaca.studies.network.store import ProblemStore, as_answer, as_solution
+from ithaca.studies.network.store import ProblemStore
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import escaped
 
@@ -34,13 +34,13 @@ class Job:
         What it is, for people: layer and design.
     problem : Problem
         The problem.
-    start : Tiling or None
+    start : Configuration or None
         A configuration to start from.
     """
 
     place: str
     problem: Problem
-    start: Tiling | None = None
+    start: Configuration | None = None
 
 
 @dataclass(frozen=True)
@@ -174,11 +174,9 @@ class Runner:
             index, job = left[number]
             outcomes[index] = found = failure(job.place, outcome) if isinstance(outcome, Exception) else outcome
             del outcome  # an error holds all that its search held, which the next may need
-            if isinstance(found, Solution) and store is not None:
-                answer = as_answer(found)
-                # a search that was stopped has not gone as far as the options say
-                if answer.settled or not self.stopped:
-                    store.save([job.problem], answer, replace(self.options.search, time_limit=least))
+            # a search that was stopped has not gone as far as the options say
+            if isinstance(found, Solution) and store is not None and (found.settled or not self.stopped):
+                store.save([job.problem], found, replace(self.options.search, time_limit=least))
             self._tell(len(outcomes), len(jobs), _failures(outcomes), job.place)
         return tuple(outcomes.get(index) or not_solved(job.problem) for index, job in enumerate(jobs))
 
@@ -192,7 +190,7 @@ class Runner:
         self._runs += 1
         return left / max(rounds, 1)
 
-    def _kept(self, job: Job, time_limit: float | None) -> tuple[Solution | None, Tiling | None]:
+    def _kept(self, job: Job, time_limit: float | None) -> tuple[Solution | None, Configuration | None]:
         """A result of the store that serves, or else a configuration to start from."""
         kept = None if self.options.store is None else self.options.store.load([job.problem])
         if kept is None:
@@ -200,8 +198,8 @@ class Runner:
         options = replace(self.options.search, time_limit=time_limit)
         # an engine that ended by itself, without a proof, would do so again
         if kept.serves(options) or kept.time_limit == time_limit:
-            return as_solution(job.problem, kept.answer), None
-        return None, None if kept.answer.solution is None else kept.answer.solution.tiling
+            return kept.answer, None
+        return None, kept.answer.configuration
 
     def _tell(self, done: int, total: int, failed: int, place: str, progress: Progress | None = None) -> None:
         if self.options.report is not None:

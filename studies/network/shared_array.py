@@ -7,13 +7,13 @@ them. The total is minimised over designs, hardware and tilings together.
 from __future__ import annotations
 
 from ithaca.solver.progress import Progress
-from ithaca.solver.shared.search import SharedSearch
 from ithaca.studies.network.common_designs import common_designs
 from ithaca.studies.network.joint_results import array_of, layer_on, nothing, total_of
 from ithaca.studies.network.request import NetworkRequest
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions, RunState
 from ithaca.studies.network.totals import require_sum
+from ithaca.studies.shared.search import SharedSearch
 from ithaca.workloads.networks.network import Network
 
 MODE = "shared-array"
@@ -56,7 +56,7 @@ def solve_shared_array(network: Network, request: NetworkRequest, options: RunOp
     total = total_of(value, outcome.lower_bound, outcome.hardware, outcome.seconds, infeasible=outcome.infeasible)
     complete = outcome.infeasible or options.search.gap_is_met(value, outcome.lower_bound)
     if outcome.best is None or outcome.design is None:
-        return NetworkResult(MODE, network, request, "exact", nothing(network.layers, total), total, complete)
+        return NetworkResult(MODE, network, request, "exact", nothing(network, request, total), total, complete)
     problems = designs[outcome.design]
     members = enumerate(zip(network.layers, problems, strict=True))
     layers = tuple(layer_on(layer, problem, outcome.best, position, 0) for position, (layer, problem) in members)

@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.systolic_array import SystolicArray
-from ithaca.solver.certificate import Certificate, Status
-from ithaca.solver.solution import Solution
-from ithaca.studies.answer import NOT_SOLVED, Answer
+from ithaca.results.certificate import Certificate, Status
+from ithaca.results.solution import Solution
+from ithaca.solver.portfolio import not_solved
 from ithaca.studies.network.layers import SolvedLayer, solve_layers
 from ithaca.studies.network.request import NetworkRequest
 from ithaca.studies.network.result import LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.studies.network.runner import RunOptions
-from ithaca.studies.network.store import as_answer
 from ithaca.studies.network.totals import best_total, require_sum, total
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.network import Layer, Network
@@ -41,13 +41,13 @@ class _Member:
         return self.solved.layer
 
     @cached_property
-    def answers(self) -> dict[Design, Answer]:
+    def answers(self) -> dict[Design, Solution]:
         pairs = zip(self.solved.problems, self.solved.outcomes, strict=True)
-        return {_design(p.array): as_answer(o) if isinstance(o, Solution) else NOT_SOLVED for p, o in pairs}
+        return {_design(systolic(p).array): o if isinstance(o, Solution) else not_solved(p) for p, o in pairs}
 
     @cached_property
     def buildable(self) -> dict[Design, bool]:
-        return {_design(p.array): p.array.buildable for p in self.solved.problems}
+        return {_design(systolic(p).array): systolic(p).array.buildable for p in self.solved.problems}
 
     def result(self, chosen: SharedDesign | None, without: Status) -> LayerResult:
         """The layer under the design chosen, or with a status where none is."""
@@ -57,7 +57,7 @@ class _Member:
             alone = self.solved.best()
             known = alone.certificate
             none = Certificate(without, None, None, known.method, known.nodes, known.seconds)
-            answer = Answer(None, none, alone.shortfalls)
+            answer = Solution(alone.problem, None, None, none, alone.shortfalls)
         return LayerResult(self.layer, answer, self.solved.solutions)
 
 

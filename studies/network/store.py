@@ -10,8 +10,6 @@ from pathlib import Path
 from ithaca.formulations.problem import Problem
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.solution import Solution
-from ithaca.studies.answer import Answer
 from ithaca.studies.fingerprint import fingerprint
 from ithaca.studies.store import Note, Store
 
@@ -49,16 +47,3 @@ class ProblemStore(Store):
             name = hashlib.sha256(text.encode()).hexdigest()
             self._paths[id(problem)] = problem, self.folder / f"{name}.json"
         return self._paths[id(problem)][1]
-
-
-def as_answer(solution: Solution) -> Answer:
-    """A solution of one problem as an answer."""
-    falls = tuple((solution.problem.array.name, shortfall) for shortfall in solution.shortfalls)
-    return Answer(None if solution.tiling is None else solution, solution.certificate, falls)
-
-
-def as_solution(problem: Problem, answer: Answer) -> Solution:
-    """The answer to one problem as its solution."""
-    if answer.solution is not None:
-        return answer.solution
-    return Solution(problem, None, None, answer.certificate, {}, {}, tuple(s for _, s in answer.shortfalls))

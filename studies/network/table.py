@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from ithaca.formulations.json_numbers import json_number
+from ithaca.formulations.systolic.design import systolic
 from ithaca.studies.network.result import LayerResult, NetworkResult
 
 #: What of the metrics the table shows, after latency and throughput.
@@ -59,10 +60,10 @@ def _row(result: LayerResult) -> dict[str, object]:
         "gap": "" if answer.certificate.gap is None else answer.certificate.gap,
         "status": answer.certificate.status.value,
     }
-    solution = answer.solution
+    solution = answer.found
     if solution is None or solution.tiling is None:
         return row
-    array, tiling = solution.problem.array, solution.tiling
+    array, tiling = systolic(solution.problem).array, solution.tiling
     return row | {
         "dataflow": ",".join(array.dataflow),
         "permutation": array.permutation,

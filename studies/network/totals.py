@@ -7,7 +7,8 @@ from fractions import Fraction
 
 from ithaca.formulations.algebra.expression import CeilingDivision, Constant, Expression, Maximum, Minimum, Product, Sum, Symbol
 from ithaca.formulations.problem import Objective
-from ithaca.solver.certificate import Certificate, Status, relative_gap
+from ithaca.results.certificate import Certificate, Status
+from ithaca.solver.conclusion import conclude
 from ithaca.studies.network.result import Total
 from ithaca.workloads.errors import InputError
 
@@ -54,9 +55,8 @@ def total(parts: Iterable[tuple[int, Fraction | None, Certificate]], method: str
     value = _sum((count, value) for count, value, _ in parts)
     bound = _sum((count, certificate.lower_bound) for count, _, certificate in parts)
     certificates = [certificate for *_, certificate in parts]
-    if any(c.status is Status.INFEASIBLE for c in certificates):
-        return _total(None, None, Status.INFEASIBLE, certificates, method)
-    return _total(value, bound, _status(value, bound), certificates, method)
+    infeasible = any(c.status is Status.INFEASIBLE for c in certificates)
+    return _total(value, bound, certificates, method, infeasible=infeasible)
 
 
 def best_total(totals: Sequence[Total], method: str) -> Total:
@@ -64,24 +64,23 @@ def best_total(totals: Sequence[Total], method: str) -> Total:
     certificates = [t.certificate for t in totals]
     possible = [t for t in totals if t.certificate.status is not Status.INFEASIBLE]
     if not possible:
-        return _total(None, None, Status.INFEASIBLE, certificates, method)
+        return _total(None, None, certificates, method, infeasible=True)
     bounds = [t.certificate.lower_bound for t in possible if t.certificate.lower_bound is not None]
     value = min((t.value for t in possible if t.value is not None), default=None)
     bound = min(bounds) if len(bounds) == len(possible) else None
-    return _total(value, bound, _status(value, bound), certificates, method)
-
-
-def _status(value: Fraction | None, bound: Fraction | None) -> Status:
-    if value is None:
-        return Status.UNKNOWN
-    return Status.OPTIMAL if value == bound else Status.FEASIBLE
+    return _total(value, bound, certificates, method)
 
 
 def _total(
-    value: Fraction | None, bound: Fraction | None, status: Status, certificates: Sequence[Certificate], method: str
+    value: Fraction | None,
+    bound: Fraction | None,
+    certificates: Sequence[Certificate],
+    method: str,
+    *,
+    infeasible: bool = False,
 ) -> Total:
     nodes, seconds = sum(c.nodes for c in certificates), sum(c.seconds for c in certificates)
-    return Total(value, Certificate(status, bound, relative_gap(value, bound), method, nodes, seconds))
+    return Total(value, conclude(value, bound, complete=infeasible, method=method, nodes=nodes, seconds=seconds))
 
 
 def _sum(parts: Iterable[tuple[int, Fraction | None]]) -> Fraction | None:

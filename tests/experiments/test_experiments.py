@@ -20,7 +20,7 @@ from ithaca.commands import experiment as command
 from ithaca.experiments import files, methods_compared
 from ithaca.experiments.experiment import NAMES, Claim, Experiment, Mode, Outcome, Run, Table, find_experiment
 from ithaca.experiments.files import ENDINGS, file_names, write_experiment
-from ithaca.peers.budget import Budget
+from ithaca.peers.recorder import Budget
 from ithaca.studies.charts.chart import Chart, LineChart, Series
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.writing import check_folder

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import pytest
 
-from ithaca.exports.configuration import Configuration
-from ithaca.formulations.data_types import data_type
+from ithaca.exports.configuration import ArrayConfiguration
+from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.library import workload
@@ -83,7 +83,7 @@ ROWS = (
     ),
 )
 
-Configure = Callable[..., Configuration]
+Configure = Callable[..., ArrayConfiguration]
 
 
 @pytest.fixture(params=ROWS, ids=lambda row: row.dataflow)
@@ -106,12 +106,12 @@ def configure() -> Configure:
         t2: Mapping[str, int] | None = None,
         simd: int | None = None,
         pack: Mapping[str, int] | None = None,
-    ) -> Configuration:
+    ) -> ArrayConfiguration:
         nest = workload("mm", {"i": 5, "j": 7, "k": 9, **(sizes or {})})
         array = derive(nest, tuple(row.dataflow), permutation)
         packs = {group.name: row.pack.get(group.name, 1) for group in array.packed_groups}
         tiling = Tiling({**row.t1, **(t1 or {})}, {**row.t2, **(t2 or {})}, simd or row.simd, {**packs, **(pack or {})})
-        return Configuration(nest, array, data_type(dtype), tiling)
+        return ArrayConfiguration(nest, array, data_type(dtype), tiling)
 
     return make
 

@@ -12,8 +12,8 @@ import pytest
 from ithaca.exports.autosa.folder import AUTOSA, options, sa_sizes, simd_info
 from ithaca.exports.autosa.requirements import design_obstacles, nest_obstacles
 from ithaca.exports.autosa.scop import numbered_dataflows, reuse_loops
-from ithaca.exports.configuration import Configuration
-from ithaca.formulations.data_types import data_type
+from ithaca.exports.configuration import ArrayConfiguration
+from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.tiling import Tiling
@@ -29,12 +29,12 @@ DATAFLOWS = ("o", "r", "c", "i", "or", "oc", "oi", "rc", "ri", "ci")
 SMALL = {"o": 6, "r": 5, "c": 7, "i": 6, "p": 3, "q": 2}
 
 
-def convolution(dataflow: str, dtype: str = "fp32", t1=None, t2=None, simd: int = 2, **sizes: int) -> Configuration:
+def convolution(dataflow: str, dtype: str = "fp32", t1=None, t2=None, simd: int = 2, **sizes: int) -> ArrayConfiguration:
     nest = workload("conv2d", {**SMALL, **sizes})
     array = derive(nest, tuple(dataflow), "cout")
     part = {"o": 4, "r": 4, "c": 4, "i": 4, **(t1 or {})}
     packs = {group.name: simd if group.array != "cout" else 1 for group in array.packed_groups}
-    return Configuration(nest, array, data_type(dtype), Tiling(part, {"o": 2, "r": 2, "c": 2, **(t2 or {})}, simd, packs))
+    return ArrayConfiguration(nest, array, data_type(dtype), Tiling(part, {"o": 2, "r": 2, "c": 2, **(t2 or {})}, simd, packs))
 
 
 def run(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -98,7 +98,7 @@ def test_simd_of_matrix_multiplications(dataflow, array_part, latency, simd):
     hiding = dict(zip([x for x in loops if x != "k"], latency, strict=True))
     packs = {group.name: 2 for group in array.packed_groups}
     tiling = Tiling(dict(zip(loops, array_part, strict=True)), hiding, 2, packs)
-    chosen = Configuration(nest, array, data_type("fp32"), tiling)
+    chosen = ArrayConfiguration(nest, array, data_type("fp32"), tiling)
     assert listed(sa_sizes(chosen), "simd") == simd
 
 
@@ -212,7 +212,7 @@ def test_other_nests_pass(name, tmp_path):
     array = next(a for d in dataflows(nest) if not design_obstacles(nest, a := derive(nest, d, nest.output.array)))
     packs = {group.name: 2 if group.array != nest.output.array else 1 for group in array.packed_groups}
     tiling = Tiling(dict.fromkeys(nest.band, 4), dict.fromkeys(array.latency_hiding_loops, 2), 2, packs)
-    result = run(AUTOSA.export(Configuration(nest, array, data_type("fp32"), tiling))["kernel.c"], tmp_path)
+    result = run(AUTOSA.export(ArrayConfiguration(nest, array, data_type("fp32"), tiling))["kernel.c"], tmp_path)
     assert (result.stdout, result.returncode) == ("Passed\n", 0)
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from ithaca.exports.autosa.folder import AUTOSA
-from ithaca.exports.configuration import Configuration
-from ithaca.formulations.data_types import data_type
+from ithaca.exports.configuration import ArrayConfiguration
+from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.nest import LoopNest
@@ -126,7 +126,7 @@ def test_knows_no_names(row, configure, tmp_path):
         old.simd,
         {group.replace(group[0], new[group[0]], 1): n for group, n in old.pack.items()},
     )
-    files = AUTOSA.export(Configuration(nest, derive(nest, tuple(new[x] for x in row.dataflow), "R"), known.data, tiling))
+    files = AUTOSA.export(ArrayConfiguration(nest, derive(nest, tuple(new[x] for x in row.dataflow), "R"), known.data, tiling))
     expected = AUTOSA.export(known)
     assert files["kernel.c"] == rename(expected["kernel.c"])
     assert files["autosa_command.sh"].count("kernel[]->P[") == 1
@@ -144,6 +144,6 @@ def test_a_nest_of_four_loops_and_three_inputs(tmp_path):
         2,
         {g.name: 1 if g.array == "D" else 2 for g in array.packed_groups},
     )
-    files = AUTOSA.export(Configuration(nest, array, data_type("fp32"), tiling))
+    files = AUTOSA.export(ArrayConfiguration(nest, array, data_type("fp32"), tiling))
     assert "array_part[4,4,2,4];kernel[]->latency[2,2,1];kernel[]->simd[1,2]" in files["autosa_command.sh"]
     assert run(files["kernel.c"], tmp_path).stdout == "Passed\n"

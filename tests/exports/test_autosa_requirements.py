@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from ithaca.exports.autosa.folder import AUTOSA
-from ithaca.exports.configuration import Configuration
-from ithaca.formulations.data_types import data_type
+from ithaca.exports.configuration import ArrayConfiguration
+from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
@@ -82,7 +82,7 @@ def test_only_the_designs_of_the_default_order_are_buildable():
         array.name
         for array in designs(nest)
         if not AUTOSA.obstacles(
-            Configuration(nest, array, data_type("fp32"), Tiling(t1, t2, 4, {g.name: 4 for g in array.packed_groups}))
+            ArrayConfiguration(nest, array, data_type("fp32"), Tiling(t1, t2, 4, {g.name: 4 for g in array.packed_groups}))
         )
     ]
     assert built == ["[i] C", "[j] C", "[k] C", "[i,j] C", "[i,k] C", "[j,k] C"]
@@ -92,7 +92,7 @@ def test_packs_inferred_by_the_published_estimator_may_not_divide():
     nest = workload("mm", {"i": 64, "j": 64, "k": 64})
     array = derive(nest, ("i", "j"), "C", Edition.ODYSSEY)
     tiling = Tiling({"i": 16, "j": 24, "k": 24}, {"i": 4, "j": 6}, 8, {"A": 16, "B": 16, "C_drain": 4})
-    assert AUTOSA.obstacles(Configuration(nest, array, data_type("fp32"), tiling)) == (
+    assert AUTOSA.obstacles(ArrayConfiguration(nest, array, data_type("fp32"), tiling)) == (
         "tensor A: pack 16 does not divide the last dimension of its buffer, 24 words",
         "tensor B: pack 16 does not divide the last dimension of its buffer, 24 words",
         "tensor C: pack 4 does not divide the last dimension of its buffer, 6 words",
@@ -103,7 +103,9 @@ def found_in(nest: LoopNest, permutation: str) -> tuple[str, ...]:
     array = derive(nest, nest.band[:2], permutation)
     inner = dict.fromkeys(array.latency_hiding_loops, 2)
     packs = {group.name: 1 for group in array.packed_groups}
-    return AUTOSA.obstacles(Configuration(nest, array, data_type("fp32"), Tiling(dict.fromkeys(nest.band, 4), inner, 1, packs)))
+    return AUTOSA.obstacles(
+        ArrayConfiguration(nest, array, data_type("fp32"), Tiling(dict.fromkeys(nest.band, 4), inner, 1, packs))
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,19 +8,17 @@ from pathlib import Path
 import pytest
 
 from ithaca.commands.export import TARGETS, export_result
-from ithaca.formulations.data_types import data_type
 from ithaca.formulations.json_numbers import document_text
-from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.problem import Limit
+from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.design import systolic, systolic_problem
 from ithaca.formulations.systolic.objectives import parse_objective
-from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
-from ithaca.solver.certificate import Certificate, Status
-from ithaca.solver.portfolio import best_solution
-from ithaca.solver.result import Result, result_document
-from ithaca.solver.result_files import load_result
-from ithaca.solver.solution import make_solution
+from ithaca.results.files import load_result, result_document
+from ithaca.results.result import Result
+from ithaca.results.solution import best_solution, make_solution
+from ithaca.solver.conclusion import conclude
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 
@@ -41,21 +39,11 @@ def result_file(folder: Path, name: str, sizes: dict[str, int], *dataflows: str,
         array = derive(nest, tuple(dataflow), nest.output.array)
         packs = {group.name: 2 for group in array.packed_groups}
         tiling = Tiling(dict.fromkeys(nest.band, 4), dict.fromkeys(array.latency_hiding_loops, 2), 2, packs)
-        status, gap = (Status.FEASIBLE, 0.5) if found else (Status.UNKNOWN, None)
-        certificate = Certificate(status, Fraction(1), gap, "exact", 1, 0.1)
-        problem = Problem(nest, array, data, limits, objective)
-        solutions.append(make_solution(problem, tiling if found else None, certificate))
-    result = Result(
-        nest,
-        data,
-        "u250",
-        limits,
-        Edition.EXACT,
-        "latency",
-        DEFAULT_TECHNOLOGY,
-        best_solution(solutions),
-        tuple(solutions),
-    )
+        problem = systolic_problem(nest, array, data, limits, objective)
+        configuration = systolic(problem).configuration(tiling) if found else None
+        value = problem.value(configuration) if configuration else None
+        solutions.append(make_solution(problem, configuration, conclude(value, Fraction(1), method="exact")))
+    result = Result("u250", best_solution(solutions), tuple(solutions))
     path = folder / "result.json"
     path.write_text(document_text(result_document(result)))
     return path
@@ -87,7 +75,7 @@ def test_a_design_that_scalesim_lacks_is_refused_and_the_nearest_is_the_best_tha
         export_result(path, "scalesim", tmp_path / "out", nearest=False)
     assert not (tmp_path / "out").exists()
     said = export_result(path, "scalesim", tmp_path / "out", nearest=True)
-    values = {s.array.name: s.value for s in load_result(path).solutions if s.array.dataflow != ("r", "c")}
+    values = {s.design: s.value for s in load_result(path).solutions if not s.design.startswith("[r,c]")}
     assert f"design {min(values, key=values.__getitem__)}, the best of the result's that can be expressed" in said
 
 

@@ -20,9 +20,10 @@ from ithaca.exports.report.configuration import best_configuration
 from ithaca.exports.report.landscape import above
 from ithaca.exports.report.page import report_page
 from ithaca.formulations.shown_numbers import number
-from ithaca.solver.certificate import Status
-from ithaca.solver.loaded_result import LoadedResult
-from ithaca.solver.result_files import load_result
+from ithaca.formulations.systolic.design import systolic
+from ithaca.results.certificate import Status
+from ithaca.results.files import load_result
+from ithaca.results.result import Result
 from ithaca.studies.charts.picture import HEAT, HEAT_COLOURS, ROLES, ink, luminance, short
 from ithaca.studies.explanation.explanation import explain
 from tests.command_line import ithaca
@@ -82,10 +83,10 @@ def solved(folder: Path, name: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def result(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], LoadedResult]:
-    folder, known = tmp_path_factory.mktemp("results"), dict[str, LoadedResult]()
+def result(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Result]:
+    folder, known = tmp_path_factory.mktemp("results"), dict[str, Result]()
 
-    def get(name: str) -> LoadedResult:
+    def get(name: str) -> Result:
         if name not in known:
             known[name] = load_result(solved(folder, name))
         return known[name]
@@ -93,13 +94,13 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], LoadedRe
     return get
 
 
-def page_of(result: LoadedResult, around: int = 2) -> str:
+def page_of(result: Result, around: int = 2) -> str:
     explanation = explain(result, result.solutions, None)
     return report_page(result, explanation, statements(result, explanation), around)
 
 
 @pytest.mark.parametrize("name", SOLVES)
-def test_structure(result: Callable[[str], LoadedResult], name: str) -> None:
+def test_structure(result: Callable[[str], Result], name: str) -> None:
     text = page_of(result(name))
     page = Page(text)
     assert page.misnested == []
@@ -126,7 +127,7 @@ def test_structure(result: Callable[[str], LoadedResult], name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["mm", "one"])
-def test_nothing_is_loaded_or_run(result: Callable[[str], LoadedResult], name: str) -> None:
+def test_nothing_is_loaded_or_run(result: Callable[[str], Result], name: str) -> None:
     text = page_of(result(name))
     page = Page(text)
     assert not page.all("script")
@@ -143,7 +144,7 @@ def test_nothing_is_loaded_or_run(result: Callable[[str], LoadedResult], name: s
 
 
 @pytest.mark.parametrize("name", ["mm", "odyssey", "asic", "conv"])
-def test_figures_are_the_results(result: Callable[[str], LoadedResult], name: str) -> None:
+def test_figures_are_the_results(result: Callable[[str], Result], name: str) -> None:
     loaded = result(name)
     best = loaded.best
     assert best is not None
@@ -156,16 +157,17 @@ def test_figures_are_the_results(result: Callable[[str], LoadedResult], name: st
     for factor in (*best.tiling.array_part.values(), *best.tiling.latency_hiding.values(), best.tiling.simd):
         assert number(factor) in cells
     designs = [text for text in page.texts["th"] if text.startswith("[")]
-    assert sorted(designs) == sorted(s.array.name for s in loaded.designs)
-    costs = loaded.problem(best.array).costs(best.tiling)
+    assert sorted(designs) == sorted(s.design for s in loaded.designs)
+    assert best.configuration is not None
+    costs = systolic(best.problem).costs(best.configuration)
     for module, cost in costs.modules.items():
         assert module in page.texts["th"]
         assert number(cost.total) in cells
     for limit in loaded.limits:
-        assert number(limit.used(costs)) in cells
+        assert number(limit.used(best.metrics)) in cells
 
 
-def test_names_of_users_are_escaped(result: Callable[[str], LoadedResult]) -> None:
+def test_names_of_users_are_escaped(result: Callable[[str], Result]) -> None:
     name = "<script>alert('x')</script>\"&amp;"
     text = page_of(replace(result("conv"), platform_name=name))
     page = Page(text)
@@ -173,11 +175,11 @@ def test_names_of_users_are_escaped(result: Callable[[str], LoadedResult]) -> No
     assert page.texts["h1"] == [f"conv2d on {name}"]
 
 
-def test_the_same_result_gives_the_same_page(result: Callable[[str], LoadedResult]) -> None:
+def test_the_same_result_gives_the_same_page(result: Callable[[str], Result]) -> None:
     assert page_of(result("conv")) == page_of(result("conv"))
 
 
-def test_the_array_is_laid_out_by_its_model(result: Callable[[str], LoadedResult]) -> None:
+def test_the_array_is_laid_out_by_its_model(result: Callable[[str], Result]) -> None:
     loaded = result("inside")
     known = best_configuration(loaded, explain(loaded, loaded.solutions, None))
     assert known is not None
@@ -204,7 +206,7 @@ def test_a_large_array_is_elided_with_true_counts() -> None:
     assert elided(172, 5) == [0, 1, 2, 3, None, 171]
 
 
-def test_landscape_holds_the_answer_and_no_better_point(result: Callable[[str], LoadedResult]) -> None:
+def test_landscape_holds_the_answer_and_no_better_point(result: Callable[[str], Result]) -> None:
     from ithaca.exports.report.landscape import survey
 
     loaded = result("mm")
@@ -242,7 +244,7 @@ def test_cells_can_be_read_on_every_colour() -> None:
     assert all(luminance(to_rgb(b)) < luminance(to_rgb(a)) for a, b in pairwise(fills))
 
 
-def test_charts_have_the_colours_of_the_page(result: Callable[[str], LoadedResult]) -> None:
+def test_charts_have_the_colours_of_the_page(result: Callable[[str], Result]) -> None:
     text = page_of(result("mm"))
     charts = re.findall(r"<svg.*?</svg>", text, re.DOTALL)
     used = set(re.findall(r"var\(--([a-z-]+)\)", "".join(charts)))
@@ -299,7 +301,7 @@ def test_results_without_a_configuration(tmp_path: Path, options: str, words: li
     assert Page(text).misnested == []
 
 
-def test_the_command_writes_whole_pages_or_none(tmp_path: Path, result: Callable[[str], LoadedResult]) -> None:
+def test_the_command_writes_whole_pages_or_none(tmp_path: Path, result: Callable[[str], Result]) -> None:
     file, out = solved(tmp_path, "conv"), tmp_path / "page.html"
     assert ithaca("report", file, "-o", out, "--time-limit", "5").returncode == 0
     text = out.read_text(encoding="utf-8")
@@ -324,7 +326,7 @@ def test_bad_options(tmp_path: Path, options: str) -> None:
     assert options.split()[0].removeprefix("--quick") in done.stderr or "--time-limit" in done.stderr
 
 
-def test_bounds_that_are_not_met_are_told(result: Callable[[str], LoadedResult]) -> None:
+def test_bounds_that_are_not_met_are_told(result: Callable[[str], Result]) -> None:
     loaded = result("conv")
     assert loaded.best is not None
     assert loaded.best.value is not None

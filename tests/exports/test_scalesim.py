@@ -11,11 +11,11 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from ithaca.exports.configuration import Configuration
+from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.exports.scalesim.folder import SCALESIM
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.data_types import data_type
 from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.tiling import Tiling
@@ -128,13 +128,13 @@ def read_topology(files) -> tuple[list[str], list[int]]:
 # -- configurations ----------------------------------------------------------------------
 
 
-def configuration(name: str, dataflow: str, sizes: dict[str, int], simd: int = 2, dtype: str = "fp32") -> Configuration:
+def configuration(name: str, dataflow: str, sizes: dict[str, int], simd: int = 2, dtype: str = "fp32") -> ArrayConfiguration:
     nest = workload(name, sizes)
     array = derive(nest, tuple(dataflow), nest.output.array)
     parts = {loop: 4 + 4 * at for at, loop in enumerate(nest.band)}
     t2 = dict.fromkeys(array.latency_hiding_loops, 2)
     packs = {group.name: 1 for group in array.packed_groups}
-    return Configuration(nest, array, data_type(dtype), Tiling(parts, t2, simd, packs))
+    return ArrayConfiguration(nest, array, data_type(dtype), Tiling(parts, t2, simd, packs))
 
 
 MM = {"i": 24, "j": 40, "k": 72}
@@ -253,7 +253,9 @@ def test_buffers_hold_what_the_designs_do():
     nest = workload("mm", {"i": 1024, "j": 1024, "k": 1024})
     array = derive(nest, ("i", "j"), "C")
     tiling = Tiling({"i": 205, "j": 172, "k": 64}, {"i": 41, "j": 4}, 8, {"A": 16, "B": 16, "C_drain": 4})
-    preset = read_configuration(SCALESIM.export(Configuration(nest, array, data_type("fp32"), tiling))).architecture_presets
+    preset = read_configuration(
+        SCALESIM.export(ArrayConfiguration(nest, array, data_type("fp32"), tiling))
+    ).architecture_presets
     # two halves of 205 × 64 and of 172 × 64 words; one output tile, 205 × 172
     assert preset.ifmapsramszkb == -(-2 * 205 * 64 // 1024)
     assert preset.filtersramszkb == -(-2 * 172 * 64 // 1024)

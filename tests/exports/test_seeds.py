@@ -12,23 +12,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ithaca.exports.seeds.diverse import diverse_tilings
+from ithaca.exports.seeds.diverse import diverse_configurations
 from ithaca.exports.seeds.for_csv import csv_text, seed_points
 from ithaca.exports.seeds.for_odyssey import odyssey_ancestor, odyssey_parameters, odyssey_text, pack_names
 from ithaca.exports.seeds.for_opentuner import opentuner_files, opentuner_seeds
-from ithaca.exports.seeds.parameters import parameter_space
-from ithaca.exports.seeds.scoring import INFEASIBLE, penalised, score
+from ithaca.exports.seeds.parameters import INFEASIBLE, parameter_space, penalised, score
 from ithaca.exports.seeds.seeds import Seeds
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
-from ithaca.formulations.data_types import DATA_TYPES
-from ithaca.formulations.problem import Limit, Problem, SpaceOptions
-from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
 from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.formulations.systolic.points import load_points
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import InputError
@@ -44,50 +43,53 @@ def conv_problem(dataflow: tuple[str, ...], permutation: str = "cout") -> Proble
     nest = workload("conv2d", {"o": 8, "r": 6, "c": 6, "i": 8, "p": 3, "q": 3})
     limits = (Limit("dsp", Fraction(320)), Limit("bram18k", Fraction(200)))
     array = derive(nest, dataflow, permutation, Edition.EXACT)
-    return Problem(nest, array, DATA_TYPES["fp32"], limits, parse_objective("latency"))
+    return systolic_problem(nest, array, DATA_TYPES["fp32"], limits, parse_objective("latency"))
 
 
 @pytest.fixture(scope="module")
 def seeds() -> Seeds:
     """Eight seeds of a small problem."""
     problem = mm_problem(SMALL)
-    return Seeds(parameter_space(problem), diverse_tilings(problem, 8))
+    return Seeds(parameter_space(problem), diverse_configurations(problem, 8))
 
 
 # -- parameters ----------------------------------------------------------------------------
 
 
 @given(mm_points())
-def test_decode_undoes_encode(point: tuple[Problem, Tiling]) -> None:
-    problem, tiling = point
+def test_decode_undoes_encode(point: tuple[Problem, Configuration]) -> None:
+    problem, found = point
+    if not problem.space.contains(found):  # packs that depend on several loops were drawn independently
+        return
     space = parameter_space(problem)
-    parameters = space.encode(tiling)
+    parameters = space.encode(found)
     assert tuple(parameters) == space.names
     for p in space.parameters:
         assert p.low <= parameters[p.name] <= p.high
-    assert space.decode(parameters) == tiling
-    assert space.named(space.vector(tiling)) == parameters
-    assert space.is_legal(tiling)
+    assert space.decode(parameters) == found
+    assert space.named(space.vector(found)) == parameters
+    assert space.is_legal(found)
 
 
-def legal(problem: Problem, tiling: Tiling) -> bool:
+def legal(problem: Problem, configuration: Configuration) -> bool:
     """DESIGN.md §4 and step 5 of §5, stated anew (exact edition)."""
-    array, word = problem.array, problem.data.bytes
+    design = systolic(problem)
+    tiling, array, word = design.tiling(configuration), design.array, design.data.bytes
     if tiling.simd * word > 32 or tiling.simd.bit_count() != 1:
         return False
     for loop in array.band:
-        outer, inner, extent = tiling.array_part[loop], tiling.t2(array, loop), problem.nest.sizes[loop]
+        outer, inner, extent = tiling.array_part[loop], tiling.t2(array, loop), design.nest.sizes[loop]
         if not 1 <= outer <= max(2 * extent, 16) or outer % inner:
             return False
-        if loop in array.dataflow and outer // inner < problem.space.min_lanes:
+        if loop in array.dataflow and outer // inner < design.options.min_lanes:
             return False
-        if problem.space.divisors_only and extent % outer:
+        if design.options.divisors_only and extent % outer:
             return False
-    values = tiling.quantities(array, problem.nest.sizes)
+    values = {**configuration, **design.extents}
     for group in array.packed_groups:
         pack, at_l1 = tiling.pack[group.name], group.buffers[0].level == 1
         last = group.packing.last.evaluate(values, FRACTION)
-        accesses = {a.array: a for a in problem.nest.accesses}
+        accesses = {a.array: a for a in design.nest.accesses}
         floor = tiling.simd if accesses[group.array].indexed_by(array.simd_loop) else 1
         if pack.bit_count() != 1 or pack % floor or last % pack:
             return False
@@ -118,15 +120,16 @@ def test_any_integers_decode_to_a_legal_tiling(
     except InputError:  # two lanes of a loop of one iteration, without padding
         return
     chosen = {p.name: data.draw(st.integers(p.low - 1, p.high + 1), p.name) for p in found.parameters}
-    tiling = found.decode(chosen)
-    assert legal(problem, tiling)
-    assert found.decode(found.encode(tiling)) == tiling
+    configuration = found.decode(chosen)
+    assert legal(problem, configuration)
+    assert found.decode(found.encode(configuration)) == configuration
+    tiling = systolic(problem).tiling(configuration)
     if space == SpaceOptions():
         # t1 is taken as it is; t2 becomes the largest divisor of t1 not above it
-        for loop in problem.array.band:
+        for loop in systolic(problem).array.band:
             p = next(p for p in found.parameters if p.name == f"t1_{loop}")
             t1 = min(max(chosen[p.name], 1), p.high)
-            if loop != problem.array.simd_loop:
+            if loop != systolic(problem).array.simd_loop:
                 wanted = max(chosen[f"t2_{loop}"], 1)
                 assert tiling.array_part[loop] == t1
                 assert tiling.latency_hiding[loop] == max(d for d in range(1, t1 + 1) if t1 % d == 0 and d <= wanted)
@@ -138,9 +141,9 @@ def test_any_integers_decode_in_the_odyssey_edition_too() -> None:
     assert not [name for name in space.names if name.startswith("pack")]
     draw = np.random.default_rng(0)
     for _ in range(100):
-        tiling = space.decode({p.name: int(draw.integers(p.low, p.high + 1)) for p in space.parameters})
-        assert space.is_legal(tiling)
-        for pack in tiling.pack.values():
+        configuration = space.decode({p.name: int(draw.integers(p.low, p.high + 1)) for p in space.parameters})
+        assert space.is_legal(configuration)
+        for pack in systolic(problem).tiling(configuration).pack.values():
             assert pack.bit_count() == 1
 
 
@@ -162,7 +165,7 @@ def test_wrong_parameters_are_refused_by_name(seeds: Seeds, change: dict[str, fl
 
 def test_whole_numbers_of_any_type_are_taken(seeds: Seeds) -> None:
     as_floats = {name: np.float64(value) for name, value in seeds.parameters[0].items()}
-    assert seeds.space.decode(as_floats) == seeds.tilings[0]  # type: ignore[arg-type]
+    assert seeds.space.decode(as_floats) == seeds.configurations[0]  # type: ignore[arg-type]
 
 
 def test_an_empty_design_space_is_refused() -> None:
@@ -182,10 +185,10 @@ def test_score_is_the_reference_and_its_violation_says_feasible() -> None:
     for _ in range(300):
         chosen = {p.name: int(draw.integers(p.low, p.high + 1)) for p in space.parameters}
         value, violation = score(space, chosen)
-        costs = problem.costs(space.decode(chosen))
-        assert value == problem.value(costs)
+        configuration = space.decode(chosen)
+        assert value == problem.value(configuration)
         assert violation >= 0
-        kept = not problem.exceeded(costs) and bool(costs.meets_bounds)
+        kept = not problem.exceeded(configuration) and bool(systolic(problem).costs(configuration).meets_bounds)
         assert (violation == 0) == kept
         loss = penalised(space, chosen)
         assert loss == (float(value) if kept else pytest.approx(INFEASIBLE * (1 + float(violation))))
@@ -217,55 +220,52 @@ CASES = {
 def test_seeds_begin_with_the_optimum_and_are_feasible_distinct_and_sorted(case: str) -> None:
     problem = CASES[case]
     space = parameter_space(problem)
-    tilings = diverse_tilings(problem, 4, seed=3)
-    assert len(tilings) == 4
-    assert len({tuple(space.vector(t)) for t in tilings}) == 4
+    found = diverse_configurations(problem, 4, seed=3)
+    assert len(found) == 4
+    assert len({tuple(space.vector(one)) for one in found}) == 4
     values = []
-    for tiling in tilings:
-        assert space.is_legal(tiling)
-        if problem.array.edition is Edition.EXACT:
-            assert legal(problem, tiling)
-        costs = problem.costs(tiling)
-        assert not problem.exceeded(costs)
-        assert bool(costs.meets_bounds)
-        values.append(problem.value(costs))
+    for configuration in found:
+        assert space.is_legal(configuration)
+        if systolic(problem).array.edition is Edition.EXACT:
+            assert legal(problem, configuration)
+        assert not problem.exceeded(configuration)
+        assert bool(systolic(problem).costs(configuration).meets_bounds)
+        values.append(problem.value(configuration))
     assert values == sorted(values)
     assert values[0] == solve_exact(problem).value
 
 
 def test_the_seed_of_the_random_numbers_decides() -> None:
     problem = mm_problem((12, 10, 8))
-    assert diverse_tilings(problem, 6, seed=1) == diverse_tilings(problem, 6, seed=1)
-    assert diverse_tilings(problem, 6, seed=1) != diverse_tilings(problem, 6, seed=2)
-    assert diverse_tilings(problem, 1) == (solve_exact(problem).tiling,)
+    assert diverse_configurations(problem, 6, seed=1) == diverse_configurations(problem, 6, seed=1)
+    assert diverse_configurations(problem, 6, seed=1) != diverse_configurations(problem, 6, seed=2)
+    assert diverse_configurations(problem, 1) == (solve_exact(problem).configuration,)
 
 
 def test_seeds_spread(seeds: Seeds) -> None:
     """Not one corner of the space: several SIMD factors, lane counts, tile sizes."""
-    assert len({t.simd for t in seeds.tilings}) >= 3
-    for loop in "ij":
-        assert len({t.array_part[loop] // t.latency_hiding[loop] for t in seeds.tilings}) >= 3
-        assert len({t.array_part[loop] for t in seeds.tilings}) >= 3
+    for quantity in ("t2.k", "lanes.i", "t1.i", "lanes.j", "t1.j"):
+        assert len({configuration[quantity] for configuration in seeds.configurations}) >= 3
 
 
 def test_known_configurations_come_first_and_must_be_feasible(seeds: Seeds) -> None:
     problem = seeds.space.problem
-    known = (seeds.tilings[5], seeds.tilings[2])
-    grown = diverse_tilings(problem, 6, known=known)
+    known = (seeds.configurations[5], seeds.configurations[2])
+    grown = diverse_configurations(problem, 6, known=known)
     assert grown[:2] == known
     assert len(grown) == 6
-    assert diverse_tilings(problem, 1, known=known) == known[:1]
-    assert diverse_tilings(problem, 3, known=known[:1] * 2)[:1] == known[:1]
+    assert diverse_configurations(problem, 1, known=known) == known[:1]
+    assert diverse_configurations(problem, 3, known=known[:1] * 2)[:1] == known[:1]
     tight = replace(problem, limits=(Limit("dsp", Fraction(1)),))
     with pytest.raises(InputError, match="not feasible"):
-        diverse_tilings(tight, 2, known=known)
-    odd = replace(known[0], pack=dict.fromkeys(known[0].pack, 64))
+        diverse_configurations(tight, 2, known=known)
+    odd = Configuration({**known[0], "pack.A": 64})
     with pytest.raises(InputError, match="not feasible"):
-        diverse_tilings(problem, 2, known=(odd,))
+        diverse_configurations(problem, 2, known=(odd,))
 
 
 def test_no_feasible_tiling_gives_no_seeds() -> None:
-    assert diverse_tilings(mm_problem(SMALL, dsp="4"), 5) == ()
+    assert diverse_configurations(mm_problem(SMALL, dsp="4"), 5) == ()
 
 
 def test_all_are_found_where_few_exist() -> None:
@@ -275,19 +275,19 @@ def test_all_are_found_where_few_exist() -> None:
     assert optimum is not None
     few = replace(problem, limits=(*problem.limits, Limit("latency", optimum)))
     exist = count_feasible(few)
-    found = diverse_tilings(few, exist + 10)
+    found = diverse_configurations(few, exist + 10)
     assert 0 < exist <= 200
     assert len(found) == exist
 
 
 def count_feasible(problem: Problem) -> int:
     """How many configurations of a tiny problem meet its limits, among all of them."""
-    tables = [rows.columns for rows in parameter_space(problem).rows]
+    tables = [axis.table() for axis in problem.space.axes]
     grids = np.meshgrid(*(np.arange(next(iter(t.values())).size) for t in tables), indexing="ij")
-    values: dict[str, object] = {f"extent.{loop}": n for loop, n in problem.nest.sizes.items()}
+    values: dict[str, object] = {}
     for table, grid in zip(tables, grids, strict=True):
         values |= {name: column[grid.ravel()] for name, column in table.items()}
-    costs = evaluate(problem.array, values, problem.data, NUMPY)
+    costs = systolic(problem).costs(values, NUMPY)
     kept = costs.accumulation >= 0
     for limit in problem.limits:
         kept &= getattr(costs, limit.metric) <= float(limit.bound)
@@ -297,8 +297,8 @@ def count_feasible(problem: Problem) -> int:
 def test_a_stopped_search_returns_what_it_has(seeds: Seeds) -> None:
     problem = seeds.space.problem
     stopped = SolveOptions(stop=lambda: True)
-    assert diverse_tilings(problem, 4, options=stopped, known=seeds.tilings[:1]) == seeds.tilings[:1]
-    assert diverse_tilings(problem, 4, options=stopped) == ()
+    assert diverse_configurations(problem, 4, options=stopped, known=seeds.configurations[:1]) == seeds.configurations[:1]
+    assert diverse_configurations(problem, 4, options=stopped) == ()
 
 
 # -- formats -------------------------------------------------------------------------------
@@ -307,10 +307,10 @@ def test_a_stopped_search_returns_what_it_has(seeds: Seeds) -> None:
 def test_csv_reads_back_as_points(seeds: Seeds, tmp_path: Path) -> None:
     problem = seeds.space.problem
     path = tmp_path / "seeds.csv"
-    path.write_text(csv_text(seed_points(seeds), problem.data, problem.technology))
-    points = load_points(path, problem.nest)
-    assert [p.tiling for p in points] == list(seeds.tilings)
-    assert all(p.array == problem.array and p.nest == problem.nest for p in points)
+    path.write_text(csv_text(seed_points(seeds), systolic(problem).data, systolic(problem).technology))
+    points = load_points(path, systolic(problem).nest)
+    assert [systolic(problem).configuration(p.tiling) for p in points] == list(seeds.configurations)
+    assert all(p.array == systolic(problem).array and p.nest == systolic(problem).nest for p in points)
     header = path.read_text().splitlines()[0].split(",")
     golden = "app,descriptor,dataflow,reuse,edition,sizes,array_part,latency_hiding,simd,pack,latency,prologue,main,epilogue"
     assert header[:14] == golden.split(",")
@@ -323,12 +323,13 @@ def test_opentuner_folder_holds_one_configuration_per_file(seeds: Seeds) -> None
     assert [json.loads(text) for text in files.values()] == list(seeds.parameters)
     # its search driver pops configurations from the end of the list
     taken = opentuner_seeds(seeds.parameters)
-    assert [taken.pop() for _ in seeds.tilings] == list(seeds.parameters)
+    assert [taken.pop() for _ in seeds.configurations] == list(seeds.parameters)
 
 
 def test_odyssey_names_extents_factors_and_packs(seeds: Seeds) -> None:
-    problem, tiling = seeds.space.problem, seeds.tilings[0]
-    found = odyssey_parameters(problem, tiling)
+    problem, configuration = seeds.space.problem, seeds.configurations[0]
+    found = odyssey_parameters(problem, configuration)
+    tiling = systolic(problem).tiling(configuration)
     assert list(found) == ["i", "j", "k", "i_t1", "j_t1", "k_t1", "i_t2", "j_t2", "k_t2", "p9", "p10", "p12"]
     assert (found["i"], found["i_t1"], found["j_t2"], found["k_t2"]) == (
         48,
@@ -337,9 +338,9 @@ def test_odyssey_names_extents_factors_and_packs(seeds: Seeds) -> None:
         tiling.simd,
     )
     assert (found["p9"], found["p12"]) == (tiling.pack["A"], tiling.pack["C_drain"])
-    assert odyssey_ancestor(problem, tiling) == [found[n] for n in ["i_t1", "j_t1", "k_t1", "i_t2", "j_t2", "k_t2"]]
+    assert odyssey_ancestor(problem, configuration) == [found[n] for n in ["i_t1", "j_t1", "k_t1", "i_t2", "j_t2", "k_t2"]]
     read = json.loads(odyssey_text(seeds))
-    assert read == [odyssey_parameters(problem, t) for t in seeds.tilings]
+    assert read == [odyssey_parameters(problem, t) for t in seeds.configurations]
 
 
 def test_odyssey_names_are_those_of_the_published_descriptions() -> None:
@@ -361,8 +362,8 @@ def test_odyssey_names_are_those_of_the_published_descriptions() -> None:
             array = derive(nest, dataflow, permutation, Edition.EXACT)
             if modules != {m.name for g in array.packed_groups for m in g.buffers}:
                 continue
-            problem = Problem(nest, array, DATA_TYPES["fp32"], (), parse_objective("latency"))
-            packs = pack_names(problem)
+            problem = systolic_problem(nest, array, DATA_TYPES["fp32"], (), parse_objective("latency"))
+            packs = pack_names(systolic(problem))
             expected = {m: v["data_pack_factor_inter"] for m, v in described["memory"].items() if m != "PE"}
             assert {m.name: packs[g.name] for g in array.packed_groups for m in g.buffers} == expected, name
             tunable = [p["name"] for p in described["params"] if p["tunable"]]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ithaca.exports.seeds.from_result import result_space
+from ithaca.exports.seeds.parameters import result_space
 from ithaca.formulations.systolic.points import load_points
-from ithaca.solver.result_files import load_result
+from ithaca.results.files import load_result
 from ithaca.workloads.library import workload
 from tests import command_line
 
@@ -50,13 +50,13 @@ def test_seeds_of_a_workload_for_every_tool(ithaca: Ithaca, tmp_path: Path) -> N
 
 def test_seeds_of_a_result_begin_with_its_configurations_and_evaluate_reads_them(ithaca: Ithaca, tmp_path: Path) -> None:
     assert ithaca("solve", *MM, "-o", "result.json")[0] == 0
-    recorded = load_result(tmp_path / "result.json").points
+    recorded = load_result(tmp_path / "result.json").solutions
     status, output, errors = ithaca("seed", "result.json", "--for", "csv", "--count", "9", "-o", "seeds.csv")
     assert (status, errors) == (0, "")
     assert "9 seeds for csv" in output
     assert "and 5 of other designs" in output
     points = load_points(tmp_path / "seeds.csv", workload("mm"))
-    assert [(p.array.name, p.tiling) for p in points[:6]] == [(p.array.name, p.tiling) for p in recorded]
+    assert [(p.array.name, p.tiling) for p in points[:6]] == [(s.design, s.tiling) for s in recorded]
     assert len(points) == 9
     status, output, _ = ithaca("evaluate", "mm", "--points", "seeds.csv", "--json")
     assert status == 0
@@ -65,7 +65,7 @@ def test_seeds_of_a_result_begin_with_its_configurations_and_evaluate_reads_them
     assert len(rows) == 9
     assert "latency" in header.split(",")
     assert metrics[0] == min(metrics) == json.loads((tmp_path / "result.json").read_text())["objective"]["value"]
-    assert result_space("result.json").is_legal(recorded[0].tiling)
+    assert result_space("result.json").is_legal(recorded[0].configuration)
     # another design of the same result
     assert ithaca("seed", "result.json", "--for", "csv", "--dataflow", "j", "--count", "3", "-o", "j.csv")[0] == 0
     assert {p.array.name for p in load_points(tmp_path / "j.csv", workload("mm"))} == {"[j] C"}

@@ -13,15 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ithaca.exports.seeds.diverse import diverse_tilings
+from ithaca.exports.seeds.diverse import diverse_configurations
 from ithaca.exports.seeds.for_nevergrad import nevergrad_loss, nevergrad_parametrization, nevergrad_text, seed_nevergrad
 from ithaca.exports.seeds.for_opentuner import opentuner_files, opentuner_manipulator
 from ithaca.exports.seeds.for_optuna import optuna_objective, optuna_text, seed_optuna
 from ithaca.exports.seeds.for_pymoo import pymoo_problem, pymoo_sampling, pymoo_text
-from ithaca.exports.seeds.parameters import ParameterSpace, parameter_space
-from ithaca.exports.seeds.peers import peer
-from ithaca.exports.seeds.scoring import INFEASIBLE, penalised
-from ithaca.exports.seeds.seeds import Seeds
+from ithaca.exports.seeds.parameters import INFEASIBLE, ParameterSpace, parameter_space, penalised
+from ithaca.exports.seeds.seeds import Seeds, peer
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.workloads.errors import InputError
 from tests.problems import mm_problem
@@ -37,7 +35,7 @@ Run = Callable[[ParameterSpace, Sequence[Mapping[str, int]], int], list[dict[str
 def seeds() -> Seeds:
     """Six seeds of a small problem; the first is its proven optimum."""
     problem = mm_problem((48, 40, 32))
-    return Seeds(parameter_space(problem), diverse_tilings(problem, 6))
+    return Seeds(parameter_space(problem), diverse_configurations(problem, 6))
 
 
 def run_optuna(space: ParameterSpace, start: Sequence[Mapping[str, int]], seed: int) -> list[dict[str, int]]:

@@ -10,11 +10,11 @@ import pytest
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
-from ithaca.exports.configuration import Configuration
+from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.exports.timeloop.folder import TIMELOOP
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.data_types import data_type
 from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.metrics import array_words, metric_values
 from ithaca.formulations.systolic.systolic_array import Edition
@@ -147,12 +147,12 @@ def load(files: dict[str, str]) -> Files:
 # -- configurations ----------------------------------------------------------------------
 
 
-def configuration(name: str, dataflow: str, sizes: dict[str, int], permutation: str = "", simd: int = 2) -> Configuration:
+def configuration(name: str, dataflow: str, sizes: dict[str, int], permutation: str = "", simd: int = 2) -> ArrayConfiguration:
     nest = workload(name, sizes)
     array = derive(nest, tuple(dataflow), permutation or nest.output.array)
     t2 = dict.fromkeys(array.latency_hiding_loops, 2)
     packs = {group.name: simd for group in array.packed_groups}
-    return Configuration(nest, array, data_type("int16"), Tiling(dict.fromkeys(nest.band, 4), t2, simd, packs))
+    return ArrayConfiguration(nest, array, data_type("int16"), Tiling(dict.fromkeys(nest.band, 4), t2, simd, packs))
 
 
 CONV = {"o": 6, "r": 5, "c": 7, "i": 9, "p": 3, "q": 2}
@@ -327,7 +327,7 @@ def test_every_design_of_every_kernel_exports(edition):
         for array in designs(nest, edition) if edition else designs(nest)[-1:]:
             packs = {group.name: 1 for group in array.packed_groups}
             tiling = Tiling(dict.fromkeys(nest.band, 4), dict.fromkeys(array.latency_hiding_loops, 2), 1, packs)
-            load(TIMELOOP.export(Configuration(nest, array, data_type("fp32"), tiling)))
+            load(TIMELOOP.export(ArrayConfiguration(nest, array, data_type("fp32"), tiling)))
 
 
 @pytest.mark.parametrize(
@@ -348,4 +348,4 @@ def test_what_the_format_cannot_state_is_refused(statement, expected):
     array = derive(nest, nest.band[:1], "C")
     tiling = Tiling(dict.fromkeys(nest.band, 4), dict.fromkeys(array.latency_hiding_loops, 1), 1, {})
     with pytest.raises(InputError, match=r"^Timeloop cannot express"):
-        TIMELOOP.export(Configuration(nest, array, data_type("fp32"), tiling))
+        TIMELOOP.export(ArrayConfiguration(nest, array, data_type("fp32"), tiling))

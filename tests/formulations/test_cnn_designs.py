@@ -8,11 +8,11 @@ from fractions import Fraction
 
 import pytest
 
-from ithaca.formulations.data_types import DATA_TYPES
-from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.cost_model import Costs
+from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow
 from ithaca.formulations.systolic.derivation import derive, designs
+from ithaca.formulations.systolic.design import systolic_problem
 from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
@@ -21,12 +21,13 @@ from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
+from tests.problems import costs_at
 
 EDITIONS = list(Edition)
 
 
 def costs_of(nest: LoopNest, array: SystolicArray, tiling: Tiling, dtype: str = "fp32") -> Costs:
-    return Problem(nest, array, DATA_TYPES[dtype], (), parse_objective("latency")).costs(tiling)
+    return costs_at(systolic_problem(nest, array, DATA_TYPES[dtype], (), parse_objective("latency")), tiling)
 
 
 def random_tiling(array: SystolicArray, draw: random.Random) -> Tiling:

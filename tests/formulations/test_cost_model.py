@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ithaca.formulations.systolic.cost_model import Costs
+from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import METRICS, metric_values
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling
-from tests.problems import MM_DATAFLOWS, mm_points, mm_problem, mm_tiling
+from tests.problems import MM_DATAFLOWS, costs_at, mm_points, mm_problem, mm_tiling
 
 
 @pytest.mark.parametrize(
@@ -25,19 +26,19 @@ from tests.problems import MM_DATAFLOWS, mm_points, mm_problem, mm_tiling
 )
 def test_published_points(t1: tuple[int, int, int], t2: tuple[int, int], simd: int, drain_pack: int, latency: str) -> None:
     problem = mm_problem((1024, 1024, 1024), edition="odyssey")
-    costs = problem.costs(mm_tiling(problem.array, t1, t2, simd, A=16, B=16, C_drain=drain_pack))
+    costs = costs_at(problem, mm_tiling(systolic(problem).array, t1, t2, simd, A=16, B=16, C_drain=drain_pack))
     assert costs.latency == Fraction(latency)
 
 
 def test_the_published_best_uses_8600_dsp_and_3740_bram() -> None:
     problem = mm_problem((1024, 1024, 1024), edition="odyssey")
-    costs = problem.costs(mm_tiling(problem.array, (129, 130, 64), (3, 13), 4, A=16, B=16, C_drain=4))
+    costs = costs_at(problem, mm_tiling(systolic(problem).array, (129, 130, 64), (3, 13), 4, A=16, B=16, C_drain=4))
     assert (costs.dsp, costs.bram18k) == (8600, 3740)
 
 
 def test_a_measured_board() -> None:
     problem = mm_problem((1040, 1024, 1024))
-    costs = problem.costs(mm_tiling(problem.array, (260, 256, 512), (20, 16), 8, A=16, B=16, C_drain=4))
+    costs = costs_at(problem, mm_tiling(systolic(problem).array, (260, 256, 512), (20, 16), 8, A=16, B=16, C_drain=4))
     assert costs.latency == 680353  # measured: 697,071
 
 
@@ -77,7 +78,7 @@ def test_exchanging_rows_and_columns_of_the_result_changes_nothing(
 
     def costs(dataflow: str, permutation: str) -> tuple[SystolicArray, Costs]:
         problem = mm_problem((n, n, k), tuple(dataflow.split(",")), permutation, edition)
-        return problem.array, problem.costs(mm_tiling(problem.array, *factors, **packs))
+        return systolic(problem).array, costs_at(problem, mm_tiling(systolic(problem).array, *factors, **packs))
 
     array, here = costs(dataflow, permutation)
     _, there = costs(twin, other)
@@ -95,15 +96,17 @@ def test_exchanging_rows_and_columns_of_the_result_changes_nothing(
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
 def test_a_run_moves_at_least_every_word_once(dataflow: tuple[str, ...]) -> None:
     problem = mm_problem((64, 32, 16), dataflow)
-    tiling = Tiling({"i": 64, "j": 32, "k": 16}, {"i": 8, "j": 8}, 1, {g.name: 1 for g in problem.array.packed_groups})
-    costs = problem.costs(tiling)
+    tiling = Tiling(
+        {"i": 64, "j": 32, "k": 16}, {"i": 8, "j": 8}, 1, {g.name: 1 for g in systolic(problem).array.packed_groups}
+    )
+    costs = costs_at(problem, tiling)
     assert costs.words == {"A": 64 * 16, "B": 32 * 16, "C": 64 * 32}
 
 
 @given(mm_points())
 def test_latency_is_its_three_parts(point: tuple) -> None:  # type: ignore[type-arg]
-    problem, tiling = point
-    metrics = metric_values(problem.costs(tiling))
+    problem, configuration = point
+    metrics = problem.metrics(configuration)
     assert set(metrics) == set(METRICS) - {"area"}  # no area without cost tables
     assert metrics["latency"] == metrics["prologue"] + metrics["main"] + metrics["epilogue"]
     assert all(isinstance(v, Fraction) and v > 0 for v in metrics.values())

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.systolic.cost_model import Costs, evaluate
+from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.systolic_array import Role, SystolicArray

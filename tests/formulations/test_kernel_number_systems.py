@@ -7,50 +7,50 @@ import random
 import numpy as np
 import pytest
 
+from ithaca.formulations.algebra.expression import Symbols
 from ithaca.formulations.algebra.interval import Interval
-from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY
-from ithaca.formulations.data_types import DATA_TYPES
+from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY, SYMBOLIC
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.cost_model import evaluate, symbolic_costs
+from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import designs
-from ithaca.formulations.systolic.design_space import axes, candidate_rows, tiling_of
-from ithaca.formulations.systolic.membership import in_design_space
+from ithaca.formulations.systolic.design import systolic, systolic_problem
 from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.library import LIBRARY, workload
-from tests.formulations.test_number_systems import agrees, everything
+from tests.formulations.test_number_systems import agrees, everything, reference
 
 
-def random_point(name: str, draw: random.Random) -> tuple[Problem, Tiling]:
-    """A random design of a small kernel with a random tiling of its design space."""
+def random_point(name: str, draw: random.Random) -> tuple[Problem, Configuration]:
+    """A random design of a small kernel with a random configuration of its space."""
     kernel = workload(name)
     sizes = {x: draw.randint(1, 3 if x in kernel.untiled else 9) for x in kernel.loops}
     nest = workload(name, sizes | {x: draw.randint(1, 3) for x, _ in kernel.parameters})
     array = draw.choice(designs(nest, draw.choice(list(Edition))))
-    problem = Problem(nest, array, DATA_TYPES[draw.choice(["fp32", "int16", "int8"])], (), parse_objective("latency"))
+    problem = systolic_problem(nest, array, DATA_TYPES[draw.choice(["fp32", "int16", "int8"])], (), parse_objective("latency"))
     while True:
         values: dict[str, int] = {}
-        for axis in axes(array):
-            rows = next(iter(candidate_rows(problem, axis)))
+        for axis in problem.space.axes:
+            rows = next(iter(axis.rows()))
             index = draw.randrange(next(iter(rows.values())).size)
             values |= {quantity: int(column[index]) for quantity, column in rows.items()}
-        tiling = tiling_of(array, values)
-        if in_design_space(problem, tiling):  # packs with an axis of their own are checked per point
-            return problem, tiling
+        if problem.space.contains(values):  # packs with an axis of their own are checked per point
+            return problem, Configuration(values)
 
 
 @pytest.mark.parametrize("name", sorted(LIBRARY))
 def test_all_number_systems_agree_with_the_reference(name: str) -> None:
     draw = random.Random(name)
     for _ in range(6):
-        problem, tiling = random_point(name, draw)
-        array, data = problem.array, problem.data
-        values = tiling.quantities(array, problem.nest.sizes)
-        expected = everything(problem.costs(tiling))
+        point = random_point(name, draw)
+        array, data = systolic(point[0]).array, systolic(point[0]).data
+        values, expected = reference(point)
         floats = everything(evaluate(array, {q: np.array([float(v)] * 2) for q, v in values.items()}, data, NUMPY))
         integers = everything(evaluate(array, {q: np.array([int(v)]) for q, v in values.items()}, data, NUMPY))
-        symbols = {metric: e.evaluate(values, FRACTION) for metric, e in everything(symbolic_costs(array, data)).items()}
+        symbols = {
+            metric: e.evaluate(values, FRACTION) for metric, e in everything(evaluate(array, Symbols(), data, SYMBOLIC)).items()
+        }
         wide = {q: Interval(v, 2 * v) for q, v in values.items()}
         bounds = everything(evaluate(array, wide, data, INTERVAL))
         assert symbols == expected

@@ -11,19 +11,19 @@ import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ithaca.formulations.algebra.expression import Symbol, add, maximum, multiply, power
+from ithaca.formulations.algebra.expression import Symbol, Symbols, add, maximum, multiply, power
 from ithaca.formulations.algebra.interval import Interval
-from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY, XARRAY
+from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY, SYMBOLIC, XARRAY
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.cost_model import Costs, evaluate, symbolic_costs
-from ithaca.formulations.systolic.design_space import axes, candidate_rows
+from ithaca.formulations.systolic.cost_model import Costs, evaluate
+from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import metric_values
-from ithaca.formulations.systolic.tiling import Tiling
 from tests.problems import mm_points, mm_problem
 
-Point = tuple[Problem, Tiling]
+Point = tuple[Problem, Configuration]
 
 
 def everything(costs: Costs) -> dict[str, Any]:
@@ -43,8 +43,10 @@ def agrees(name: str, found: Any, exact: Fraction) -> bool:
 
 def reference(point: Point) -> tuple[dict[str, Fraction], dict[str, Any]]:
     """A point's quantities and its costs by the reference."""
-    problem, tiling = point
-    return tiling.quantities(problem.array, problem.nest.sizes), everything(problem.costs(tiling))
+    problem, configuration = point
+    design = systolic(problem)
+    values = {name: Fraction(value) for name, value in {**design.extents, **configuration}.items()}
+    return values, everything(design.costs(configuration))
 
 
 @given(mm_points())
@@ -52,7 +54,7 @@ def test_numpy_agrees(point: Point) -> None:
     problem, _ = point
     values, expected = reference(point)
     arrays = {name: np.array([float(v), float(v)]) for name, v in values.items()}
-    found = everything(evaluate(problem.array, arrays, problem.data, NUMPY))
+    found = everything(evaluate(systolic(problem).array, arrays, systolic(problem).data, NUMPY))
     for name, exact in expected.items():
         assert agrees(name, found[name], exact), name
 
@@ -62,7 +64,7 @@ def test_numpy_agrees_on_integers(point: Point) -> None:
     problem, _ = point
     values, expected = reference(point)
     arrays = {name: np.array([int(v)]) for name, v in values.items()}
-    found = everything(evaluate(problem.array, arrays, problem.data, NUMPY))
+    found = everything(evaluate(systolic(problem).array, arrays, systolic(problem).data, NUMPY))
     assert all(agrees(name, found[name], exact) for name, exact in expected.items())
 
 
@@ -86,7 +88,8 @@ def test_rational_arrays_are_the_reference(point: Point, scale: int, platform: s
 def test_symbols_agree(point: Point) -> None:
     problem, _ = point
     values, expected = reference(point)
-    found = everything(symbolic_costs(problem.array, problem.data))
+    design = systolic(problem)
+    found = everything(evaluate(design.array, Symbols(), design.data, SYMBOLIC))
     assert {name: e.evaluate(values, FRACTION) for name, e in found.items()} == expected
 
 
@@ -94,7 +97,9 @@ def test_symbols_agree(point: Point) -> None:
 def test_points_are_degenerate_intervals(point: Point) -> None:
     problem, _ = point
     values, expected = reference(point)
-    found = everything(evaluate(problem.array, {n: Interval(v, v) for n, v in values.items()}, problem.data, INTERVAL))
+    found = everything(
+        evaluate(systolic(problem).array, {n: Interval(v, v) for n, v in values.items()}, systolic(problem).data, INTERVAL)
+    )
     assert {name: (i.low, i.high) for name, i in found.items()} == {name: (v, v) for name, v in expected.items()}
 
 
@@ -108,26 +113,26 @@ def test_intervals_contain_every_point_of_their_box(point: Point, data: st.DataO
         down = 0 if fixed else data.draw(st.integers(0, int(value) - 1), label=name)
         up = 0 if fixed else data.draw(st.integers(0, 20), label=name)
         box[name] = Interval(value - down, value + up)
-    found = everything(evaluate(problem.array, box, problem.data, INTERVAL))
+    found = everything(evaluate(systolic(problem).array, box, systolic(problem).data, INTERVAL))
     assert all(value in found[name] for name, value in expected.items())
 
 
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
 def test_a_labelled_grid_is_the_model_at_each_of_its_points(edition: str) -> None:
     problem = mm_problem((20, 12, 9), ("i", "k"), "A", edition)
-    values: dict[str, Any] = {f"extent.{loop}": n for loop, n in problem.nest.sizes.items()}
-    for axis in axes(problem.array):
-        rows = next(iter(candidate_rows(problem, axis)))
+    values: dict[str, Any] = {f"extent.{loop}": n for loop, n in systolic(problem).nest.sizes.items()}
+    for axis in problem.space.axes:
+        rows = next(iter(axis.rows()))
         values |= {name: xr.DataArray(column[::7].astype(float), dims=axis.name) for name, column in rows.items()}
-    grid = everything(evaluate(problem.array, values, problem.data, XARRAY))
-    latency = metric_values(evaluate(problem.array, values, problem.data, XARRAY))["latency"]
+    grid = everything(evaluate(systolic(problem).array, values, systolic(problem).data, XARRAY))
+    latency = metric_values(evaluate(systolic(problem).array, values, systolic(problem).data, XARRAY))["latency"]
     assert set(latency.dims) == {"i", "j", "k"}
     for where in ({"i": 0, "j": 0, "k": 0}, {"i": 3, "j": 2, "k": 1}, {"i": -1, "j": -1, "k": -1}):
         exact = {
             n: Fraction(float(v.isel({d: where[d] for d in v.dims}))) if isinstance(v, xr.DataArray) else Fraction(v)
             for n, v in values.items()
         }
-        expected = everything(evaluate(problem.array, exact, problem.data, FRACTION))
+        expected = everything(evaluate(systolic(problem).array, exact, systolic(problem).data, FRACTION))
         for name, number in expected.items():
             cell = grid[name]
             if isinstance(cell, xr.DataArray):

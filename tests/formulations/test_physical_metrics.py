@@ -10,24 +10,25 @@ import pytest
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.activity import activity
+from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import METRICS, metric_values
 from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.formulations.systolic.physical_array import ACCUMULATORS, PhysicalArray
 from ithaca.formulations.systolic.silicon import silicon
 from ithaca.formulations.technology import Technology
-from ithaca.solver.certificate import Status
+from ithaca.results.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.workloads.errors import InputError
-from tests.problems import mm_problem, mm_tiling
+from tests.problems import configuration_of, costs_at, mm_problem, mm_tiling
 from tests.solver.known_optima import brute_force
 
 # (i,j)/C on 16×16×8: 4×2 PEs of 2 lanes, one tile of each loop but k, which has 2
 PROBLEM = mm_problem((16, 16, 8))
-TILING = mm_tiling(PROBLEM.array, (16, 16, 4), (4, 8), 2, A=4, B=4, C_drain=2)
+TILING = mm_tiling(systolic(PROBLEM).array, (16, 16, 4), (4, 8), 2, A=4, B=4, C_drain=2)
 
 
 def test_activity_is_counted_by_hand() -> None:
-    counts = activity(PROBLEM.costs(TILING))
+    counts = activity(costs_at(PROBLEM, TILING))
     assert counts.mac == 16 * 16 * 8
     assert counts.register == 3 * 16 * 16 * 8
     assert counts.dram == 16 * 8 + 16 * 8 + 16 * 16
@@ -45,15 +46,15 @@ def test_activity_is_counted_by_hand() -> None:
 
 
 def test_energy_weighs_activity_with_the_technology() -> None:
-    counts = activity(PROBLEM.costs(TILING))
+    counts = activity(costs_at(PROBLEM, TILING))
     expected = 200 * counts.dram + 6 * counts.buffer + 2 * counts.hop + counts.register + counts.mac
-    assert metric_values(PROBLEM.costs(TILING))["energy"] == expected
-    costs = replace(PROBLEM, technology=Technology(dram=Fraction(100), mac_pj=Fraction(1, 2))).costs(TILING)
+    assert PROBLEM.metrics(configuration_of(PROBLEM, TILING))["energy"] == expected
+    costs = costs_at(PROBLEM.with_design(technology=Technology(dram=Fraction(100), mac_pj=Fraction(1, 2))), TILING)
     assert metric_values(costs)["energy"] == (expected - 100 * counts.dram) / 2
 
 
 def test_power_and_throughput_follow_from_energy_latency_and_clock() -> None:
-    costs = replace(PROBLEM, technology=Technology(clock_mhz=Fraction(200))).costs(TILING)
+    costs = costs_at(PROBLEM.with_design(technology=Technology(clock_mhz=Fraction(200))), TILING)
     metrics = metric_values(costs)
     microseconds = costs.latency / 200
     assert metrics["power"] == metrics["energy"] / microseconds / 1000  # pJ/µs is µW
@@ -63,7 +64,7 @@ def test_power_and_throughput_follow_from_energy_latency_and_clock() -> None:
 
 
 def test_area_and_power_by_the_regressions() -> None:
-    costs = replace(PROBLEM, technology=load_platform("asic-28nm").technology).costs(TILING)
+    costs = costs_at(PROBLEM.with_design(technology=load_platform("asic-28nm").technology), TILING)
     sized = silicon(costs)
     # per PE: 32 accumulators and 32 drained words of 4 bytes; shared: 4·16·2 + 2·32·2 words
     assert (sized.pes, sized.lanes, sized.l1, sized.l2, sized.bandwidth) == (8, 2, 4, 1, 4 + 4 + 2)
@@ -78,21 +79,21 @@ def test_area_and_power_by_the_regressions() -> None:
 
 def test_area_and_power_see_the_buffers_that_are_given() -> None:
     """Block RAM always did; the regressions took the tile's size instead."""
-    asic = replace(PROBLEM, technology=load_platform("asic-28nm").technology)
-    given = replace(asic, physical=PhysicalArray(buffers=((ACCUMULATORS, 1000), ("A", 5000), ("B", 1), ("C_drain", 64))))
-    costs = given.costs(TILING)
+    asic = PROBLEM.with_design(technology=load_platform("asic-28nm").technology)
+    buffers = ((ACCUMULATORS, 1000), ("A", 5000), ("B", 1), ("C_drain", 64))
+    costs = costs_at(asic.with_design(physical=PhysicalArray(buffers=buffers)), TILING)
     sized = silicon(costs)
     # per PE 1000 accumulators and 64 drained words of 4 bytes, in blocks of 64; shared: 4·5000·2 words for A, B's tile
     # is larger than what is given; in blocks of 32 KiB
     assert (sized.l1, sized.l2) == (-(-4 * 1064 // 64), -(-4 * (4 * 5000 * 2 + 2 * 32 * 2) // 32768))
-    less, more = metric_values(asic.costs(TILING)), metric_values(costs)
+    less, more = metric_values(costs_at(asic, TILING)), metric_values(costs)
     assert more["area"] - less["area"] == 8 * Fraction("4505.19") * (67 - 4) + Fraction("4161.536") * (5 - 1)
     assert more["power"] - less["power"] == 8 * Fraction("0.2208") * (67 - 4) + 4 * (5 - 1)
 
 
 def test_area_is_unknown_on_an_fpga() -> None:
     assert "area" in METRICS
-    assert "area" not in metric_values(PROBLEM.costs(TILING))
+    assert "area" not in PROBLEM.metrics(configuration_of(PROBLEM, TILING))
     with pytest.raises(InputError, match="asic-28nm"):
         solve_exact(replace(PROBLEM, objective=parse_objective("area")))
 
@@ -100,7 +101,7 @@ def test_area_is_unknown_on_an_fpga() -> None:
 def small(objective: str, platform: str, limits: dict[str, str], dataflow: tuple[str, ...], permutation: str) -> Problem:
     problem = mm_problem((7, 6, 5), dataflow, permutation, objective=objective)
     bounds = tuple(Limit(metric, Fraction(bound)) for metric, bound in limits.items())
-    return replace(problem, limits=bounds, technology=load_platform(platform).technology)
+    return replace(problem, limits=bounds).with_design(technology=load_platform(platform).technology)
 
 
 @pytest.mark.parametrize(

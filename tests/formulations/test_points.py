@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.data_types import data_type
 from ithaca.formulations.json_numbers import document_text, fraction, json_number, parse_json
 from ithaca.formulations.systolic import evaluation
 from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.evaluation import evaluate_points, evaluation_document, json_metrics
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.points import MAX_BYTES, load_points

@@ -9,15 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ithaca.exports.seeds.scoring import score_tiling
+from ithaca.exports.seeds.parameters import score_configuration
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.membership import in_design_space
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.peers.budget import Budget
 from ithaca.peers.coordinates import Coordinates
 from ithaca.peers.evaluator import INFEASIBLE, Evaluator, SettledError
-from ithaca.peers.recorder import BudgetUsedError, Recorder
-from ithaca.peers.rows import NestedRows
+from ithaca.peers.recorder import Budget, BudgetUsedError, Recorder
 from ithaca.peers.trace import Ended, Improvement, Trace
 from ithaca.workloads.errors import InputError
 from tests.problems import mm_points, mm_problem
@@ -29,21 +26,21 @@ def evaluator_of(problem: Problem, budget: Budget | None = None) -> Evaluator:
 
 @given(point=mm_points())
 @settings(max_examples=60)
-def test_configurations_survive_their_coordinates(point: tuple[Problem, Tiling]) -> None:
-    problem, tiling = point
+def test_configurations_survive_their_coordinates(point: tuple[Problem, Configuration]) -> None:
+    problem, configuration = point
     coordinates = Coordinates(problem)
-    if not in_design_space(problem, tiling):  # packs that depend on several loops were drawn independently
+    if not problem.space.contains(configuration):  # packs that depend on several loops were drawn independently
         return
-    encoded = coordinates.encode(tiling)[None]
+    encoded = coordinates.encode(configuration)[None]
     for points in (encoded, coordinates.of_units(coordinates.to_units(encoded))):
         genes, legal = coordinates.decode(points)
         assert legal.all()
-        assert coordinates.genome.decode(genes[:, 0]) == tiling
+        assert coordinates.genome.decode(genes[:, 0]) == configuration
 
 
 @given(point=mm_points(), seed=st.integers(0, 9))
 @settings(max_examples=40)
-def test_scores_are_those_of_the_reference(point: tuple[Problem, Tiling], seed: int) -> None:
+def test_scores_are_those_of_the_reference(point: tuple[Problem, Configuration], seed: int) -> None:
     problem, _ = point
     evaluator = evaluator_of(problem)
     coordinates = evaluator.coordinates
@@ -51,9 +48,9 @@ def test_scores_are_those_of_the_reference(point: tuple[Problem, Tiling], seed: 
     genes, legal = coordinates.decode(points)
     scores = evaluator.points(points)
     for index in np.flatnonzero(legal):
-        tiling = coordinates.genome.decode(genes[:, index])
-        assert in_design_space(problem, tiling)
-        value, violation = score_tiling(problem, tiling)
+        configuration = coordinates.genome.decode(genes[:, index])
+        assert problem.space.contains(configuration)
+        value, violation = score_configuration(problem, configuration)
         assert scores.objective[index] == pytest.approx(float(value), rel=1e-12)
         assert (scores.excess[index] == 0) == (violation == 0)
         assert (scores.cost[index] > INFEASIBLE) == (violation > 0) or scores.excess[index] < 1e-9
@@ -67,12 +64,6 @@ def test_any_point_of_the_cube_is_a_configuration_and_all_values_are_reached() -
         assert np.array_equal(np.unique(coordinate.of_unit(places)), np.arange(coordinate.low, coordinate.high + 1))
     beyond = np.array([[1e9] * coordinates.count, [-3.0] * coordinates.count])
     assert coordinates.decode(beyond.astype(np.int64))[1].all()
-
-
-def test_nearest_rows_are_those_below_column_by_column() -> None:
-    rows = NestedRows([np.array([1, 1, 4, 4, 6]), np.array([2, 8, 1, 3, 5])])
-    wanted = np.array([[0, 1, 1, 5, 4, 9], [9, 2, 7, 3, 0, 9]])
-    assert rows.nearest(wanted).T.tolist() == [[1, 8], [1, 2], [1, 2], [4, 3], [4, 1], [6, 5]]
 
 
 def test_the_graded_cost_orders_feasible_ones_by_value_and_others_by_excess() -> None:

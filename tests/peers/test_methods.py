@@ -8,12 +8,13 @@ from itertools import pairwise
 
 import pytest
 
-from ithaca.formulations.problem import Problem, SpaceOptions
-from ithaca.formulations.systolic.membership import feasible_value
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.peers import methods
-from ithaca.peers.budget import Budget
 from ithaca.peers.methods import PEERS, run_peer
+from ithaca.peers.recorder import Budget
 from ithaca.peers.trace import Ended, Trace
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.workloads.errors import InputError
@@ -44,15 +45,15 @@ def problem() -> Problem:
 
 
 @pytest.fixture(scope="module")
-def optimum(problem: Problem) -> tuple[Fraction, Tiling]:
+def optimum(problem: Problem) -> tuple[Fraction, Configuration]:
     solution = solve_exact(problem)
     assert solution.value is not None
-    assert solution.tiling is not None
-    return solution.value, solution.tiling
+    assert solution.configuration is not None
+    return solution.value, solution.configuration
 
 
 @pytest.fixture(scope="module")
-def good(problem: Problem) -> Tiling:
+def good(problem: Problem) -> Configuration:
     """A feasible configuration, not the best."""
     found = run_peer("random", problem, Budget(samples=200), seed=11).best
     assert found is not None
@@ -66,7 +67,7 @@ def exact_parts(trace: Trace) -> object:
 @pytest.mark.parametrize("name", ALL)
 class TestEveryMethod:
     def test_keeps_to_its_samples_and_improves_down_to_a_verified_value(
-        self, name: str, problem: Problem, optimum: tuple[Fraction, Tiling]
+        self, name: str, problem: Problem, optimum: tuple[Fraction, Configuration]
     ) -> None:
         needs(name)
         trace = run_peer(name, problem, Budget(samples=budget_of(name)), seed=3)
@@ -79,7 +80,7 @@ class TestEveryMethod:
         if trace.best is None:
             assert not values
         else:
-            assert feasible_value(problem, trace.best) == trace.value == values[-1]
+            assert problem.feasible_value(trace.best) == trace.value == values[-1]
             assert trace.value is not None
             assert trace.value >= optimum[0]
         if name not in OWN:  # those end by proof, stagnation, or before a batch that might exceed the budget
@@ -100,20 +101,21 @@ class TestEveryMethod:
         assert trace.ended is Ended.SECONDS
         assert trace.seconds >= 0.2
 
-    def test_never_makes_a_start_worse(self, name: str, problem: Problem, good: Tiling) -> None:
+    def test_never_makes_a_start_worse(self, name: str, problem: Problem, good: Configuration) -> None:
         needs(name)
         trace = run_peer(name, problem, Budget(samples=budget_of(name)), seed=2, starts=(good,))
         assert trace.value is not None
-        assert trace.value <= problem.value(problem.costs(good))
+        assert trace.value <= problem.value(good)
 
-    def test_keeps_the_optimum_it_is_given(self, name: str, problem: Problem, optimum: tuple[Fraction, Tiling]) -> None:
+    def test_keeps_the_optimum_it_is_given(self, name: str, problem: Problem, optimum: tuple[Fraction, Configuration]) -> None:
         needs(name)
         trace = run_peer(name, problem, Budget(samples=12), seed=2, starts=(optimum[1],))
         assert trace.value == optimum[0]
 
     def test_refuses_starts_that_are_not_feasible(self, name: str, problem: Problem) -> None:
         needs(name)
-        wrong = Tiling({"i": 64, "j": 48, "k": 32}, {"i": 1, "j": 1}, 8, {"A": 8, "B": 8, "C_drain": 1})
+        tiling = Tiling({"i": 64, "j": 48, "k": 32}, {"i": 1, "j": 1}, 8, {"A": 8, "B": 8, "C_drain": 1})
+        wrong = systolic(problem).configuration(tiling)
         with pytest.raises(InputError, match=r"starts\[1\]"):
             run_peer(name, problem, Budget(samples=5), starts=(wrong,))
 
@@ -144,7 +146,7 @@ def test_other_designs(name: str, dataflow: tuple[str, ...], permutation: str, e
     problem = mm_problem((24, 20, 16), dataflow, permutation, edition)
     trace = run_peer(name, problem, Budget(samples=30))
     assert trace.samples <= 30
-    assert trace.best is None or feasible_value(problem, trace.best) == trace.value
+    assert trace.best is None or problem.feasible_value(trace.best) == trace.value
 
 
 def test_settled_methods_begin_again_and_stop_at_last() -> None:

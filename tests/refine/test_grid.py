@@ -13,24 +13,24 @@ import pytest
 import xarray as xr
 
 from ithaca.formulations.algebra.rounding import largest_double
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.design_space import axes, candidate_rows, tiling_of
-from ithaca.formulations.systolic.membership import feasible_value, in_design_space
+from ithaca.formulations.systolic.design import systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import METRICS, array_words, metric_values
 from ithaca.formulations.systolic.physical_array import PhysicalArray
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.refine import grid as grids
 from ithaca.refine.grid import best_point, exact_grid
 from ithaca.refine.window import Window, window_around
-from ithaca.solver.certificate import Status
+from ithaca.results.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import InputError
-from tests.problems import MM_DATAFLOWS, mm_problem
+from tests.problems import MM_DATAFLOWS, configuration_of, mm_problem
 
 
-def random_point(seed: int) -> tuple[Problem, Tiling]:
-    """A small problem with limits that bind, and a tiling of it, feasible or not."""
+def random_point(seed: int) -> tuple[Problem, Configuration]:
+    """A small problem with limits that bind, and a configuration of it, feasible or not."""
     rng = random.Random(seed)
     problem = mm_problem(
         (rng.randint(1, 7), rng.randint(1, 7), rng.randint(1, 7)),
@@ -43,62 +43,62 @@ def random_point(seed: int) -> tuple[Problem, Tiling]:
         dtype=rng.choice(["fp32", "int16"]),
     )
     values: dict[str, int] = {}
-    for axis in axes(problem.array):
-        if axis.loop is None:
+    own = [axis for axis in problem.space.axes if axis.name not in systolic(problem).array.band]
+    for axis in problem.space.axes:
+        if axis in own:
             continue
-        rows = next(iter(candidate_rows(problem, axis)))
-        small = np.flatnonzero(rows[f"t1.{axis.loop}"] <= 8)
+        rows = next(iter(axis.rows()))
+        small = np.flatnonzero(rows[f"t1.{axis.name}"] <= 8)
         index = int(rng.choice(list(small)))
         values |= {name: int(column[index]) for name, column in rows.items()}
-    own = [axis for axis in axes(problem.array) if axis.loop is None]
-    choices = [next(iter(candidate_rows(problem, axis)))[axis.name] for axis in own]
+    choices = [next(iter(axis.rows()))[axis.name] for axis in own]
     for packs in product(*choices):
-        tiling = tiling_of(problem.array, values | {a.name: int(p) for a, p in zip(own, packs, strict=True)})
-        if in_design_space(problem, tiling):
-            return problem, tiling
+        configuration = Configuration(values | {a.name: int(p) for a, p in zip(own, packs, strict=True)})
+        if problem.space.contains(configuration):
+            return problem, configuration
     return random_point(seed + 6000)  # no legal pack spans these factors
 
 
-def configurations(window: Window) -> Iterator[tuple[dict[str, int], Tiling]]:
+def configurations(window: Window) -> Iterator[Configuration]:
     """Every configuration of a window's coordinates, from the window's definition and not its tables."""
     problem = window.problem
-    array, center = problem.array, window.center
+    array, sizes, center = systolic(problem).array, systolic(problem).nest.sizes, window.center
     choices = {}
     assert window.around is not None
     for loop in array.band:
-        inner = center.t2(array, loop)
-        for name, value in ((f"lanes.{loop}", center.array_part[loop] // inner), (f"t2.{loop}", inner)):
+        for name in (f"lanes.{loop}", f"t2.{loop}"):
+            value = center[name]
             near = range(max(1, value - window.around), value + window.around + 1)
             choices[name] = near if name in window.free else [value]
     for group in array.packed_groups:
         name = f"pack.{group.name}"
-        choices[name] = [center.pack[group.name]] if name in window.fixed else [2**n for n in range(6)]
+        choices[name] = [center[name]] if name in window.fixed else [2**n for n in range(6)]
     for values in product(*choices.values()):
         at = dict(zip(choices, values, strict=True))
         if any(array_t2 > 1 for loop in array.sequential if (array_t2 := at[f"t2.{loop}"])):
             continue
         at |= {f"t1.{loop}": at[f"lanes.{loop}"] * at[f"t2.{loop}"] for loop in array.band}
-        yield at, tiling_of(array, at)
+        yield Configuration(at | {f"tiles.{loop}": -(-sizes[loop] // at[f"t1.{loop}"]) for loop in array.band})
 
 
 @pytest.mark.parametrize("seed", [*range(1, 6), *(pytest.param(s, marks=pytest.mark.slow) for s in (0, *range(6, 30)))])
 def test_the_minimum_of_a_window_is_its_optimum_and_feasibility_is_membership(seed: int) -> None:
     problem, center = random_point(seed)
-    loops = random.Random(seed).sample(problem.array.band, 2)
-    inferred = problem.array.edition.value == "odyssey"
+    loops = random.Random(seed).sample(systolic(problem).array.band, 2)
+    inferred = systolic(problem).array.edition.value == "odyssey"
     window = window_around(problem, center, 1, loops, free_packs=not inferred and seed % 2 == 0)
     grid = exact_grid(window)
     feasible, legal = 0, 0
     optimum: Fraction | None = None
-    for at, tiling in configurations(window):
-        if not in_design_space(problem, tiling):
+    for configuration in configurations(window):
+        if not problem.space.contains(configuration):
             continue
         legal += 1
-        here = grid.sel({name: at[name] for name in window.free})
-        value = feasible_value(problem, tiling)
+        here = grid.sel({name: configuration[name] for name in window.free})
+        value = problem.feasible_value(configuration)
         assert bool(here["legal"])
         assert bool(here["feasible"]) == (value is not None)
-        assert Fraction(float(here["objective"])) == problem.value(problem.costs(tiling))
+        assert Fraction(float(here["objective"])) == problem.value(configuration)
         if value is not None:
             feasible += 1
             optimum = value if optimum is None else min(optimum, value)
@@ -108,7 +108,7 @@ def test_the_minimum_of_a_window_is_its_optimum_and_feasibility_is_membership(se
     best = best_point(grid, window)
     assert (None if best is None else Fraction(best.value)) == optimum
     if best is not None:
-        assert feasible_value(problem, best.tiling) == optimum
+        assert problem.feasible_value(best.configuration) == optimum
 
 
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
@@ -118,11 +118,18 @@ def test_a_full_grid_has_the_exact_engines_optimum(dataflow: tuple[str, ...]) ->
     assert free.tiling is not None
     packs = tuple((group, simd) for group in free.tiling.pack)
     physical = PhysicalArray(lanes=tuple((loop, 2) for loop in dataflow), simd=simd, packs=packs)
-    given = Problem(problem.nest, problem.array, problem.data, problem.limits, problem.objective, physical=physical)
+    given = systolic_problem(
+        systolic(problem).nest,
+        systolic(problem).array,
+        systolic(problem).data,
+        problem.limits,
+        problem.objective,
+        physical=physical,
+    )
     solved = solve_exact(given, SolveOptions())
     assert solved.certificate.status is Status.OPTIMAL
-    assert solved.tiling is not None
-    window = window_around(given, solved.tiling)
+    assert solved.configuration is not None
+    window = window_around(given, solved.configuration)
     assert window.around is None
     best = best_point(exact_grid(window), window)
     assert best is not None
@@ -134,9 +141,9 @@ def test_every_variable_is_the_reference(seed: int) -> None:
     problem, center = random_point(seed)
     window = window_around(problem, center, 2)
     grid = exact_grid(window)
-    here = grid.sel({name: int(center_value(window, name)) for name in window.free})
-    costs = problem.costs(center)
-    expected = metric_values(costs) | {f"words.{n}": v for n, v in array_words(problem.array, costs).items()}
+    here = grid.sel({name: window.center[name] for name in window.free})
+    costs = systolic(problem).costs(center)
+    expected = metric_values(costs) | {f"words.{n}": v for n, v in array_words(systolic(problem).array, costs).items()}
     for name, value in expected.items():
         rounded = name in ("throughput", "power")
         assert float(here[name]) == pytest.approx(float(value), rel=1e-14 if rounded else 0, abs=0), name
@@ -146,31 +153,24 @@ def test_every_variable_is_the_reference(seed: int) -> None:
     assert bool(here["meets_bounds"]) == bool(costs.meets_bounds)
 
 
-def center_value(window: Window, name: str) -> int:
-    """The center's value of a loop's factor."""
-    kind, loop = name.split(".")
-    inner = window.center.t2(window.problem.array, loop)
-    return inner if kind == "t2" else window.center.array_part[loop] // inner
-
-
 def test_limits_decide_as_exactly_as_fractions() -> None:
     # 0.1 as a double lies above 1/10: a metric of exactly that double is not within the limit
     assert Fraction(largest_double(Fraction(1, 10))) <= Fraction(1, 10)
     assert largest_double(Fraction(80)) == 80
     problem, center = random_point(1)
-    dsp = problem.costs(center).dsp
+    dsp = systolic(problem).costs(center).dsp
     for bound, met in ((dsp, True), (dsp - Fraction(1, 10**12), False)):
         tight = mm_problem(
-            tuple(problem.nest.sizes[x] for x in "ijk"),  # type: ignore[arg-type]
-            problem.array.dataflow,
-            problem.array.permutation,
-            problem.array.edition.value,
+            tuple(systolic(problem).nest.sizes[x] for x in "ijk"),  # type: ignore[arg-type]
+            systolic(problem).array.dataflow,
+            systolic(problem).array.permutation,
+            systolic(problem).array.edition.value,
             dsp=str(bound),
-            dtype=problem.data.name,
+            dtype=systolic(problem).data.name,
             bram18k="1000000",
         )
         window = window_around(tight, center, 0)
-        assert bool(exact_grid(window)["feasible"].item()) == (met and bool(problem.costs(center).meets_bounds))
+        assert bool(exact_grid(window)["feasible"].item()) == (met and bool(systolic(problem).costs(center).meets_bounds))
 
 
 def test_dask_chunks_give_the_same_grid(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,8 +202,9 @@ def test_large_grids_are_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) ->
 def test_windows_refuse_what_does_not_fit() -> None:
     problem = mm_problem((4, 4, 4), edition="odyssey")
     solved = solve_exact(problem, SolveOptions())
-    center = solved.tiling
+    center, tiling = solved.configuration, solved.tiling
     assert center is not None
+    assert tiling is not None
     for loops, message in ((["i", "i"], "given twice"), (["z"], "no band loop"), ([], "empty")):
         with pytest.raises(InputError, match=message):
             window_around(problem, center, 1, loops)
@@ -212,19 +213,22 @@ def test_windows_refuse_what_does_not_fit() -> None:
     with pytest.raises(InputError, match="around is -1"):
         window_around(problem, center, -1)
     outside = Tiling(
-        {**center.array_part, "i": 32 * center.t2(problem.array, "i")}, center.latency_hiding, center.simd, center.pack
+        {**tiling.array_part, "i": 32 * tiling.t2(systolic(problem).array, "i")},
+        tiling.latency_hiding,
+        tiling.simd,
+        tiling.pack,
     )
     with pytest.raises(InputError, match="outside the design space"):
-        window_around(problem, outside, 1)
+        window_around(problem, configuration_of(problem, outside), 1)
 
 
 def test_a_rule_of_the_space_clips_the_window() -> None:
-    from ithaca.formulations.problem import SpaceOptions
+    from ithaca.formulations.systolic.design import SpaceOptions
 
     problem = mm_problem(
         (12, 6, 8), space=SpaceOptions(min_lanes=2, divisors_only=True), more_limits=(Limit("comp", Fraction(99)),)
     )
-    center = solve_exact(problem, SolveOptions()).tiling
+    center = solve_exact(problem, SolveOptions()).configuration
     assert center is not None
     window = window_around(problem, center, 20, ["i"])
     assert set(window.free["lanes.i"].tolist()) <= {2, 3, 4, 6, 12}

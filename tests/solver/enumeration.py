@@ -14,31 +14,34 @@ import numpy as np
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.systolic_array import Edition
 
 
 def loop_points(problem: Problem, loop: str) -> list[tuple[int, int]]:
     """All (t1, t2) of a loop."""
-    extent = problem.nest.sizes[loop]
+    extent = systolic(problem).nest.sizes[loop]
     top = max(2 * extent, 16)
-    simd = [s for s in (1, 2, 4, 8, 16, 32) if s * problem.data.bytes <= 32]
-    vectorised = loop == problem.nest.simd
+    simd = [s for s in (1, 2, 4, 8, 16, 32) if s * systolic(problem).data.bytes <= 32]
+    vectorised = loop == systolic(problem).nest.simd
     # the sums of a reduction wait for each other: its iterations hide no latency
-    reduces = not problem.nest.output.indexed_by(loop) and not vectorised
+    reduces = not systolic(problem).nest.output.indexed_by(loop) and not vectorised
     points = []
     for t1 in range(1, top + 1):
-        if problem.space.divisors_only and extent % t1:
+        if systolic(problem).options.divisors_only and extent % t1:
             continue
         for t2 in simd if vectorised else range(1, 2 if reduces else t1 + 1):
-            if t1 % t2 == 0 and (loop not in problem.array.dataflow or t1 // t2 >= problem.space.min_lanes):
+            if t1 % t2 == 0 and (
+                loop not in systolic(problem).array.dataflow or t1 // t2 >= systolic(problem).options.min_lanes
+            ):
                 points.append((t1, t2))
     return points
 
 
 def enumerated_optimum(problem: Problem) -> Fraction | None:
     """The least objective over the whole space; None if no point meets the limits."""
-    array, sizes = problem.array, problem.nest.sizes
+    array, sizes = systolic(problem).array, systolic(problem).nest.sizes
     grids = np.meshgrid(*(np.arange(len(loop_points(problem, loop))) for loop in array.band), indexing="ij")
     values = {f"extent.{loop}": n for loop, n in sizes.items()}
     for loop, grid in zip(array.band, grids, strict=True):
@@ -50,7 +53,7 @@ def enumerated_optimum(problem: Problem) -> Fraction | None:
         dsp = (
             array.pe.count.evaluate(values, NUMPY)
             * array.pe.simd.evaluate(values, NUMPY)
-            * float(problem.data.dsp(len(problem.nest.inputs)))
+            * float(systolic(problem).data.dsp(len(systolic(problem).nest.inputs)))
         )
         keep &= dsp <= float(bounds["dsp"])
     values = {name: v[keep] if isinstance(v, np.ndarray) else v for name, v in values.items()}
@@ -65,7 +68,7 @@ def enumerated_optimum(problem: Problem) -> Fraction | None:
         point = {name: v[legal] if isinstance(v, np.ndarray) else v for name, v in values.items()}
         for group, (pack, _) in zip(array.packed_groups, combination, strict=True):
             point[f"pack.{group.name}"] = pack[legal]
-        costs = evaluate(array, point, problem.data, NUMPY, problem.technology)
+        costs = evaluate(array, point, systolic(problem).data, NUMPY, systolic(problem).technology)
         metrics = metric_values(costs)
         feasible = np.ones(int(legal.sum()), bool)
         for limit in problem.limits:
@@ -85,9 +88,9 @@ def _packs(problem, group, values, count):  # type: ignore[no-untyped-def]
     last = group.packing.last.evaluate(values, NUMPY) * ones
     floor = group.packing.multiple_of.evaluate(values, NUMPY) * ones
     at_l1 = group.buffers[0].level == 1
-    if problem.array.edition is Edition.ODYSSEY:
+    if systolic(problem).array.edition is Edition.ODYSSEY:
         target = np.maximum(np.minimum(last, 4 if at_l1 else 16), floor)
         pack = floor * (target // floor)
         return [(pack, (target % pack == 0) & np.isin(pack, 2 ** np.arange(10)))]
-    cap = np.maximum((16 if at_l1 else 64) // problem.data.bytes, floor)
+    cap = np.maximum((16 if at_l1 else 64) // systolic(problem).data.bytes, floor)
     return [(p * ones, (p % floor == 0) & (last % p == 0) & (p <= cap)) for p in (1, 2, 4, 8, 16, 32, 64)]

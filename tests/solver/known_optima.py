@@ -19,9 +19,10 @@ from typing import Any
 
 import pytest
 
-from ithaca.formulations.data_types import DATA_TYPES
-from ithaca.formulations.problem import Limit, Problem, SpaceOptions
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
 from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.formulations.systolic.physical_array import ANY_ARRAY
 from ithaca.formulations.systolic.systolic_array import Edition
@@ -91,9 +92,10 @@ def key_of(facts: Facts) -> str:
 
 def facts_of(problem: Problem) -> Facts:
     """What tells a problem from others, in words that outlive its types."""
-    assert problem.physical == ANY_ARRAY, "enumeration does not know about given arrays"
-    nest, array = problem.nest, problem.array
-    space, technology = asdict(problem.space), asdict(problem.technology)
+    design = systolic(problem)
+    assert design.physical == ANY_ARRAY, "enumeration does not know about given arrays"
+    nest, array = design.nest, design.array
+    space, technology = asdict(design.options), asdict(design.technology)
     return {
         "statement": str(nest),
         "extents": [list(extent) for extent in nest.extents],
@@ -102,7 +104,7 @@ def facts_of(problem: Problem) -> Facts:
         "dataflow": list(array.dataflow),
         "permutation": array.permutation,
         "edition": array.edition.value,
-        "dtype": problem.data.name,
+        "dtype": design.data.name,
         "limits": [[limit.metric, str(limit.bound)] for limit in problem.limits],
         "objective": problem.objective.text,
         "space": {name: value for name, value in space.items() if value != getattr(SpaceOptions(), name)},
@@ -116,7 +118,7 @@ def problem_of(facts: Facts) -> Problem:
     output, inputs = parse_statement(facts["statement"])
     nest = LoopNest("known", extents, output, inputs, facts["simd"], frozenset(facts["untiled"]))
     numbers = {field.name for field in fields(Technology)} - {"cost_tables"}
-    return Problem(
+    return systolic_problem(
         nest,
         derive(nest, tuple(facts["dataflow"]), facts["permutation"], Edition(facts["edition"])),
         DATA_TYPES[facts["dtype"]],

@@ -9,12 +9,11 @@ from fractions import Fraction
 import pytest
 
 from ithaca.formulations.problem import Problem
+from ithaca.results.certificate import Status
 from ithaca.solver import auto, combination
 from ithaca.solver.agreement import check_agreement, prove_again
-from ithaca.solver.certificate import Status
 from ithaca.solver.combination import bound_and_seed, evolve
 from ithaca.solver.engines import Method, engine
-from ithaca.solver.evolution import incumbent
 from ithaca.solver.evolution.seeding import NOTHING, Start
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.exact.search import Search
@@ -59,7 +58,7 @@ def test_auto_serves_objectives_that_other_engines_cannot_express(monkeypatch: p
 
 def check_every_engine_at_once(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     """All engines are asked before exact search has begun, with and without time."""
-    monkeypatch.setattr(incumbent, "SAMPLES", 500)
+    monkeypatch.setattr(combination, "SAMPLES", 500)
     monkeypatch.setattr(auto, "ALONE", 0.0)
     monkeypatch.setattr(auto, "PATIENCE", 0.0)
     expected = solve_exact(problem)
@@ -123,7 +122,7 @@ def test_a_search_ends_where_geometric_programs_prove_infeasibility(monkeypatch:
     monkeypatch.setattr(combination, "solver_start", lambda *_, **__: Start(None, True, (), ()))
     bound_and_seed(problem, search, SolveOptions())
     assert not search.open_boxes
-    start = solve_exact(problem).tiling
+    start = solve_exact(problem).configuration
     assert start is not None
     search.offer(start)
     with pytest.raises(DisagreementError, match="infeasibility was proven"):
@@ -134,7 +133,7 @@ def test_a_search_ends_where_geometric_programs_prove_infeasibility(monkeypatch:
 @pytest.mark.parametrize("wrong", [Start(Fraction(10**9), False, (), ()), Start(None, True, (), ())])
 def test_a_proof_that_a_configuration_contradicts_is_loud(wrong: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = mm_problem((24, 20, 16))
-    start = solve_exact(problem).tiling
+    start = solve_exact(problem).configuration
     monkeypatch.setattr("ithaca.solver.evolution.seeding.solver_start", lambda *_, **__: wrong)
     with pytest.raises(DisagreementError, match=r"was proven for design \[i,j\] C, yet there is"):
         auto.solve_auto(problem, start=start)
@@ -174,7 +173,10 @@ def test_agreement_is_noted_and_contradiction_is_loud() -> None:
     with pytest.raises(DisagreementError, match=r"disagree on design \[i,j\] C"):
         check_agreement(wrong, solution)
     lost = replace(
-        solution, value=None, tiling=None, certificate=replace(solution.certificate, status=Status.INFEASIBLE, lower_bound=None)
+        solution,
+        value=None,
+        configuration=None,
+        certificate=replace(solution.certificate, status=Status.INFEASIBLE, lower_bound=None),
     )
     with pytest.raises(DisagreementError, match="says infeasible"):
         check_agreement(solution, lost)

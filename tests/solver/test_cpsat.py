@@ -9,18 +9,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ithaca.formulations.data_types import DATA_TYPES
-from ithaca.formulations.problem import Limit, Problem, SpaceOptions
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import derive, designs
-from ithaca.formulations.systolic.design_space import axes, candidate_rows
+from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
-from ithaca.solver.certificate import Status
+from ithaca.results.certificate import Status
 from ithaca.solver.cpsat import model as cpsat_model
-from ithaca.solver.cpsat import search as cpsat_search
 from ithaca.solver.cpsat.engine import solve_cpsat
 from ithaca.solver.cpsat.linear import NotExpressibleError
 from ithaca.solver.cpsat.model import build_integer_model
@@ -31,17 +29,13 @@ from ithaca.solver.progress import Progress
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
-from tests.problems import MM_DATAFLOWS, mm_problem, mm_tiling
+from tests.problems import MM_DATAFLOWS, configuration_of, mm_problem, mm_tiling
 from tests.solver.known_optima import brute_force
-from tests.solver.test_exact import random_problem
+from tests.solver.test_exact import best_of_1024, random_problem
 
 OPTIMUM_1024 = Fraction(639876)
 
 ASIC = Technology(clock_mhz=Fraction(1000), cost_tables="maestro-28nm")
-
-
-def best_of_1024(problem: Problem) -> Tiling:
-    return mm_tiling(problem.array, (205, 172, 64), (41, 4), 8, A=16, B=16, C_drain=4)
 
 
 def conv1d(simd: str) -> LoopNest:
@@ -53,7 +47,7 @@ def conv1d(simd: str) -> LoopNest:
 def problem_of(nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition: Edition, **limits: int) -> Problem:
     array = derive(nest, dataflow, permutation, edition)
     bounds = tuple(Limit(name, Fraction(bound)) for name, bound in limits.items())
-    return Problem(nest, array, DATA_TYPES["fp32"], bounds, parse_objective("latency"))
+    return systolic_problem(nest, array, DATA_TYPES["fp32"], bounds, parse_objective("latency"))
 
 
 def presets(technology: Technology) -> list[str]:
@@ -72,7 +66,8 @@ def varied_problem(seed: int) -> Problem:
     if draw.random() < 0.4:
         # on an FPGA, power divides by the latency
         limits += (Limit("power", Fraction(draw.randint(1, 600), 2)),)
-    return replace(problem, technology=technology, objective=parse_objective(draw.choice(objectives)), limits=limits)
+    asked = replace(problem, objective=parse_objective(draw.choice(objectives)), limits=limits)
+    return asked.with_design(technology=technology)
 
 
 def check_against_others(problem: Problem, *, exhaustively: bool) -> None:
@@ -80,8 +75,8 @@ def check_against_others(problem: Problem, *, exhaustively: bool) -> None:
     assert solution.certificate.status is expected.certificate.status
     assert solution.certificate.status in (Status.OPTIMAL, Status.INFEASIBLE)
     assert solution.value == expected.value == solution.certificate.lower_bound
-    if solution.tiling is not None:
-        assert not problem.exceeded(problem.costs(solution.tiling))
+    if solution.configuration is not None:
+        assert not problem.exceeded(solution.configuration)
     if exhaustively:
         least = brute_force(problem)
         assert (least is None) == (solution.value is None)
@@ -104,7 +99,7 @@ def test_optimum_equals_the_other_engines_on_many_problems(seed: int) -> None:
 def test_the_designs_of_size_64_are_proven(dataflow: tuple[str, ...]) -> None:
     problem = mm_problem((64, 64, 64), dataflow)
     expected = solve_exact(problem)
-    solution = solve_cpsat(problem, start=expected.tiling)
+    solution = solve_cpsat(problem, start=expected.configuration)
     assert solution.certificate.status is Status.OPTIMAL
     assert solution.value == solution.certificate.lower_bound == expected.value
 
@@ -141,9 +136,9 @@ def test_packs_that_depend_on_two_loops(simd: str, edition: Edition) -> None:
     for number, array in enumerate(designs(nest, edition)):
         if number % 4 == 0:
             problem = problem_of(nest, array.dataflow, array.permutation, edition, dsp=60, bram18k=30)
-            assert any(axis.loop is None for axis in axes(array))
+            assert problem.space.links
             check_against_others(problem, exhaustively=True)
-            dividing = replace(problem, space=SpaceOptions(dividing_packs=True))
+            dividing = problem.with_design(options=SpaceOptions(dividing_packs=True))
             check_against_others(dividing, exhaustively=False)
 
 
@@ -178,7 +173,7 @@ def test_a_start_and_a_bound_meet() -> None:
     assert optimum.value is not None
     for bound in (optimum.value, optimum.value - Fraction(1, 100)):
         # latencies lie on a grid, so a hundredth less is no different bound
-        certificate = solve_cpsat(problem, start=optimum.tiling, lower_bound=bound).certificate
+        certificate = solve_cpsat(problem, start=optimum.configuration, lower_bound=bound).certificate
         assert (certificate.status, certificate.lower_bound) == (Status.OPTIMAL, optimum.value)
         assert certificate.nodes < 1000
 
@@ -188,26 +183,26 @@ def test_a_product_of_large_metrics_fits_below_a_start() -> None:
     with pytest.raises(NotExpressibleError):
         solve_cpsat(problem)
     optimum = solve_exact(problem)
-    solution = solve_cpsat(problem, start=optimum.tiling)
+    solution = solve_cpsat(problem, start=optimum.configuration)
     assert (solution.value, solution.certificate.status) == (optimum.value, Status.OPTIMAL)
 
 
 def test_a_start_outside_the_space_or_the_limits_is_ignored() -> None:
     problem = mm_problem((16, 16, 16), dsp="100", bram18k="100")
     expected = solve_exact(problem).value
-    too_long = mm_tiling(problem.array, (64, 16, 16), (8, 8), 1, A=1, B=1, C_drain=1)
-    too_much = mm_tiling(problem.array, (16, 16, 16), (1, 8), 1, A=1, B=1, C_drain=1)
-    illegal_pack = mm_tiling(problem.array, (4, 4, 16), (4, 4), 1, A=1, B=1, C_drain=3)
+    too_long = mm_tiling(systolic(problem).array, (64, 16, 16), (8, 8), 1, A=1, B=1, C_drain=1)
+    too_much = mm_tiling(systolic(problem).array, (16, 16, 16), (1, 8), 1, A=1, B=1, C_drain=1)
+    illegal_pack = mm_tiling(systolic(problem).array, (4, 4, 16), (4, 4), 1, A=1, B=1, C_drain=3)
     for start in (too_long, too_much, illegal_pack):
-        assert solve_cpsat(problem, start=start).value == expected
+        assert solve_cpsat(problem, start=configuration_of(problem, start)).value == expected
 
 
 def test_a_start_is_never_lost() -> None:
     problem = mm_problem((64, 64, 64))
-    start = mm_tiling(problem.array, (16, 16, 64), (4, 4), 1, A=4, B=4, C_drain=2)
-    value = problem.value(problem.costs(start))
+    start = configuration_of(problem, mm_tiling(systolic(problem).array, (16, 16, 64), (4, 4), 1, A=4, B=4, C_drain=2))
+    value = problem.value(start)
     solution = solve_cpsat(problem, SolveOptions(time_limit=0.0), start=start)
-    assert (solution.tiling, solution.value) == (start, value)
+    assert (solution.configuration, solution.value) == (start, value)
     assert solution.certificate.status is Status.FEASIBLE
     assert solution.certificate.lower_bound is not None
     improved = solve_cpsat(problem, start=start).value
@@ -217,14 +212,14 @@ def test_a_start_is_never_lost() -> None:
 
 def test_a_wrong_bound_is_noticed() -> None:
     problem = mm_problem((64, 64, 64), ("i", "k"))
-    start = solve_exact(problem).tiling
+    start = solve_exact(problem).configuration
     with pytest.raises(RuntimeError, match="exceeds the value"):
         solve_cpsat(problem, start=start, lower_bound=Fraction(10**6))
 
 
 def test_a_wrong_encoding_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = mm_problem((8, 8, 8))
-    monkeypatch.setattr(cpsat_search, "feasible_value", lambda problem, tiling: problem.value(problem.costs(tiling)) + 1)
+    monkeypatch.setattr(Problem, "feasible_value", lambda problem, configuration: problem.value(configuration) + 1)
     with pytest.raises(RuntimeError, match="the encoding is wrong"):
         solve_cpsat(problem)
 
@@ -235,7 +230,7 @@ def test_every_candidate_is_dominated_by_a_row_that_is_kept() -> None:
         mm_problem((16, 16, 16), ("i", "j"), objective="2*latency - dsp"),
     ):
         for table in candidate_tables(problem, problem.symbolic()):
-            for rows in candidate_rows(problem, table.axis):
+            for rows in table.axis.rows():
                 for values in zip(*rows.values(), strict=True):
                     assert dominating_row(table, dict(zip(rows, map(int, values), strict=True))) is not None
 
@@ -268,7 +263,7 @@ def test_bounds_of_negative_and_huge_objectives_are_valid() -> None:
         optimum = solve_exact(problem)
         assert optimum.value is not None
         for time_limit in (0.3, 1.0):
-            for start in (None, optimum.tiling):
+            for start in (None, optimum.configuration):
                 solution = solve_cpsat(problem, SolveOptions(time_limit=time_limit), start=start)
                 bound = solution.certificate.lower_bound
                 assert bound is None or bound <= optimum.value
@@ -277,7 +272,11 @@ def test_bounds_of_negative_and_huge_objectives_are_valid() -> None:
 
 def test_stopping_at_once_claims_nothing() -> None:
     solution = solve_cpsat(mm_problem((64, 64, 64)), SolveOptions(stop=lambda: True))
-    assert (solution.certificate.status, solution.certificate.lower_bound, solution.tiling) == (Status.UNKNOWN, None, None)
+    assert (solution.certificate.status, solution.certificate.lower_bound, solution.configuration) == (
+        Status.UNKNOWN,
+        None,
+        None,
+    )
 
 
 def test_an_interruption_is_heard() -> None:
@@ -329,14 +328,18 @@ def test_progress_never_takes_back_a_bound() -> None:
 def test_answers_are_repeatable(objective: str) -> None:
     problem = mm_problem((20, 24, 16), ("j", "k"), objective=objective)
     one, two = (solve_cpsat(problem) for _ in range(2))
-    assert (one.tiling, one.certificate.nodes) == (two.tiling, two.certificate.nodes)
+    assert (one.configuration, one.certificate.nodes) == (two.configuration, two.certificate.nodes)
     assert solve_cpsat(problem, threads=2).value == one.value
 
 
 @pytest.mark.parametrize("dataflow", [("i",), ("i", "j"), ("k",)])
 def test_infeasible_limits(dataflow: tuple[str, ...]) -> None:
     solution = solve_cpsat(mm_problem((16, 16, 16), dataflow, dsp="3", bram18k="1000"))
-    assert (solution.certificate.status, solution.tiling, solution.certificate.lower_bound) == (Status.INFEASIBLE, None, None)
+    assert (solution.certificate.status, solution.configuration, solution.certificate.lower_bound) == (
+        Status.INFEASIBLE,
+        None,
+        None,
+    )
 
 
 def test_an_empty_design_space_is_infeasible() -> None:
@@ -365,9 +368,9 @@ def test_a_convolution_exchanges_rows_and_columns_outside_space(monkeypatch: pyt
             "c": optimum.tiling.latency_hiding["r"],
         },
     )
-    for start in (None, optimum.tiling, mirrored):
+    for start in (None, optimum.configuration, configuration_of(problem, mirrored)):
         assert solve_cpsat(problem, start=start).value == optimum.value
-    monkeypatch.setattr(cpsat_model, "exchangeable", lambda symbolic, tables: ())
+    monkeypatch.setattr(cpsat_model, "exchangeable", lambda symbolic, space, tables: ())
     assert solve_cpsat(problem).value == optimum.value
 
 
@@ -386,7 +389,7 @@ def test_exchanges_keep_the_optimum_of_random_objectives() -> None:
     for _ in range(3):
         # without packs in play, both loops of the output are alike
         objective = parse_objective(f"off_chip_words + {draw.randint(1, 90)}*dsp")
-        problem = Problem(nest, array, DATA_TYPES["fp32"], (Limit("dsp", Fraction(draw.randint(5, 200))),), objective)
+        problem = systolic_problem(nest, array, DATA_TYPES["fp32"], (Limit("dsp", Fraction(draw.randint(5, 200))),), objective)
         model = build_integer_model(problem)
         assert model is not None
         assert [(e.first, e.second) for e in model.exchanges] == [("i", "j")]

@@ -15,7 +15,7 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.objectives import parse_objective
-from ithaca.solver.certificate import Status
+from ithaca.results.certificate import Status
 from ithaca.solver.cpsat.encoding import Encoder
 from ithaca.solver.cpsat.engine import solve_cpsat
 from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError, constant_form
@@ -53,11 +53,8 @@ LIMITS = ("power", "comm/comp", "latency/bram18k + dsp/9", "max(latency/comp, of
 def quotient_problem(seed: int) -> Problem:
     """A small random problem with a quotient for an objective; each objective in turn, on an FPGA or an ASIC."""
     draw, problem = random.Random(f"quotient {seed}"), random_problem(seed)
-    problem = replace(
-        problem,
-        technology=draw.choice([load_platform("u250").technology, load_platform("u250").technology, ASIC]),
-        objective=parse_objective(OBJECTIVES[seed % len(OBJECTIVES)]),
-    )
+    technology = draw.choice([load_platform("u250").technology, load_platform("u250").technology, ASIC])
+    problem = replace(problem, objective=parse_objective(OBJECTIVES[seed % len(OBJECTIVES)])).with_design(technology=technology)
     if draw.random() < 0.3:
         problem = with_limit(problem, draw.choice(LIMITS), draw.choice([1, 1, Fraction(5, 4), 3]))
     return problem
@@ -140,15 +137,15 @@ def test_a_start_and_a_bound_are_used_and_never_lost(objective: str) -> None:
     optimum = solve_exact(problem)
     assert optimum.value is not None
     unaided = solve_cpsat(problem).certificate.nodes
-    solution = solve_cpsat(problem, start=optimum.tiling, lower_bound=optimum.value)
+    solution = solve_cpsat(problem, start=optimum.configuration, lower_bound=optimum.value)
     assert (solution.value, solution.certificate.status) == (optimum.value, Status.OPTIMAL)
     assert solution.certificate.nodes < unaided
     # a bound far from any grid, whose digits exceed 64 bits together with the objective's
     near = optimum.value - abs(optimum.value) / 3**60
-    solution = solve_cpsat(problem, start=optimum.tiling, lower_bound=near)
+    solution = solve_cpsat(problem, start=optimum.configuration, lower_bound=near)
     assert (solution.value, solution.certificate.lower_bound) == (optimum.value, optimum.value)
-    stopped = solve_cpsat(problem, SolveOptions(time_limit=0.0), start=optimum.tiling, lower_bound=near)
-    assert (stopped.tiling, stopped.value) == (optimum.tiling, optimum.value)
+    stopped = solve_cpsat(problem, SolveOptions(time_limit=0.0), start=optimum.configuration, lower_bound=near)
+    assert (stopped.configuration, stopped.value) == (optimum.configuration, optimum.value)
     assert stopped.certificate.lower_bound is not None
     assert near <= stopped.certificate.lower_bound <= optimum.value
 
@@ -156,7 +153,7 @@ def test_a_start_and_a_bound_are_used_and_never_lost(objective: str) -> None:
 def test_a_constant_over_a_metric_takes_no_longer_than_the_metric() -> None:
     one, other = (solve_cpsat(mm_problem((12, 8, 16), objective=text)) for text in ("latency", "-throughput"))
     assert one.certificate.nodes == other.certificate.nodes
-    assert one.tiling == other.tiling
+    assert one.configuration == other.configuration
 
 
 @pytest.mark.parametrize("objective", ["power", "(comm - comp)/latency"])
@@ -164,7 +161,7 @@ def test_a_time_limit_leaves_a_valid_bound(objective: str) -> None:
     problem = mm_problem((48, 40, 32), objective=objective)
     optimum = solve_exact(problem)
     assert optimum.value is not None
-    for time_limit, start in ((0.3, None), (1.0, None), (0.6, optimum.tiling)):
+    for time_limit, start in ((0.3, None), (1.0, None), (0.6, optimum.configuration)):
         seen: list[Progress] = []
         solution = solve_cpsat(problem, SolveOptions(time_limit=time_limit), seen.append, start)
         bound = solution.certificate.lower_bound

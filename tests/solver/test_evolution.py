@@ -10,18 +10,19 @@ import pytest
 
 from ithaca.commands.refine import refine_result
 from ithaca.commands.solve import write_result
-from ithaca.formulations.problem import Problem, SpaceOptions
-from ithaca.formulations.systolic.membership import feasible_value, in_design_space
-from ithaca.solver.certificate import Status
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic.design import SpaceOptions
+from ithaca.formulations.systolic.physical_array import PhysicalArray
+from ithaca.results.certificate import Status
+from ithaca.results.files import load_result
 from ithaca.solver.engines import PROVERS, Method, engine
 from ithaca.solver.evolution.engine import solve_evolve
 from ithaca.solver.evolution.genome import Genome
-from ithaca.solver.evolution.mutation import _factorized, _redrawn, mutate
 from ithaca.solver.evolution.search import POPULATION, STAGNATION, Evolution
 from ithaca.solver.evolution.seeding import NOTHING, solver_start
+from ithaca.solver.evolution.variation import _factorized, _redrawn, cross, mutate, step
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions, never
-from ithaca.solver.result_files import load_result
 from tests.problems import MM_DATAFLOWS, mm_problem
 from tests.solver.known_optima import brute_force
 from tests.solver.test_exact import random_problem
@@ -30,7 +31,7 @@ from tests.solver.test_exact import random_problem
 def test_the_same_seed_gives_the_same_answer() -> None:
     problem = mm_problem((96, 80, 40), objective="latency*dsp - 100*comp")
     runs = [solve_evolve(problem, SolveOptions(seed=seed), samples=1000) for seed in (3, 3)]
-    assert runs[0].tiling == runs[1].tiling
+    assert runs[0].configuration == runs[1].configuration
     assert runs[0].certificate.nodes == runs[1].certificate.nodes == 1000
 
 
@@ -48,11 +49,11 @@ def test_other_seeds_evolve_otherwise() -> None:
 def test_never_worse_than_its_seeds(edition: str) -> None:
     problem = mm_problem((60, 52, 36), ("i", "k"), "C", edition, dsp="900", bram18k="300")
     known = solver_start(problem, SolveOptions(), never)
-    assert known.tilings
-    values = [feasible_value(problem, tiling) for tiling in known.tilings]
+    assert known.configurations
+    values = [problem.feasible_value(configuration) for configuration in known.configurations]
     best = min(value for value in values if value is not None)
     search = Evolution(problem, 0, POPULATION)
-    search.run(known.tilings, known.points)
+    search.run(known.configurations, known.points)
     # nothing was offered beforehand: the first generation holds the seeds
     assert search.value is not None
     assert search.value <= best
@@ -61,7 +62,7 @@ def test_never_worse_than_its_seeds(edition: str) -> None:
 def test_never_worse_than_a_given_start() -> None:
     problem = mm_problem((96, 80, 40))
     optimum = solve_exact(problem)
-    solution = solve_evolve(problem, start=optimum.tiling, samples=200, known=NOTHING)
+    solution = solve_evolve(problem, start=optimum.configuration, samples=200, known=NOTHING)
     assert solution.value == optimum.value
     assert solution.certificate.status is Status.FEASIBLE
     assert solution.certificate.lower_bound is None
@@ -73,13 +74,30 @@ def test_repaired_genes_are_in_the_design_space() -> None:
         problem = random_problem(seed)
         genome, generator = Genome(problem), np.random.default_rng(seed)
         genes, _ = genome.repair(genome.random(30, generator))
-        genes, legal = genome.repair(mutate(genome, genes, generator))
+        children = cross(genome, mutate(genome, genes, generator), step(genome, genes, generator), generator)
+        genes, legal = genome.repair(children)
         for column in np.flatnonzero(legal):
-            tiling = genome.decode(genes[:, column])
-            assert in_design_space(problem, tiling)
-            assert (genome.encode([tiling])[:, 0] == genes[:, column]).all()
+            configuration = genome.decode(genes[:, column])
+            assert problem.space.contains(configuration)
+            assert (genome.encode([configuration])[:, 0] == genes[:, column]).all()
             checked += 1
-    assert checked > 300
+    assert checked > 600
+
+
+def test_loops_are_found_in_the_space() -> None:
+    genome = Genome(mm_problem((96, 80, 40)))
+    found = [(split.trips, split.extent, [genome.names[row] for row in split.factors]) for split in genome.splits]
+    assert found == [
+        ("tiles.i", 96, ["t2.i", "lanes.i"]),
+        ("tiles.j", 80, ["t2.j", "lanes.j"]),
+        ("tiles.k", 40, ["t2.k", "lanes.k"]),
+    ]
+    assert {genome.names[row] for row in genome.loose} == {"pack.A", "pack.B", "pack.C_drain"}
+    given = PhysicalArray(lanes=(("i", 8),), simd=4)
+    genome = Genome(mm_problem((96, 80, 40)).with_design(physical=given))
+    first, _, last = genome.splits
+    assert (first.given, [genome.names[row] for row in first.factors]) == (8, ["t2.i"])
+    assert (last.given, [genome.names[row] for row in last.factors]) == (4, ["lanes.k"])
 
 
 def test_mutation_is_as_published() -> None:
@@ -100,13 +118,13 @@ def check_against_brute_force(problem: Problem, seed: int) -> bool:
     expected = brute_force(problem)
     solution = solve_evolve(problem, SolveOptions(seed=seed), samples=3000)
     if expected is None:
-        assert solution.tiling is None
+        assert solution.configuration is None
         return True
     assert solution.certificate.status is not Status.INFEASIBLE
     if solution.value is None:
         return False
-    assert solution.tiling is not None
-    assert feasible_value(problem, solution.tiling) == solution.value
+    assert solution.configuration is not None
+    assert problem.feasible_value(solution.configuration) == solution.value
     assert float(solution.value) >= float(expected) - 1e-12 * abs(float(expected))
     bound = solution.certificate.lower_bound
     assert bound is None or float(bound) <= float(expected) + 1e-12 * abs(float(expected))
@@ -145,15 +163,15 @@ def test_it_stops_at_its_budget_and_when_nothing_improves() -> None:
 
 def test_infeasible_problems() -> None:
     solution = solve_evolve(mm_problem((8, 8, 8), dsp="1"), samples=400)
-    assert solution.tiling is None
+    assert solution.configuration is None
     assert solution.certificate.status in (Status.INFEASIBLE, Status.UNKNOWN)
 
 
 def test_divisors_and_least_lanes_are_kept() -> None:
     problem = mm_problem((48, 36, 24), space=SpaceOptions(min_lanes=2, divisors_only=True))
     solution = solve_evolve(problem, samples=2000)
-    assert solution.tiling is not None
-    assert in_design_space(problem, solution.tiling)
+    assert solution.configuration is not None
+    assert problem.space.contains(solution.configuration)
     optimum = solve_exact(problem).value
     assert optimum is not None
     assert solution.value is not None

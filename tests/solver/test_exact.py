@@ -8,20 +8,23 @@ from fractions import Fraction
 
 import pytest
 
-from ithaca.formulations.problem import Limit, Problem, SpaceOptions
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.derivation import derive, designs
+from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.solver.certificate import Status
+from ithaca.results.certificate import Status
+from ithaca.results.solution import best_solution
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.exact.search import Search
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.portfolio import best_solution, solve_design, solve_designs
+from ithaca.solver.portfolio import solve_design, solve_designs
 from ithaca.solver.tables.frame import build_model
 from ithaca.workloads.errors import DisagreementError
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
-from tests.problems import mm_problem, mm_tiling
+from tests.problems import configuration_of, mm_problem, mm_tiling
 from tests.solver.known_optima import brute_force
 
 EXTENTS = [*range(1, 13), 16, 24]
@@ -53,19 +56,24 @@ def random_problem(seed: int) -> Problem:
     )
 
 
+def best_of_1024(problem: Problem) -> Configuration:
+    """The optimum of the published size."""
+    return configuration_of(problem, mm_tiling(systolic(problem).array, (205, 172, 64), (41, 4), 8, A=16, B=16, C_drain=4))
+
+
 def check_against_brute_force(problem: Problem) -> None:
     expected = brute_force(problem)
     solution = solve_exact(problem)
     if expected is None:
         assert solution.certificate.status is Status.INFEASIBLE
-        assert solution.tiling is None
+        assert solution.configuration is None
         return
     assert solution.certificate.status is Status.OPTIMAL
     assert solution.value is not None
     assert solution.value == solution.certificate.lower_bound
     assert float(solution.value) == pytest.approx(float(expected), rel=1e-12)
-    assert solution.tiling is not None
-    assert not problem.exceeded(problem.costs(solution.tiling))
+    assert solution.configuration is not None
+    assert not problem.exceeded(solution.configuration)
 
 
 @pytest.mark.parametrize("seed", range(36))
@@ -104,11 +112,11 @@ def test_divisors_only() -> None:
 def test_all_18_designs_are_proven() -> None:
     nest = workload("mm")
     template = mm_problem((1024, 1024, 1024))
-    solutions = solve_designs([replace(template, array=a) for a in designs(nest, Edition.ODYSSEY)], threads=2)
+    solutions = solve_designs([template.with_design(array=a) for a in designs(nest, Edition.ODYSSEY)], threads=2)
     assert [s.certificate.status for s in solutions] == [Status.OPTIMAL] * 18
     best = best_solution(solutions)
     assert best is not None
-    assert (best.problem.array.name, best.value) == ("[i,j] C", Fraction("637832.25"))
+    assert (best.problem.design.name, best.value) == ("[i,j] C", Fraction("637832.25"))
 
 
 def test_a_time_limit_leaves_incumbent_and_bound() -> None:
@@ -123,12 +131,16 @@ def test_a_time_limit_leaves_incumbent_and_bound() -> None:
 
 def test_stopping_at_once_claims_nothing() -> None:
     solution = solve_exact(mm_problem((64, 64, 64)), SolveOptions(stop=lambda: True))
-    assert (solution.certificate.status, solution.certificate.lower_bound, solution.tiling) == (Status.UNKNOWN, None, None)
+    assert (solution.certificate.status, solution.certificate.lower_bound, solution.configuration) == (
+        Status.UNKNOWN,
+        None,
+        None,
+    )
 
 
 def test_stopping_at_once_keeps_the_start() -> None:
     problem = mm_problem((1024, 1024, 1024))
-    good = mm_tiling(problem.array, (205, 172, 64), (41, 4), 8, A=16, B=16, C_drain=4)
+    good = best_of_1024(problem)
     solution = solve_exact(problem, SolveOptions(stop=lambda: True), start=good)
     assert (solution.value, solution.certificate.status) == (639876, Status.FEASIBLE)
 
@@ -152,11 +164,11 @@ def test_a_gap_ends_early_and_holds() -> None:
 
 def test_a_start_is_taken_as_incumbent_and_a_bad_one_is_not() -> None:
     problem = mm_problem((1024, 1024, 1024))
-    good = mm_tiling(problem.array, (205, 172, 64), (41, 4), 8, A=16, B=16, C_drain=4)
+    good = best_of_1024(problem)
     early = SolveOptions(gap=0.5)
     assert solve_exact(problem, early, start=good).value == 639876
-    greedy = mm_tiling(problem.array, (1024, 1024, 64), (1, 8), 8, A=16, B=16, C_drain=8)
-    solution = solve_exact(problem, early, start=greedy)
+    greedy = mm_tiling(systolic(problem).array, (1024, 1024, 64), (1, 8), 8, A=16, B=16, C_drain=8)
+    solution = solve_exact(problem, early, start=configuration_of(problem, greedy))
     assert solution.value is not None
     assert solution.value >= 639876
 
@@ -174,10 +186,10 @@ def test_progress_never_takes_back_a_bound() -> None:
 
 def test_answers_do_not_depend_on_threads_or_repetition() -> None:
     template = mm_problem((96, 80, 40))
-    problems = [replace(template, array=a) for a in designs(workload("mm")) if a.buildable]
+    problems = [template.with_design(array=a) for a in designs(workload("mm")) if a.buildable]
 
     def answers(threads: int) -> list[object]:
-        return [(s.tiling, s.value, s.certificate.nodes) for s in solve_designs(problems, threads=threads)]
+        return [(s.configuration, s.value, s.certificate.nodes) for s in solve_designs(problems, threads=threads)]
 
     assert answers(1) == answers(1) == answers(2)
 
@@ -244,11 +256,11 @@ def test_a_start_outside_the_design_space_is_never_the_answer(
 ) -> None:
     # each would be the best by far if only the limits were checked: a limit on latency makes all others infeasible
     free = mm_problem((16, 16, 8), space=space)
-    outside = mm_tiling(free.array, t1, t2, 1, **packs)
-    problem = replace(free, limits=(Limit("latency", free.costs(outside).latency),))
+    outside = configuration_of(free, mm_tiling(systolic(free).array, t1, t2, 1, **packs))
+    problem = replace(free, limits=(Limit("latency", free.value(outside)),))
     expected = solve_exact(problem)
     solution = solve_exact(problem, start=outside)
-    assert solution.tiling != outside
+    assert solution.configuration != outside
     assert solution.value == expected.value
 
 
@@ -278,13 +290,13 @@ def test_packs_whose_legality_spans_loops(edition: Edition, dataflow: tuple[str,
     output, inputs = parse_statement("C[i][j] += A[k][i] * B[k][j]")
     nest = LoopNest("transposed", (("i", 5), ("j", 4), ("k", 3)), output, inputs, "k")
     template = mm_problem((1, 1, 1), objective=objective, dsp="60", bram18k="60")
-    check_against_brute_force(replace(template, nest=nest, array=derive(nest, dataflow, "C", edition)))
+    check_against_brute_force(template.with_design(nest=nest, array=derive(nest, dataflow, "C", edition)))
 
 
 def test_explanations_of_infeasibility_hold_over_all_designs() -> None:
     limits = (Limit("dsp", Fraction(100)), Limit("latency", Fraction(60)))
     template = replace(mm_problem((16, 16, 16)), limits=limits)
-    problems = [replace(template, array=a) for a in designs(workload("mm")) if a.buildable]
+    problems = [template.with_design(array=a) for a in designs(workload("mm")) if a.buildable]
     told = {s.metric: s.smallest for p in problems for s in solve_design(p).shortfalls if s.others_kept}
     assert told
     for metric in told:

@@ -8,9 +8,10 @@ from fractions import Fraction
 
 import pytest
 
-from ithaca.formulations.data_types import DATA_TYPES
-from ithaca.formulations.problem import Limit, Problem, SpaceOptions
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import designs
+from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
 from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.workloads.kernel_files import parse_kernel
@@ -56,7 +57,7 @@ def small_problem(kernel: str, seed: int) -> Problem:
     if draw.random() < 0.3:
         limits.append(Limit("off_chip_words", Fraction(draw.randint(10, 3000))))
     mixed = "2*latency - off_chip_words/3 + dsp"
-    return Problem(
+    return systolic_problem(
         nest,
         # every design in turn, so that seeds in a row cover them all
         found[seed % len(found)],
@@ -87,7 +88,9 @@ def check_every_design(sizes: dict[str, int], edition: Edition) -> None:
     for array in found:
         limits = (Limit("dsp", Fraction(draw.randint(20, 160))), Limit("bram18k", Fraction(draw.randint(10, 60))))
         nest, objective = workload("conv2d", sizes), parse_objective("latency")
-        check_against_brute_force(Problem(nest, array, DATA_TYPES["fp32"], limits, objective, SpaceOptions(divisors_only=True)))
+        check_against_brute_force(
+            systolic_problem(nest, array, DATA_TYPES["fp32"], limits, objective, SpaceOptions(divisors_only=True))
+        )
 
 
 @pytest.mark.parametrize("edition", list(Edition))
@@ -107,7 +110,7 @@ def test_every_design_of_larger_convolutions(stride: int, edition: Edition) -> N
 def test_padded_convolutions_equal_brute_force(seed: int) -> None:
     """With its columns untiled a convolution has few enough loops for brute force over padded tiles, too."""
     problem = small_problem("conv2d", seed)
-    nest = replace(problem.nest, untiled=frozenset("cpq"))
-    found = designs(nest, problem.array.edition)
+    nest = replace(systolic(problem).nest, untiled=frozenset("cpq"))
+    found = designs(nest, systolic(problem).array.edition)
     array = found[seed % len(found)]
-    check_against_brute_force(replace(problem, nest=nest, array=array, space=SpaceOptions()))
+    check_against_brute_force(problem.with_design(nest=nest, array=array, options=SpaceOptions()))

@@ -10,7 +10,7 @@ import pytest
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.solver.certificate import Status
+from ithaca.results.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.tables.frame import build_model
@@ -119,5 +119,5 @@ def test_exact_bounds_of_boxes_bound_their_configurations(seed: int) -> None:
             assert bound is not None
             assert before is None or before <= bound
             before = bound
-        tiling = model.tiling([int(tree.row[node]) for tree, node in zip(model.trees, nodes, strict=True)])
-        assert before == model.problem.value(model.problem.costs(tiling))
+        configuration = model.configuration([int(tree.row[node]) for tree, node in zip(model.trees, nodes, strict=True)])
+        assert before == model.problem.value(configuration)

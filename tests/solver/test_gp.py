@@ -6,30 +6,34 @@ import random
 from dataclasses import replace
 from fractions import Fraction
 from statistics import median
+from typing import Any
 
 import numpy as np
+import pyomo.environ as pyo
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ithaca.formulations.algebra.posynomial import NotPosynomialError
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.pyomo_model import design_model
 from ithaca.formulations.systolic.derivation import derive, designs
-from ithaca.formulations.systolic.membership import feasible_value
+from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.objectives import parse_objective
-from ithaca.formulations.systolic.pyomo_model import design_model
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.solver.certificate import Status
+from ithaca.results.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.gp.duality import certified_bound, proves_infeasible
-from ithaca.solver.gp.engine import gp_bound, gp_seeds, solve_gp
+from ithaca.solver.gp.engine import solve_gp
 from ithaca.solver.gp.ipopt import Callbacks, solve_program
 from ithaca.solver.gp.model import GeometricModel, build_geometric_model
 from ithaca.solver.gp.program import GeometricProgram
-from ithaca.solver.gp.pyomo_bridge import program_model, solve_pyomo
 from ithaca.solver.gp.ranges import Propagator, Ranges
 from ithaca.solver.gp.regions import region_program
+from ithaca.solver.gp.search import GpSearch
+from ithaca.solver.gp.seeds import round_points
+from ithaca.solver.nlp.pyomo_bridge import solve_pyomo
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.library import workload
 from tests.problems import MM_DATAFLOWS, mm_points, mm_problem, mm_tiling
@@ -51,8 +55,11 @@ OBJECTIVES = (
 )
 
 
+SIMD = "t2.k"
+
+
 def root(model: GeometricModel, simd: int) -> Ranges:
-    ranges = Propagator(model).sharpen(Propagator(model).root().restricted(model.simd, low=simd, high=simd))
+    ranges = Propagator(model).sharpen(Propagator(model).root().restricted(model.names.index(SIMD), low=simd, high=simd))
     assert ranges is not None
     return ranges
 
@@ -62,21 +69,28 @@ def program(problem: Problem, simd: int = 8) -> GeometricProgram:
     return region_program(model, root(model, simd)).program
 
 
+def searched(problem: Problem, programs: int = 1, value: Fraction | None = None) -> GpSearch:
+    search = GpSearch(problem, value)
+    search.run(programs)
+    return search
+
+
+def seeds(search: GpSearch, count: int) -> tuple[Configuration, ...]:
+    return round_points(search.problem, search.points, count)
+
+
 # -- the relaxation ------------------------------------------------------------------------
 
 
-def lifted(model: GeometricModel, tiling: Tiling) -> np.ndarray:
-    """Logarithms of all base columns at a configuration: what the relaxation makes of it."""
-    values = tiling.quantities(model.problem.array, model.problem.nest.sizes)
+def lifted(model: GeometricModel, configuration: Configuration) -> np.ndarray:
+    """Logarithms of all columns at a configuration: what the relaxation makes of it."""
     point = np.zeros(len(model.names))
-    for loop in model.loops:
-        for column in (loop.tiles, loop.lanes, loop.t2):
-            point[column] = np.log(float(values[model.names[column]]))
-    for pack in model.packs:
-        point[pack.column] = np.log(float(values[model.names[pack.column]]))
+    for column, name in enumerate(model.names[: model.base]):
+        if name in configuration:
+            point[column] = np.log(float(configuration[name]))
     point[model.base :] = model.derivation @ point[: model.base]
     for curve in model.curves:
-        value = float(curve.at(int(values[curve.curve.symbol])))
+        value = float(curve.at(configuration[curve.curve.symbol]))
         point[curve.column] = np.log(value) if value else -700.0
     for column, pieces in model.epigraphs:
         terms = pieces.matrix @ point + pieces.offset
@@ -86,20 +100,19 @@ def lifted(model: GeometricModel, tiling: Tiling) -> np.ndarray:
 
 @given(mm_points(), st.sampled_from(OBJECTIVES), st.data())
 def test_every_configuration_is_in_the_relaxation_at_no_higher_cost(
-    drawn: tuple[Problem, Tiling], objective: str, data: st.DataObject
+    drawn: tuple[Problem, Configuration], objective: str, data: st.DataObject
 ) -> None:
-    problem, tiling = drawn
+    problem, configuration = drawn
     problem = replace(problem, objective=parse_objective(objective))
-    value = feasible_value(problem, tiling)
+    value = problem.feasible_value(configuration)
     assume(value is not None)
     assert value is not None
     model = build_geometric_model(problem)
-    point = lifted(model, tiling)
+    point = lifted(model, configuration)
     assert np.exp(point[model.objective]) <= float(value) * (1 + 1e-9)
     # a random region around the configuration, its incumbent cutoff included
-    ranges = Propagator(model).root().restricted(model.simd, low=tiling.simd, high=tiling.simd)
-    for loop in model.loops:
-        column = data.draw(st.sampled_from(loop.columns))
+    ranges = Propagator(model).root().restricted(model.names.index(SIMD), low=configuration[SIMD], high=configuration[SIMD])
+    for column in data.draw(st.lists(st.sampled_from(model.whole.tolist()), max_size=4)):
         here = round(float(np.exp(point[column])))
         ranges = ranges.restricted(
             column, low=data.draw(st.integers(max(1, here - 3), here)), high=data.draw(st.integers(here, here + 3))
@@ -123,7 +136,7 @@ def test_every_configuration_is_in_the_relaxation_at_no_higher_cost(
 @pytest.mark.parametrize("objective", ["-comp", "comm - comp", "latency - 1", "throughput", "power", "min(dsp, bram18k)"])
 def test_objectives_that_are_not_posynomial_are_refused(objective: str) -> None:
     with pytest.raises(NotPosynomialError, match="not posynomial"):
-        gp_bound(mm_problem((16, 16, 16), objective=objective))
+        GpSearch(mm_problem((16, 16, 16), objective=objective))
 
 
 def test_limits_of_any_form_leave_a_relaxation() -> None:
@@ -131,7 +144,7 @@ def test_limits_of_any_form_leave_a_relaxation() -> None:
     limits = (Limit("latency - dsp", Fraction(2000)), Limit("bram18k - 2*comp", Fraction(0)))
     problem = mm_problem((16, 16, 16), dsp="400", bram18k="200", more_limits=limits)
     solution = solve_exact(problem)
-    bound = gp_bound(problem, max_programs=20)
+    bound = searched(problem, 20)
     assert solution.value is not None
     assert bound.lower_bound is not None
     assert bound.lower_bound <= solution.value
@@ -141,12 +154,11 @@ def test_other_nests_with_halos_and_more_loops() -> None:
     nest = workload("conv2d", {"o": 16, "r": 14, "c": 14, "i": 8, "p": 3, "q": 3})
     template = mm_problem((4, 4, 4), dsp="500", bram18k="400")
     for dataflow in (("o",), ("r",), ("o", "r"), ("r", "i")):
-        problem = replace(template, nest=nest, array=derive(nest, dataflow, "cout"))
-        bound = gp_bound(problem, max_programs=12)
+        problem = template.with_design(nest=nest, array=derive(nest, dataflow, "cout"))
+        bound = searched(problem, 12)
         assert bound.lower_bound is not None
-        seeds = gp_seeds(problem, bound, 1)
-        assert seeds
-        value = feasible_value(problem, seeds[0])
+        (seed,) = seeds(bound, 1)
+        value = problem.feasible_value(seed)
         assert value is not None
         assert bound.lower_bound <= value <= 2 * bound.lower_bound
 
@@ -189,6 +201,26 @@ def test_the_hessian_has_the_structure_it_declares() -> None:
     assert not dense.any()
 
 
+def program_model(compiled: GeometricProgram) -> Any:
+    """A compiled geometric program as a Pyomo model: to check one form against the other."""
+    model = pyo.ConcreteModel()
+    model.y = pyo.Var(
+        range(compiled.low.size),
+        bounds=lambda _, i: (float(compiled.low[i]), float(compiled.high[i])),
+        initialize=lambda _, i: float(0.5 * (compiled.low[i] + compiled.high[i])),
+    )
+    model.limits = pyo.ConstraintList()
+    blocks = compiled.blocks
+    for start, size in zip(blocks.starts, blocks.sizes, strict=True):
+        terms = [
+            sum(float(blocks.matrix[t, i]) * model.y[i] for i in np.flatnonzero(blocks.matrix[t])) + float(blocks.offset[t])
+            for t in range(start, start + size)
+        ]
+        model.limits.add((terms[0] if size == 1 else pyo.log(sum(pyo.exp(t) for t in terms))) <= 0)
+    model.goal = pyo.Objective(expr=model.y[compiled.cost])
+    return model
+
+
 @pytest.mark.parametrize("dataflow", [("i", "j"), ("k",)])
 def test_the_compiled_form_agrees_with_pyomo(dataflow: tuple[str, ...]) -> None:
     problem = mm_problem((1024, 1024, 1024), dataflow)
@@ -201,8 +233,8 @@ def test_the_compiled_form_agrees_with_pyomo(dataflow: tuple[str, ...]) -> None:
     assert generic.converged
     assert generic.objective == pytest.approx(fast.point[compiled.cost], abs=1e-6)
     # the same straight from the cost model, where only the ceiling of packs is looser
-    symbols = [c for loop in model.loops for c in (loop.tiles, loop.lanes, loop.t2)] + [p.column for p in model.packs]
-    limits = {model.names[c]: (float(np.exp(ranges.low[c])), float(np.exp(ranges.high[c]))) for c in symbols}
+    columns = [c for c in range(model.base) if model.names[c] in model.spans]
+    limits = {model.names[c]: (float(np.exp(ranges.low[c])), float(np.exp(ranges.high[c]))) for c in columns}
     direct = solve_pyomo(design_model(problem, limits))
     assert direct.converged
     assert generic.objective - 0.12 <= direct.objective <= generic.objective + 1e-6
@@ -213,16 +245,16 @@ def test_the_compiled_form_agrees_with_pyomo(dataflow: tuple[str, ...]) -> None:
 
 def check_bound(problem: Problem, programs: int) -> None:
     """The bound never exceeds the proven optimum, and infeasible is what really is."""
-    solution, bound = solve_exact(problem), gp_bound(problem, max_programs=programs)
+    solution, bound = solve_exact(problem), searched(problem, programs)
     if solution.certificate.status is Status.INFEASIBLE:
         return
     assert solution.value is not None
-    assert not bound.infeasible_certified
+    assert not (bound.complete and bound.value is None)
     assert bound.lower_bound is not None
     assert bound.lower_bound <= solution.value
     # regions dropped for a known value hold nothing better than it
     known = solution.value * Fraction(3, 2)
-    pruned = gp_bound(problem, max_programs=programs, value=known)
+    pruned = searched(problem, programs, known)
     assert pruned.lower_bound is not None
     assert pruned.lower_bound <= solution.value
 
@@ -238,7 +270,7 @@ def posynomial_problem(seed: int) -> Problem:
 def test_bounds_of_all_designs(index: int, edition: Edition) -> None:
     array = designs(workload("mm"), edition)[index]
     template = mm_problem((96, 80, 40), dsp="1000", bram18k="400")
-    check_bound(replace(template, array=array), 8)
+    check_bound(template.with_design(array=array), 8)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -276,8 +308,8 @@ def test_only_infeasible_programs_are_proven_infeasible() -> None:
     impossible = region_program(model, root(model, 8)).program.elastic()
     optimum = solve_program(impossible)
     assert proves_infeasible(impossible, optimum.point, optimum.multipliers)
-    bound = gp_bound(problem)
-    assert (bound.infeasible_certified, bound.lower_bound) == (True, None)
+    bound = searched(problem)
+    assert (bound.complete, bound.value, bound.lower_bound) == (True, None, None)
 
 
 # -- tightness and rounding ----------------------------------------------------------------
@@ -286,7 +318,7 @@ def test_only_infeasible_programs_are_proven_infeasible() -> None:
 def gaps(programs: int) -> dict[tuple[str, ...], float]:
     found = {}
     for dataflow, optimum in OPTIMA.items():
-        bound = gp_bound(mm_problem((1024, 1024, 1024), dataflow), max_programs=programs).lower_bound
+        bound = searched(mm_problem((1024, 1024, 1024), dataflow), programs).lower_bound
         assert bound is not None
         assert bound <= optimum
         found[dataflow] = float(1 - bound / optimum)
@@ -308,28 +340,27 @@ def test_tightness_of_branching() -> None:
 @pytest.mark.parametrize("dataflow", OPTIMA)
 def test_rounded_optima_are_close_to_the_proven_ones(dataflow: tuple[str, ...]) -> None:
     problem = mm_problem((1024, 1024, 1024), dataflow)
-    seeds = gp_seeds(problem, gp_bound(problem, max_programs=16), 3)
-    values = [feasible_value(problem, tiling) for tiling in seeds]
+    values = [problem.feasible_value(seed) for seed in seeds(searched(problem, 16), 3)]
     assert all(value is not None for value in values)
     assert values == sorted(values, key=lambda v: v or 0)
     assert values[0] is not None
     assert OPTIMA[dataflow] <= values[0] <= OPTIMA[dataflow] * 1.015
 
 
-def test_a_configuration_found_by_branching_alone_is_a_seed() -> None:
+def test_a_configuration_found_by_branching_alone_is_the_incumbent() -> None:
     problem = mm_problem((256, 256, 256), ("i",), dsp="2000", bram18k="1000")
-    bound = gp_bound(problem, max_programs=100)
-    assert bound.points == ()
-    (seed,) = gp_seeds(problem, bound, 3)
-    assert feasible_value(problem, seed) == bound.lower_bound == 50205
+    search = searched(problem, 100)
+    assert search.points == ()
+    assert search.incumbent is not None
+    assert problem.feasible_value(search.incumbent) == search.lower_bound == 50205
 
 
 def test_the_bound_is_tight_where_intervals_are_slow() -> None:
     # transfers bind: an interval proof takes 56 million boxes
     problem = mm_problem((513, 2048, 96), ("k",), dsp="4788", bram18k="3024")
-    bound = gp_bound(problem)
-    (seed,) = gp_seeds(problem, bound, 1)
-    value = feasible_value(problem, seed)
+    bound = searched(problem)
+    (seed,) = seeds(bound, 1)
+    value = problem.feasible_value(seed)
     assert value is not None
     assert bound.lower_bound is not None
     assert bound.lower_bound <= value <= bound.lower_bound * Fraction(10002, 10000)
@@ -362,25 +393,34 @@ def test_a_proof_by_geometric_programs_alone() -> None:
 def test_stopping_at_once_claims_nothing() -> None:
     options = SolveOptions(stop=lambda: True)
     solution = solve_gp(mm_problem((64, 64, 64)), options)
-    assert (solution.certificate.status, solution.certificate.lower_bound, solution.tiling) == (Status.UNKNOWN, None, None)
-    bound = gp_bound(mm_problem((64, 64, 64)), options=options)
-    assert (bound.lower_bound, bound.infeasible_certified, bound.point) == (None, False, None)
+    assert (solution.certificate.status, solution.certificate.lower_bound, solution.configuration) == (
+        Status.UNKNOWN,
+        None,
+        None,
+    )
+    search = GpSearch(mm_problem((64, 64, 64)))
+    search.run(1, lambda: True)
+    assert (search.lower_bound, search.complete, search.points) == (None, False, ())
 
 
 def test_a_start_is_used_and_a_gap_ends_early() -> None:
     problem = mm_problem((1024, 1024, 1024))
-    good = mm_tiling(problem.array, (205, 172, 64), (41, 4), 8, A=16, B=16, C_drain=4)
+    good = systolic(problem).configuration(
+        mm_tiling(systolic(problem).array, (205, 172, 64), (41, 4), 8, A=16, B=16, C_drain=4)
+    )
     seen = []
     solution = solve_gp(problem, SolveOptions(gap=0.02), report=seen.append, start=good)
     assert solution.value == 639876
     assert solution.certificate.gap is not None
     assert solution.certificate.gap <= 0.02
     assert seen[-1].value == 639876
-    greedy = mm_tiling(problem.array, (1024, 1024, 64), (1, 8), 8, A=16, B=16, C_drain=8)
-    assert feasible_value(problem, greedy) is None
+    greedy = systolic(problem).configuration(
+        mm_tiling(systolic(problem).array, (1024, 1024, 64), (1, 8), 8, A=16, B=16, C_drain=8)
+    )
+    assert problem.feasible_value(greedy) is None
 
 
 def test_answers_do_not_depend_on_repetition() -> None:
     problem = mm_problem((96, 80, 40), ("i", "k"))
-    first, second = (gp_bound(problem, max_programs=20) for _ in range(2))
+    first, second = (searched(problem, 20) for _ in range(2))
     assert (first.lower_bound, first.programs, first.points) == (second.lower_bound, second.programs, second.points)

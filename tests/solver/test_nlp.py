@@ -12,21 +12,19 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from ithaca.formulations.problem import Limit, Problem, SpaceOptions
-from ithaca.formulations.systolic.design_space import axes, candidate_rows, tiling_of
-from ithaca.formulations.systolic.membership import feasible_value
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.objectives import parse_objective
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.solver.certificate import Status
+from ithaca.results.certificate import Status
 from ithaca.solver.engines import PROVERS, Method, engine
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.solver.gp.pyomo_bridge import solve_pyomo
 from ithaca.solver.gp.search import GpSearch
-from ithaca.solver.gp.tape import Tape
 from ithaca.solver.nlp.engine import solve_nlp
 from ithaca.solver.nlp.program import NonlinearProgram, quantity_ranges
-from ithaca.solver.nlp.search import STARTS, NlpSearch
-from ithaca.solver.nlp.starts import starting_points
+from ithaca.solver.nlp.pyomo_bridge import solve_pyomo
+from ithaca.solver.nlp.search import STARTS, NlpSearch, starting_points
+from ithaca.solver.nlp.tape import Tape
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.progress import Progress
@@ -50,7 +48,7 @@ OBJECTIVES = (
 )
 
 #: One problem whose program has several local optima.
-SEVERAL = mm_problem((4, 64, 32), edition="odyssey", dsp="100000", bram18k="60", objective="2*latency - off_chip_words/3 + dsp")
+SEVERAL = mm_problem((2, 16, 96), ("i",), "B", dsp="500", bram18k="200", objective="2*latency - off_chip_words/2 + bram18k")
 
 
 def program(problem: Problem) -> NonlinearProgram:
@@ -120,27 +118,26 @@ def test_ranges_hold_every_feasible_configuration() -> None:
         problem = random_problem(seed)
         ranges = quantity_ranges(problem)
         for _ in range(60):
-            tiling = random_tiling(problem, draw)
-            if tiling is None or feasible_value(problem, tiling) is None:
+            configuration = random_configuration(problem, draw)
+            if configuration is None or problem.feasible_value(configuration) is None:
                 continue
             checked += 1
             assert ranges is not None
-            values = tiling.quantities(problem.array, problem.nest.sizes)
             for name, (low, high) in ranges.items():
-                assert low * (1 - 1e-9) <= float(values[name]) <= high * (1 + 1e-9)
+                assert low * (1 - 1e-9) <= float(configuration[name]) <= high * (1 + 1e-9)
     assert checked > 20
 
 
-def random_tiling(problem: Problem, draw: random.Random) -> Tiling | None:
+def random_configuration(problem: Problem, draw: random.Random) -> Configuration | None:
     values: dict[str, int] = {}
-    for axis in axes(problem.array):
-        rows = next(iter(candidate_rows(problem, axis)))
+    for axis in problem.space.axes:
+        rows = next(iter(axis.rows()))
         count = next(iter(rows.values())).size
         if not count:
             return None
         index = draw.randrange(count)
         values |= {name: int(column[index]) for name, column in rows.items()}
-    return tiling_of(problem.array, values)
+    return Configuration(values)
 
 
 # -- multi-start and rounding --------------------------------------------------------------
@@ -150,7 +147,8 @@ def small_problem(seed: int) -> Problem:
     """As the exact engine's tests draw them, with an objective of this file, and small enough for brute force at once."""
     draw = random.Random(seed)
     nest = workload("mm", {loop: draw.randint(1, 7) for loop in "ijk"})
-    return replace(random_problem(seed), nest=nest, objective=parse_objective(OBJECTIVES[seed % len(OBJECTIVES)]))
+    objective = parse_objective(OBJECTIVES[seed % len(OBJECTIVES)])
+    return replace(random_problem(seed), objective=objective).with_design(nest=nest)
 
 
 def check_against_brute_force(seed: int, starts: int) -> bool:
@@ -166,7 +164,7 @@ def check_against_brute_force(seed: int, starts: int) -> bool:
     if search.value is None:
         return False
     assert search.incumbent is not None
-    assert feasible_value(problem, search.incumbent) == search.value
+    assert problem.feasible_value(search.incumbent) == search.value
     assert float(search.value) >= float(expected) - 1e-12 * abs(float(expected))
     return float(search.value) == pytest.approx(float(expected), rel=1e-12)
 
@@ -225,8 +223,8 @@ def test_the_engine_claims_no_more_than_it_knows() -> None:
     certificate = solution.certificate
     assert (certificate.status, certificate.lower_bound, certificate.gap) == (Status.FEASIBLE, None, None)
     assert certificate.method == "nlp"
-    assert solution.tiling is not None
-    assert solution.value == feasible_value(problem, solution.tiling)
+    assert solution.configuration is not None
+    assert solution.value == problem.feasible_value(solution.configuration)
     assert len(reports) == STARTS
     assert reports[-1].value == solution.value
     assert certificate.nodes >= STARTS
@@ -234,7 +232,7 @@ def test_the_engine_claims_no_more_than_it_knows() -> None:
 
 def test_infeasible_where_ranges_are_empty() -> None:
     solution = solve_nlp(mm_problem((16, 16, 16), dsp="1"))
-    assert (solution.certificate.status, solution.tiling) == (Status.INFEASIBLE, None)
+    assert (solution.certificate.status, solution.configuration) == (Status.INFEASIBLE, None)
 
 
 def test_a_stop_or_no_time_ends_with_what_is_known() -> None:
@@ -255,18 +253,18 @@ def test_a_stop_or_no_time_ends_with_what_is_known() -> None:
 def test_a_known_configuration_is_never_made_worse() -> None:
     problem = mm_problem((64, 64, 64), objective="comm/4096 - comp")
     best = solve_exact(problem)
-    assert best.tiling is not None
-    solution = solve_nlp(problem, SolveOptions(), None, best.tiling)
+    assert best.configuration is not None
+    solution = solve_nlp(problem, SolveOptions(), None, best.configuration)
     assert solution.value == best.value
-    stopped = solve_nlp(problem, SolveOptions(time_limit=1e-9), None, best.tiling)
-    assert (stopped.tiling, stopped.certificate.status) == (best.tiling, Status.FEASIBLE)
+    stopped = solve_nlp(problem, SolveOptions(time_limit=1e-9), None, best.configuration)
+    assert (stopped.configuration, stopped.certificate.status) == (best.configuration, Status.FEASIBLE)
 
 
 def test_restrictions_of_the_space_are_kept() -> None:
     problem = mm_problem((24, 36, 20), objective="-comp", space=SpaceOptions(2, divisors_only=True))
     solution = solve_nlp(problem)
     assert solution.tiling is not None
-    assert all(problem.nest.sizes[x] % t1 == 0 for x, t1 in solution.tiling.array_part.items())
+    assert all(systolic(problem).nest.sizes[x] % t1 == 0 for x, t1 in solution.tiling.array_part.items())
     assert solution.value == solve_exact(problem).value
 
 

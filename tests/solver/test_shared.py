@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, pairwise, product
 from typing import Any
@@ -12,18 +11,18 @@ import numpy as np
 import pytest
 
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
-from ithaca.formulations.problem import Limit, Problem, SpaceOptions
+from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.cost_model import evaluate
-from ithaca.formulations.systolic.membership import in_design_space
+from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.physical_array import ACCUMULATORS
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions, StoppedError
-from ithaca.solver.shared.fronts import Front, Minimise
-from ithaca.solver.shared.joint import Joint, buffer_words
-from ithaca.solver.shared.pipeline import PipelineSearch
-from ithaca.solver.shared.plans import Plan, best_plan
-from ithaca.solver.shared.search import SharedSearch
+from ithaca.studies.shared.fronts import Front, Minimise
+from ithaca.studies.shared.joint import Joint, buffer_words
+from ithaca.studies.shared.pipeline import PipelineSearch
+from ithaca.studies.shared.plans import Plan, best_plan
+from ithaca.studies.shared.search import SharedSearch
 from ithaca.workloads.errors import InputError
 from tests.problems import mm_problem
 from tests.solver.enumeration import _packs, loop_points
@@ -40,14 +39,14 @@ def layers(dsp: str, bram18k: str) -> list[Problem]:
 
 def points(problem: Problem) -> dict[Hardware, list[tuple[Fraction, tuple[int, ...]]]]:
     """Every configuration of a layer by hardware: (latency, words of each buffer), the fastest of equal buffers."""
-    array, sizes, groups = problem.array, problem.nest.sizes, problem.array.packed_groups
+    array, sizes, groups = systolic(problem).array, systolic(problem).nest.sizes, systolic(problem).array.packed_groups
     grids = np.meshgrid(*(np.arange(len(loop_points(problem, loop))) for loop in "ijk"), indexing="ij")
     values: dict[str, Any] = {f"extent.{loop}": n for loop, n in sizes.items()}
     for loop, grid in zip("ijk", grids, strict=True):
         t1, t2 = np.array(loop_points(problem, loop)).reshape(-1, 2).T[:, grid.ravel()]
         values |= {f"t1.{loop}": t1, f"t2.{loop}": t2, f"lanes.{loop}": t1 // t2, f"tiles.{loop}": -(-sizes[loop] // t1)}
     macs = values["lanes.i"] * values["lanes.j"] * values["t2.k"]
-    keep = macs * float(problem.data.dsp(2)) <= float(problem.limits[0].bound)
+    keep = macs * float(systolic(problem).data.dsp(2)) <= float(problem.limits[0].bound)
     values = {name: v[keep] if isinstance(v, np.ndarray) else v for name, v in values.items()}
     found: dict[Hardware, dict[tuple[int, ...], Fraction]] = {}
     for combination in product(*(_packs(problem, group, values, int(keep.sum())) for group in groups)):
@@ -55,7 +54,7 @@ def points(problem: Problem) -> dict[Hardware, list[tuple[Fraction, tuple[int, .
         point = {name: v[legal] if isinstance(v, np.ndarray) else v for name, v in values.items()}
         for group, (pack, _) in zip(groups, combination, strict=True):
             point[f"pack.{group.name}"] = pack[legal]
-        costs = evaluate(array, point, problem.data, NUMPY)
+        costs = evaluate(array, point, systolic(problem).data, NUMPY)
         assert array.pe.accumulators is not None
         words = {g.name: g.size.evaluate(point, NUMPY) for g in groups} | {
             ACCUMULATORS: array.pe.accumulators.evaluate(point, NUMPY)
@@ -79,11 +78,13 @@ def _not_dominated(options: list[tuple[Any, ...]]) -> list[tuple[Fraction, tuple
 
 def blocks(problem: Problem, hardware: Hardware, words: tuple[int, ...]) -> Fraction:
     """Block RAM of an array with such buffers."""
-    names = sorted([ACCUMULATORS, *(g.name for g in problem.array.packed_groups)])
-    packs = {g.name: p for g, p in zip(problem.array.packed_groups, hardware[3:], strict=True)}
+    names = sorted([ACCUMULATORS, *(g.name for g in systolic(problem).array.packed_groups)])
+    packs = {g.name: p for g, p in zip(systolic(problem).array.packed_groups, hardware[3:], strict=True)}
     one = Tiling({"i": hardware[0], "j": hardware[1], "k": hardware[2]}, {"i": 1, "j": 1}, hardware[2], packs)
-    values = one.quantities(problem.array, problem.nest.sizes)
-    return evaluate(problem.array, values, problem.data, FRACTION, buffers=dict(zip(names, words, strict=True))).bram18k  # type: ignore[no-any-return]
+    values = one.quantities(systolic(problem).array, systolic(problem).nest.sizes)
+    return evaluate(
+        systolic(problem).array, values, systolic(problem).data, FRACTION, buffers=dict(zip(names, words, strict=True))
+    ).bram18k  # type: ignore[no-any-return]
 
 
 def test_repeated_layers_may_be_cut_apart() -> None:
@@ -133,14 +134,13 @@ def test_a_shared_array_equals_full_enumeration(dsp: str, bram18k: str) -> None:
 def check_joint(joint: Joint, problems: list[Problem]) -> None:
     """Configurations on one array: each legal on it, within its buffers, with the value it claims."""
     values = []
-    for problem, tiling in zip(problems, joint.tilings, strict=True):
-        shared = replace(problem, physical=joint.physical)
-        assert in_design_space(shared, tiling)
-        costs = shared.costs(tiling)
-        assert not shared.exceeded(costs)
-        assert costs.meets_bounds
-        assert all(words <= dict(joint.physical.buffers)[name] for name, words in buffer_words(problem, tiling).items())
-        values.append(shared.value(costs))
+    for problem, configuration in zip(problems, joint.configurations, strict=True):
+        shared = problem.with_design(physical=joint.physical)
+        assert shared.space.contains(configuration)
+        assert not shared.exceeded(configuration)
+        assert shared.meets_conditions(configuration)
+        assert all(words <= dict(joint.physical.buffers)[name] for name, words in buffer_words(problem, configuration).items())
+        values.append(shared.value(configuration))
     assert joint.values == tuple(values)
 
 
@@ -173,8 +173,8 @@ def test_a_pipeline_equals_full_enumeration(minimise: Minimise, dsp: str, bram18
     used = [Fraction(0), Fraction(0)]
     for stage in outcome.stages:
         check_joint(stage.joint, problems[stage.first : stage.end])
-        shared = replace(problems[stage.first], physical=stage.joint.physical)
-        costs = shared.costs(stage.joint.tilings[0])
+        shared = problems[stage.first].with_design(physical=stage.joint.physical)
+        costs = systolic(shared).costs(stage.joint.configurations[0])
         used = [used[0] + costs.dsp, used[1] + costs.bram18k]
     assert used[0] <= Fraction(dsp)
     assert used[1] <= Fraction(bram18k)
@@ -189,7 +189,7 @@ def enumerate_pipelines(
     for first, end in combinations(range(len(problems) + 1), 2):
         options = []
         for hardware, own in arrays(problems[first:end]).items():
-            lanes = Fraction(hardware[0] * hardware[1] * hardware[2]) * problems[0].data.dsp(2)
+            lanes = Fraction(hardware[0] * hardware[1] * hardware[2]) * systolic(problems[0]).data.dsp(2)
             options += [(lanes, used, total) for used, total in own.items()]
         fronts[first, end] = [
             o for o in set(options) if not any(p != o and all(x <= y for x, y in zip(p, o, strict=True)) for p in set(options))
@@ -248,7 +248,7 @@ def test_a_search_for_several_arrays_that_is_stopped_has_one_for_all(monkeypatch
             raise StoppedError
         return best_plan(fronts, layers, arrays, *others)
 
-    monkeypatch.setattr("ithaca.solver.shared.pipeline.best_plan", stop)
+    monkeypatch.setattr("ithaca.studies.shared.pipeline.best_plan", stop)
     outcome = PipelineSearch(designs, (0, 1), 2, Minimise.TOTAL, SolveOptions()).run()
     assert (asked[0], asked[-1]) == (2, 2)
     assert 1 in asked

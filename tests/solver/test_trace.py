@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from ithaca.formulations.json_numbers import document_text
+from ithaca.results.files import load_result, result_document
+from ithaca.results.result import Result
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_design, solve_designs
 from ithaca.solver.progress import Progress
-from ithaca.solver.result import Result, result_document
-from ithaca.solver.result_files import load_result
 from ithaca.solver.trace import LONGEST, TraceRecorder
 from ithaca.workloads.errors import InputError
 from tests.problems import mm_problem
@@ -87,10 +87,7 @@ def test_solved_designs_hold_their_course(method: Method) -> None:
 def document() -> dict[str, Any]:
     problem = mm_problem((40, 36, 64))
     designs = solve_designs([problem], method=Method.EXACT)
-    result = Result(
-        problem.nest, problem.data, "none", problem.limits, problem.array.edition, problem.objective.text, problem.technology,
-        designs[0], designs,
-    )  # fmt: skip
+    result = Result("none", designs[0], designs)
     read: dict[str, Any] = json.loads(document_text(result_document(result)))
     return read
 

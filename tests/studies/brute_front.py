@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.objectives import parse_objective
 from tests.solver.enumeration import _packs, loop_points
@@ -37,7 +38,7 @@ def _undominated(vectors: Vectors) -> Vectors:
 
 
 def _all_vectors(problem: Problem, objectives: Sequence[str]) -> list[Vectors]:
-    array, sizes = problem.array, problem.nest.sizes
+    array, sizes = systolic(problem).array, systolic(problem).nest.sizes
     grids = np.meshgrid(*(np.arange(len(loop_points(problem, loop))) for loop in array.band), indexing="ij")
     values = {f"extent.{loop}": n for loop, n in sizes.items()}
     for loop, grid in zip(array.band, grids, strict=True):
@@ -51,7 +52,7 @@ def _all_vectors(problem: Problem, objectives: Sequence[str]) -> list[Vectors]:
         point = {name: v[legal] if isinstance(v, np.ndarray) else v for name, v in values.items()}
         for group, (pack, _) in zip(array.packed_groups, combination, strict=True):
             point[f"pack.{group.name}"] = pack[legal]
-        costs = evaluate(array, point, problem.data, NUMPY)
+        costs = evaluate(array, point, systolic(problem).data, NUMPY)
         metrics = metric_values(costs)
         count = int(legal.sum())
         feasible = np.ones(count, bool)

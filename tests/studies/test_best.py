@@ -8,15 +8,15 @@ from fractions import Fraction
 
 import pytest
 
-from ithaca.formulations.systolic.membership import feasible_value, in_design_space
-from ithaca.solver.certificate import Status
+from ithaca.results.certificate import Status
+from ithaca.results.solution import best_solution
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.executor import Processes
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.portfolio import best_solution, solve_designs
+from ithaca.solver.portfolio import solve_designs
 from ithaca.studies.best import solve_best
 from ithaca.studies.starts import best_start
-from tests.problems import MM_DATAFLOWS, mm_problem
+from tests.problems import MM_DATAFLOWS, configuration_of, mm_problem
 
 
 @pytest.mark.parametrize(
@@ -39,17 +39,17 @@ def test_the_best_of_all_designs_is_found_and_proven(objective: str, dtype: str)
     random.Random(7).shuffle(order)
     for starts in (
         [None] * len(problems),
-        [s.tiling for s in each],
-        [each[i].tiling if i in order[:2] else None for i in range(6)],
+        [s.configuration for s in each],
+        [each[i].configuration if i in order[:2] else None for i in range(6)],
     ):
         answer = solve_best(problems, starts=starts)
         assert answer.value == best.value
         assert answer.certificate.status is Status.OPTIMAL
         assert answer.certificate.lower_bound == answer.value
-        assert answer.solution is not None
+        assert answer.found is not None
         # among equals the first design, whatever the order of solving
-        assert answer.solution.problem == best.problem
-        assert answer.solution.certificate == answer.certificate
+        assert answer.found.problem == best.problem
+        assert answer.found.certificate == answer.certificate
 
 
 def test_threads_give_the_same_answer() -> None:
@@ -57,9 +57,7 @@ def test_threads_give_the_same_answer() -> None:
     with Processes(2) as executor:
         one, two = solve_best(problems), solve_best(problems, executor=executor)
     assert (one.value, one.certificate.status) == (two.value, two.certificate.status)
-    assert one.solution is not None
-    assert two.solution is not None
-    assert one.solution.problem == two.solution.problem
+    assert one.problem == two.problem
 
 
 def test_a_gap_is_kept_over_all_designs() -> None:
@@ -76,7 +74,7 @@ def test_a_gap_is_kept_over_all_designs() -> None:
 
 def test_infeasible_everywhere_says_why() -> None:
     answer = solve_best([mm_problem((9, 8, 12), d, dsp="4") for d in MM_DATAFLOWS])
-    assert answer.solution is None
+    assert answer.found is None
     assert answer.certificate.status is Status.INFEASIBLE
     assert (
         "limit dsp = 4 cannot be met; the smallest that could be met with the other limits as they are is 5" in answer.explain()
@@ -109,16 +107,18 @@ def test_time_limits_leave_a_true_bound() -> None:
 
 def test_starts_from_elsewhere_are_checked_in_full() -> None:
     problem = mm_problem((32, 24, 16), ("i", "k"))
-    foreign = solve_exact(mm_problem((32, 24, 16), ("i", "k"), dtype="int8")).tiling
-    own = solve_exact(problem).tiling
+    foreign = solve_exact(mm_problem((32, 24, 16), ("i", "k"), dtype="int8")).configuration
+    solved = solve_exact(problem)
+    own = solved.configuration
     assert foreign is not None
     assert own is not None
-    larger = replace(own, array_part={**own.array_part, "i": 128})
-    assert not in_design_space(problem, foreign)
-    assert not in_design_space(problem, larger)
+    assert solved.tiling is not None
+    larger = configuration_of(problem, replace(solved.tiling, array_part={**solved.tiling.array_part, "i": 128}))
+    assert not problem.space.contains(foreign)
+    assert not problem.space.contains(larger)
     assert best_start(problem, [foreign, own, larger]) == own
-    assert feasible_value(problem, own) == Fraction(164)
-    assert feasible_value(mm_problem((32, 24, 16), ("i", "k"), dsp="100"), own) is None
+    assert problem.feasible_value(own) == Fraction(164)
+    assert mm_problem((32, 24, 16), ("i", "k"), dsp="100").feasible_value(own) is None
     assert best_start(mm_problem((32, 24, 16), ("i", "j")), [own]) is None
 
 
@@ -128,5 +128,5 @@ def test_starts_from_elsewhere_are_checked_in_full() -> None:
 def test_what_a_solver_finds_is_in_the_design_space(dataflow: tuple[str, ...], edition: str, dtype: str) -> None:
     problem = mm_problem((24, 20, 16), dataflow, "C", edition, dtype=dtype)
     solution = solve_exact(problem)
-    assert solution.tiling is not None
-    assert feasible_value(problem, solution.tiling) == solution.value
+    assert solution.configuration is not None
+    assert problem.feasible_value(solution.configuration) == solution.value

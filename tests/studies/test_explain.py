@@ -13,33 +13,34 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ithaca.commands.explain_words import _binding, _effect, _loop, _times_as_many
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.derivation import designs
+from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.insight.cycles import PES, Binding, Contender
+from ithaca.formulations.systolic.insight.facts import Facts, facts
+from ithaca.formulations.systolic.insight.padding import LoopPadding
+from ithaca.formulations.systolic.insight.roofs import footprints
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.solver.certificate import Status
+from ithaca.results.certificate import Status
+from ithaca.results.files import load_result
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.result_files import load_result
 from ithaca.studies.best import solve_best
-from ithaca.studies.explanation.binding import PES, Binding, Contender
 from ithaca.studies.explanation.changes import Change, Kind, first_change, other_designs, raised_limits, worthless
-from ithaca.studies.explanation.facts import Facts, facts
-from ithaca.studies.explanation.footprint import footprints
-from ithaca.studies.explanation.padding import LoopPadding
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.library import LIBRARY, workload
 from ithaca.workloads.nest import LoopNest
 from tests.command_line import ithaca
-from tests.problems import MM_DATAFLOWS, mm_points, mm_problem, mm_tiling
+from tests.problems import MM_DATAFLOWS, configuration_of, mm_points, mm_problem, mm_tiling
 
 
 @pytest.fixture(scope="module")
 def known() -> Facts:
     """Facts about the proven optimum of 1024³ on the U250, (205,172,64 | 41,4,8)."""
     problem = mm_problem((1024, 1024, 1024))
-    tiling = mm_tiling(problem.array, (205, 172, 64), (41, 4), 8, A=16, B=16, C_drain=4)
-    return facts(problem, tiling)
+    tiling = mm_tiling(systolic(problem).array, (205, 172, 64), (41, 4), 8, A=16, B=16, C_drain=4)
+    return facts(problem, configuration_of(problem, tiling))
 
 
 def test_the_binding_module_and_the_next(known: Facts) -> None:
@@ -92,18 +93,18 @@ def test_roofs(known: Facts) -> None:
 
 def test_idle_simd_lanes_and_partial_sums() -> None:
     problem = mm_problem((8, 8, 13), ("i", "j"), "A")
-    tiling = mm_tiling(problem.array, (8, 8, 8), (4, 4), 4, **dict.fromkeys(["A", "B", "C", "C_drain"], 4))
-    found = facts(problem, tiling)
+    tiling = mm_tiling(systolic(problem).array, (8, 8, 8), (4, 4), 4, **dict.fromkeys(["A", "B", "C", "C_drain"], 4))
+    found = facts(problem, configuration_of(problem, tiling))
     # 13 of 16 iterations: the last vector of 4 has one to do
     assert found.padding.loops[2].idle_simd == 3
     # i and j have one tile, k two: each PE stores its 16 sums once and loads them once
     assert found.cycles.partial_sums == 2 * 16
 
 
-def check(problem: Problem, tiling: Tiling) -> None:
+def check(problem: Problem, configuration: Configuration) -> None:
     """What holds of every configuration."""
-    found = facts(problem, tiling)
-    costs = problem.costs(tiling)
+    found = facts(problem, configuration)
+    costs = systolic(problem).costs(configuration)
     parts = (*found.cycles.shares.values(), found.padding.share, found.binding.share)
     assert all(0 <= share <= 1 for share in parts)
     assert sum(found.cycles.shares.values()) == 1
@@ -116,14 +117,14 @@ def check(problem: Problem, tiling: Tiling) -> None:
         assert words >= found.roofs.traffic.least[name]
     for loop in found.padding.loops:
         assert 0 <= loop.idle_lanes < loop.lanes or loop.idle_lanes == 0
-    if not problem.exceeded(costs):
+    if not problem.exceeded(configuration):
         assert found.roofs.budget is not None
         assert found.roofs.budget.cycles <= found.roofs.array.cycles
         assert all(0 <= use.slack <= use.bound for use in found.limits)
 
 
 @given(mm_points())
-def test_shares_and_roofs_of_random_configurations(point: tuple[Problem, Tiling]) -> None:
+def test_shares_and_roofs_of_random_configurations(point: tuple[Problem, Configuration]) -> None:
     check(*point)
 
 
@@ -139,10 +140,10 @@ def test_shares_and_roofs_of_optima(
     sizes: tuple[int, int, int], dataflow: tuple[str, ...], permutation: str, edition: str, dsp: str
 ) -> None:
     solution = solve_exact(mm_problem(sizes, dataflow, permutation, edition, dsp=dsp), SolveOptions())
-    if solution.tiling is None:
+    if solution.configuration is None:
         assert solution.certificate.status is Status.INFEASIBLE
     else:
-        check(solution.problem, solution.tiling)
+        check(solution.problem, solution.configuration)
 
 
 @pytest.mark.parametrize("edition", list(Edition))
@@ -202,7 +203,7 @@ def test_every_workload_has_its_facts(name: str) -> None:
 def test_raised_limits_are_solved_again() -> None:
     problems = [mm_problem((32, 24, 16), ("i", "k"), dsp="155")]
 
-    def solve(asked: list[Problem], starts: list[Tiling | None]):  # type: ignore[no-untyped-def]
+    def solve(asked: list[Problem], starts: list[Configuration | None]):  # type: ignore[no-untyped-def]
         return solve_best(asked, starts=starts)
 
     changes = raised_limits(problems, solve(problems, [None]), solve)
@@ -280,7 +281,7 @@ def test_it_is_told_when_no_limit_binds(results: Path) -> None:
     assert "No limit binds: the extents and the latency hiding that the accumulators need allow nothing better." in lines[-1]
     result = load_result(results / "mttkrp.json")
     assert result.best is not None
-    unlimited = solve_exact(replace(result.problem(result.best.array), limits=()))
+    unlimited = solve_exact(replace(result.best.problem, limits=()))
     assert unlimited.value == 2145
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ithaca.formulations.problem import Limit, SpaceOptions
+from ithaca.formulations.problem import Limit
+from ithaca.formulations.systolic.design import SpaceOptions
 from ithaca.formulations.systolic.objectives import parse_objective
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
@@ -61,9 +62,9 @@ def test_the_front_is_what_brute_force_finds(case: str) -> None:
 def check_points(front: Front) -> None:
     """Values are the reference's, limits are met, and the proof says what it must."""
     for point in front.points:
-        costs = point.problem.costs(point.tiling)
-        assert point.values == tuple(o.value(costs) for o in front.objectives)
-        assert not point.problem.exceeded(costs)
+        metrics = point.problem.metrics(point.configuration)
+        assert point.values == tuple(o.value(metrics) for o in front.objectives)
+        assert not point.problem.exceeded(point.configuration)
         assert {step.objective for step in point.proof} == set(range(len(front.objectives)))
         for step in point.proof:
             assert step.value == point.values[step.objective]

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.design_space import axes, candidate_rows, tiling_of
 from ithaca.formulations.systolic.objectives import parse_objective
-from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.studies.region import Bound
 from ithaca.studies.scale import find_scale
 from ithaca.studies.stand_in import stand_in
@@ -36,7 +35,7 @@ OBJECTIVES = (
 
 
 @st.composite
-def problems_and_tilings(draw: st.DrawFn, objective: str) -> tuple[Problem, list[Tiling]]:
+def problems_and_configurations(draw: st.DrawFn, objective: str) -> tuple[Problem, list[Configuration]]:
     problem = mm_problem(
         (6, 5, 4),
         draw(st.sampled_from(MM_DATAFLOWS)),
@@ -45,35 +44,34 @@ def problems_and_tilings(draw: st.DrawFn, objective: str) -> tuple[Problem, list
         dtype=draw(st.sampled_from(["fp32", "int8"])),
         objective=objective,
     )
-    tilings = []
+    configurations = []
     for _ in range(5):
         chosen: dict[str, int] = {}
-        for axis in axes(problem.array):
-            rows = next(iter(candidate_rows(problem, axis)))
+        for axis in problem.space.axes:
+            rows = next(iter(axis.rows()))
             index = draw(st.integers(0, next(iter(rows.values())).size - 1))
             chosen |= {name: int(column[index]) for name, column in rows.items()}
-        tilings.append(tiling_of(problem.array, chosen))
-    return problem, tilings
+        configurations.append(Configuration(chosen))
+    return problem, configurations
 
 
 @settings(max_examples=60)
-@given(st.sampled_from(OBJECTIVES).flatmap(problems_and_tilings), st.booleans(), st.booleans())
+@given(st.sampled_from(OBJECTIVES).flatmap(problems_and_configurations), st.booleans(), st.booleans())
 def test_limits_are_met_by_exactly_what_a_bound_admits(
-    drawn: tuple[Problem, list[Tiling]], strict: bool, halfway: bool
+    drawn: tuple[Problem, list[Configuration]], strict: bool, halfway: bool
 ) -> None:
-    problem, tilings = drawn
+    problem, configurations = drawn
     scale = find_scale(problem, problem.objective)
-    costs = [problem.costs(tiling) for tiling in tilings]
-    values = [problem.value(c) for c in costs]
+    values = [problem.value(configuration) for configuration in configurations]
     bound = Bound((values[0] + values[1]) / 2 if halfway else values[0], strict)
     limit, normal = scale.limit(bound), scale.normal(bound)
-    for cost, value in zip(costs, values, strict=True):
+    for metrics, value in zip(map(problem.metrics, configurations), values, strict=True):
         admitted = bound.admits(value)
-        assert (limit.used(cost) <= limit.bound) == admitted
+        assert (limit.used(metrics) <= limit.bound) == admitted
         assert normal.admits(value) == admitted
         # what is strictly beyond a strict bound is so by a margin: nothing rests on a rounding
         if strict and not admitted and not scale.step:
-            assert limit.used(cost) >= 0 > limit.bound
+            assert limit.used(metrics) >= 0 > limit.bound
     # the symbols of the limit mean the same as its numbers
     replace(problem, limits=(limit,)).symbolic()
 
@@ -107,11 +105,11 @@ def test_what_has_no_scale_is_refused() -> None:
 @settings(max_examples=10)
 @given(st.data())
 def test_constants_over_something_are_ordered_as_their_stand_in(text: str, other: str | None, data: st.DataObject) -> None:
-    problem, tilings = data.draw(problems_and_tilings(text))
+    problem, configurations = data.draw(problems_and_configurations(text))
     instead = stand_in([problem], problem.objective)
     assert instead.constant is not None
     assert other is None or instead.objective.text == other
-    pairs = [(instead.objective.value(c), problem.value(c)) for c in (problem.costs(t) for t in tilings)]
+    pairs = [(instead.objective.value(problem.metrics(c)), problem.value(c)) for c in configurations]
     for value, original in pairs:
         assert instead.original(value) == original
     assert [original for _, original in sorted(pairs)] == sorted(original for _, original in pairs)

@@ -14,11 +14,12 @@ import pytest
 import xarray as xr
 
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.solver.certificate import Status
+from ithaca.formulations.systolic.design import SpaceOptions, systolic
+from ithaca.results.certificate import Status
+from ithaca.results.solution import Solution, best_solution
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.portfolio import best_solution, solve_designs
-from ithaca.studies.answer import Answer
+from ithaca.solver.portfolio import solve_designs
 from ithaca.studies.best import solve_best
 from ithaca.studies.datasets import front_dataset, study_dataset
 from ithaca.studies.files import save_netcdf
@@ -63,8 +64,8 @@ def test_every_point_is_what_a_separate_solve_finds(study: Study) -> None:
         else:
             assert point.answer.value == best.value
             assert point.answer.certificate.status is Status.OPTIMAL
-            assert point.answer.solution is not None
-            assert point.answer.solution.problem.array == best.problem.array
+            assert point.answer.found is not None
+            assert systolic(point.answer.found.problem).array == systolic(best.problem).array
 
 
 def test_neighbours_warm_start_each_other() -> None:
@@ -112,19 +113,19 @@ def test_the_dataset_is_labelled_and_complete(study: Study) -> None:
     assert data.sizes == {"i": 2, "dsp_limit": 3, "loop": 3, "limit": 2}
     point = data.sel(i=32, dsp_limit=100)
     answer = study.points[0, 2].answer
-    assert answer.solution is not None
+    assert answer.found is not None
     assert float(point["value"]) == answer.value == float(point["latency"])
     assert float(point["lower_bound"]) == answer.value
     assert float(point["gap"]) == 0
     assert str(point["status"].item()) == "optimal"
     assert int(point["boxes"]) == answer.certificate.nodes
-    assert float(point["dsp"]) == answer.solution.metrics["dsp"]
+    assert float(point["dsp"]) == answer.found.metrics["dsp"]
     assert data["dsp"].attrs["units"] == "blocks"
-    tiling = answer.solution.tiling
+    tiling = answer.found.tiling
     assert tiling is not None
     assert point["t1"].to_series().to_dict() == dict(tiling.array_part)
     assert float(point["t2"].sel(loop="k")) == tiling.simd
-    assert json.loads(str(point["pack"].item())) == tiling.module_packs(answer.solution.problem.array)
+    assert json.loads(str(point["pack"].item())) == tiling.module_packs(systolic(answer.found.problem).array)
     assert float(point["marginal_change"].sel(limit="dsp")) < 0
     infeasible = data.sel(i=32, dsp_limit=4)
     assert str(infeasible["status"].item()) == "infeasible"
@@ -193,7 +194,7 @@ CORRUPT = {
         '"lower_bound": "230"', '"lower_bound": "229"'
     ),
     "not proven": lambda text: text.replace('"lower_bound": "230"', '"lower_bound": "229"'),
-    "another tiling": lambda text: text.replace('"simd": 8', '"simd": 3').replace('"simd": 4', '"simd": 3'),
+    "another tiling": lambda text: text.replace('"t2.k": 8', '"t2.k": 3').replace('"t2.k": 4', '"t2.k": 3'),
     "no rational": lambda text: text.replace('"value": "230"', '"value": "1/0"'),
     "another problem": lambda text: text.replace('"fingerprint": "', '"fingerprint": "0'),
     "no such design": lambda text: text.replace('"design": 1', '"design": 99'),
@@ -238,7 +239,7 @@ def test_unproven_answers_are_improved_on_but_not_repeated(tmp_path: Path) -> No
 def test_the_time_limit_is_shared_by_all_searches(monkeypatch: pytest.MonkeyPatch) -> None:
     limits: list[float] = []
 
-    def record(problems: Sequence[Problem], options: SolveOptions, **more: Any) -> Answer:
+    def record(problems: Sequence[Problem], options: SolveOptions, **more: Any) -> Solution:
         assert options.time_limit is not None
         limits.append(options.time_limit)
         return solve_best(problems, **more)
@@ -305,8 +306,8 @@ def test_fingerprints_tell_problems_apart() -> None:
         mm_problem((32, 24, 16), edition="odyssey"),
         mm_problem((32, 24, 16), ("i", "k")),
         mm_problem((32, 24, 16), permutation="A"),
-        replace(base, space=replace(base.space, min_lanes=2)),
-        replace(base, technology=replace(base.technology, clock_mhz=Fraction(200))),
+        base.with_design(options=SpaceOptions(min_lanes=2)),
+        base.with_design(technology=replace(systolic(base).technology, clock_mhz=Fraction(200))),
     ]
     prints = [fingerprint([p]) for p in (base, *others)] + [fingerprint([base, others[0]]), fingerprint([])]
     assert len(set(prints)) == len(prints)

@@ -10,15 +10,16 @@ from pathlib import Path
 import pytest
 
 from ithaca.formulations.json_numbers import document_text
-from ithaca.solver.certificate import Status
+from ithaca.formulations.systolic.design import systolic
+from ithaca.results.certificate import Status
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.shared.fronts import Minimise
 from ithaca.studies.network.documents import network_document
 from ithaca.studies.network.files import load_network_result
 from ithaca.studies.network.modes import mode
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions
+from ithaca.studies.shared.fronts import Minimise
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.network import Network
 from ithaca.workloads.writing import write_text_atomically
@@ -53,12 +54,12 @@ def test_all_layers_run_on_the_same_hardware(products: Network, shared: NetworkR
     (array,) = shared.arrays
     request = tiny_request()
     for result in shared.layers:
-        solution = result.answer.solution
+        solution = result.answer.found
         assert solution is not None
         assert solution.tiling is not None
         for loop in array.dataflow:
             assert (
-                solution.tiling.array_part[loop] // solution.tiling.t2(solution.problem.array, loop)
+                solution.tiling.array_part[loop] // solution.tiling.t2(systolic(solution.problem).array, loop)
                 == array.parameters[f"lanes.{loop}"]
             )
         assert solution.tiling.simd == array.parameters["simd"]

@@ -109,7 +109,7 @@ def test_a_failing_problem_is_reported_at_the_end(
     solve = runner.solve_design
 
     def breaks(problem: Any, *rest: Any, **more: Any) -> Any:
-        if problem.array.name in ("[i] C", "[j] C"):
+        if problem.design.name in ("[i] C", "[j] C"):
             raise RuntimeError("broken")
         return solve(problem, *rest, **more)
 

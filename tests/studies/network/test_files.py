@@ -14,7 +14,7 @@ import pytest
 
 from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.platform_files import load_platform
-from ithaca.formulations.problem import SpaceOptions
+from ithaca.formulations.systolic.design import SpaceOptions
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.network.documents import network_document
@@ -63,9 +63,9 @@ def test_a_document_reads_back(solve: Solve, name: str, objective: str, tmp_path
     assert float(again.total.value or 0) == float(result.total.value or 1)
     for one, other in zip(again.layers, result.layers, strict=True):
         assert (one.layer, one.answer.value, one.efficiency) == (other.layer, other.answer.value, other.efficiency)
-        assert one.answer.solution is not None
-        assert other.answer.solution is not None
-        assert one.answer.solution.tiling == other.answer.solution.tiling
+        assert one.answer.found is not None
+        assert other.answer.found is not None
+        assert one.answer.found.configuration == other.answer.found.configuration
     assert document["space"] == {"divisors_only": True}
     assert document["network"]["omissions"] == [{"operator": "Relu", "count": 2, "kind": "elementwise"}]
 
@@ -144,18 +144,18 @@ def _edit(document: dict[str, Any], path: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("path", "value", "line"),
     [
-        ("total.value", 1, "total.certificate.lower_bound is above the value"),
+        ("total.value", 1, "total.certificate.lower_bound is 117; allowed: at most the objective's 1"),
         ("total.operations", 1, "total.operations is not what the model computes"),
         ("layers.1.count", 4, "total.operations is not what the model computes"),
         ("layers.0.best.metrics.latency", 1, r"layers\[0\].best.metrics.latency is not what the model computes"),
-        ("layers.0.best.tiling.array_part.i", 3, r"layers\[0\]: best.tiling is not one of the design space"),
+        ("layers.0.best.tiling.array_part.i", 3, r"layers\[0\]: best.tiling is not in the design space: 3 divides 4"),
         ("layers.0.best.tiling.simd", 3, r"layers\[0\]: "),
         ("layers.0.best.dataflow", ["i", "z"], r"layers\[0\]: unknown dataflow"),
-        ("layers.0.certificate.lower_bound", 1, r"layers\[0\]: certificate.status is 'optimal', but"),
+        ("layers.0.certificate.lower_bound", 1, r"layers\[0\]: certificate.lower_bound is 1; allowed with 'optimal'"),
         ("layers.0.certificate.status", "infeasible", r"layers\[0\]: certificate.status is 'infeasible', which contradicts"),
-        ("layers.0.workload.sizes.i", 5, r"layers\[0\]: best.tiling is not one of the design space"),
+        ("layers.0.workload.sizes.i", 5, r"layers\[0\]: best.tiling is not in the design space: 2 divides 5"),
         ("layers.0.dsp_efficiency", 0.75, r"layers\[0\].dsp_efficiency is not what the model computes"),
-        ("platform.limits.dsp", 1, r"layers\[0\]: best.tiling is not one of the design space, or exceeds a limit"),
+        ("platform.limits.dsp", 1, r"layers\[0\]: best.tiling exceeds a limit"),
         ("objective", "latency + x", "unknown"),
         ("schema", "ithaca/2", "schema is 'ithaca/2'; allowed: 'ithaca/1'"),
         ("layers", [], "layers is a list; allowed: List should have at least 1 item"),

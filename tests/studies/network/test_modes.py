@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from ithaca.formulations.problem import SpaceOptions
+from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.objectives import parse_objective
-from ithaca.solver.certificate import Certificate, Status
+from ithaca.results.certificate import Certificate, Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.network import runner
@@ -48,7 +48,7 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> RunOptions:
 def least(network: Network) -> dict[str, dict[str, Fraction | None]]:
     """The optimum of every layer under every design, by enumeration."""
     posed = layer_problems(network, tiny_request(space=DIVISORS))
-    return {part.layer.name: {p.array.name: brute_force(p) for p in part.problems} for part in posed}
+    return {part.layer.name: {p.design.name: brute_force(p) for p in part.problems} for part in posed}
 
 
 def test_per_layer_is_the_least_of_every_layer(network: Network, options: RunOptions, least: dict[str, Any]) -> None:
@@ -61,7 +61,7 @@ def test_per_layer_is_the_least_of_every_layer(network: Network, options: RunOpt
     assert result.total.certificate.lower_bound == result.total.value
     assert (result.answered, result.proven, result.complete) == (True, 3, True)
     for layer in result.layers:
-        assert {s.problem.array.name: s.value for s in layer.designs} == least[layer.layer.name]
+        assert {s.problem.design.name: s.value for s in layer.designs} == least[layer.layer.name]
 
 
 def test_shared_dataflow_is_the_least_sum_of_one_design_per_kernel(
@@ -79,7 +79,7 @@ def test_shared_dataflow_is_the_least_sum_of_one_design_per_kernel(
     assert chosen["mm"].total.value == min(products.values())
     assert chosen["mm"].layers == ("wide", "deep")
     assert all(c.proven for c in chosen.values())
-    designs = {r.layer.name: r.answer.solution and r.answer.solution.problem.array.name for r in result.layers}
+    designs = {r.layer.name: r.answer.found and r.answer.found.problem.design.name for r in result.layers}
     assert designs["wide"] == designs["deep"] == chosen["mm"].name
     for layer in result.layers:
         assert layer.answer.value == least[layer.layer.name][designs[layer.layer.name]]
@@ -128,7 +128,7 @@ def test_energy_is_summed_exactly(network: Network, options: RunOptions) -> None
     only = only_layers(network, ["deep"])
     request = tiny_request("energy/3", dataflow=("i", "k"))
     result = mode("per-layer")(only, request, options)
-    solution = result.layers[0].answer.solution
+    solution = result.layers[0].answer.found
     assert solution is not None
     assert result.total is not None
     assert result.total.value == 3 * solution.metrics["energy"] / 3 == solution.metrics["energy"]
@@ -151,7 +151,7 @@ def test_a_failing_problem_is_reported_and_the_rest_finish(
     solve: Callable[..., Any] = runner.solve_design
 
     def breaks(problem: Any, *rest: Any, **more: Any) -> Any:
-        if problem.nest.sizes.get("k") == 12 and problem.array.name == "[i,k] C":
+        if systolic(problem).nest.sizes.get("k") == 12 and problem.design.name == "[i,k] C":
             raise RuntimeError("two\nlines")
         return solve(problem, *rest, **more)
 

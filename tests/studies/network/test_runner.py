@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from ithaca.formulations.problem import SpaceOptions
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.solver.certificate import Status
+from ithaca.formulations.systolic.design import SpaceOptions
+from ithaca.results.certificate import Status
+from ithaca.results.solution import Solution
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.solution import Solution
 from ithaca.studies.network import runner
 from ithaca.studies.network.problems import layer_problems, only_layers
 from ithaca.studies.network.result import Failure
@@ -35,7 +35,7 @@ def jobs(tmp_path_factory: pytest.TempPathFactory) -> list[Job]:
     """Matrix multiplications under 6 designs each."""
     network = only_layers(tiny_network(tmp_path_factory.mktemp("network")), ["mm"])
     posed = layer_problems(network, tiny_request(space=SpaceOptions(divisors_only=True)))
-    return [Job(f"{part.layer.name} {p.array.name}", p) for part in posed for p in part.problems]
+    return [Job(f"{part.layer.name} {p.design.name}", p) for part in posed for p in part.problems]
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def answers(jobs: list[Job]) -> list[Any]:
 def values(outcomes: Any) -> list[Any]:
     """What must not depend on how problems were run."""
     assert all(isinstance(outcome, Solution) for outcome in outcomes)
-    return [(o.value, o.tiling, o.certificate.status, o.certificate.nodes) for o in outcomes]
+    return [(o.value, o.configuration, o.certificate.status, o.certificate.nodes) for o in outcomes]
 
 
 def kept(folder: Path, search: SolveOptions | None = None) -> ProblemStore:
@@ -98,7 +98,7 @@ def test_what_was_not_proven_is_solved_again_only_with_more_time(
         found = solve(problem, SolveOptions(), report, start, method)
         certificate = found.certificate
         unproven = type(certificate)(Status.FEASIBLE, None, None, "exact", certificate.nodes, certificate.seconds)
-        return Solution(problem, found.tiling, found.value, unproven, found.metrics, found.words)
+        return Solution(problem, found.configuration, found.value, unproven)
 
     monkeypatch.setattr(runner, "solve_design", open_ended)
     short, long = SolveOptions(time_limit=80.0), SolveOptions(time_limit=400.0)
@@ -206,7 +206,7 @@ def test_a_problem_that_kills_its_process_fails_alone(jobs: list[Job], answers: 
 def test_stopped_processes_end_with_what_they_have(tmp_path: Path) -> None:
     (part,) = layer_problems(only_layers(tiny_network(tmp_path), ["wide"]), tiny_request())
     nest = workload("mm", {"i": 1000, "j": 900, "k": 800})  # CP-SAT takes minutes for it
-    hard = [Job("hard", replace(p, nest=nest)) for p in part.problems]
+    hard = [Job("hard", p.with_design(nest=nest)) for p in part.problems]
     began = time.monotonic()
     search = SolveOptions(stop=lambda: time.monotonic() - began > 3)
     found = run_problems(hard, RunOptions(Method.CPSAT, search, threads=2, store=kept(tmp_path / "kept")))
@@ -274,7 +274,7 @@ def test_a_problem_that_kills_its_worker_fails_alone(
     victim, work = jobs[1], module.work
 
     def deadly(job: Any, *rest: Any) -> Any:
-        if job.args[0].array == victim.problem.array:
+        if job.args[0].design == victim.problem.design:
             os._exit(1)
         return work(job, *rest)
 
@@ -292,7 +292,7 @@ def test_a_stop_reaches_a_search_on_a_worker(cluster: Any, tmp_path: Path) -> No
     # CP-SAT takes minutes for it
     nest = workload("mm", {"i": 1000, "j": 900, "k": 800})
     (part,) = layer_problems(only_layers(tiny_network(tmp_path), ["wide"]), tiny_request())
-    hard = replace(part.problems[0], nest=nest, array=derive(nest, ("i", "j"), "C"))
+    hard = part.problems[0].with_design(nest=nest, array=derive(nest, ("i", "j"), "C"))
     began = time.monotonic()
     search = SolveOptions(stop=lambda: time.monotonic() - began > 6)
     with Runner(RunOptions(Method.CPSAT, search, scheduler=cluster.scheduler_address)) as runner:

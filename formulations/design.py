@@ -1,0 +1,152 @@
+"""What engines, studies and peers know of hardware: a design, whatever its family."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ithaca.formulations.algebra.number_systems import NumberSystem
+from ithaca.formulations.space import Role, Space
+
+if TYPE_CHECKING:
+    from ithaca.formulations.problem import Limit
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A named metric of a family.
+
+    Attributes
+    ----------
+    name : str
+        Name in objectives, limits and results.
+    unit : str
+        Its unit.
+    meaning : str
+        One line for users.
+    """
+
+    name: str
+    unit: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Remarks:
+    """What a family says of a configuration.
+
+    Attributes
+    ----------
+    statements : tuple of str
+        In words, each ``Term: statement.``
+    document : mapping of str to object
+        The same ready for JSON.
+    """
+
+    statements: tuple[str, ...] = ()
+    document: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Design(ABC):
+    """Hardware with its free factors: what one problem chooses among.
+
+    A family's designs are frozen dataclasses; equal ones are the same hardware for the same work. The cost model is plain
+    arithmetic, generic in its number system: everything else (bounds, integer models, reference) follows from `metrics`.
+    """
+
+    #: The family it belongs to, as documents name it.
+    family: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What tells it from the other designs of its family for the same work."""
+
+    @property
+    @abstractmethod
+    def space(self) -> Space:
+        """Its legal configurations."""
+
+    @property
+    @abstractmethod
+    def vocabulary(self) -> Mapping[str, Metric]:
+        """The metrics it has, by name; the first is the objective unless another is asked for."""
+
+    @abstractmethod
+    def metrics(self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
+        """Metrics at values of its quantities, in any number system.
+
+        Parameters
+        ----------
+        values : mapping of str to number
+            A number per quantity, all of one system.
+        numbers : NumberSystem
+            The system.
+        names : collection of str, optional
+            Which metrics; all by default.
+        """
+
+    def conditions(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[tuple[Any, Fraction], ...]:
+        """What a configuration must meet beside the space's rules: numbers with the bounds that they must not exceed."""
+        return ()
+
+    def details(self, values: Mapping[str, Any], numbers: NumberSystem) -> Mapping[str, Mapping[str, Any]]:
+        """Numbers beside the metrics that the family reports, by kind and name: ``{"words": {tensor: words}}``, say."""
+        return {}
+
+    @property
+    @abstractmethod
+    def attributes(self) -> Mapping[str, str | float]:
+        """What it is, for people: recorded beside what was computed of it."""
+
+    def meaning(self, quantity: str) -> tuple[str, str]:
+        """Unit and meaning of a quantity, for people."""
+        return "", quantity
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """The quantities that search tools choose, by their names there; those of an axis in the order they are decided."""
+        return {quantity.name.replace(".", "_"): quantity.name for quantity in self.space.free}
+
+    # -- words -------------------------------------------------------------------------
+
+    @property
+    def title(self) -> str:
+        """What work on what kind of design, for people, in one line."""
+        return ", ".join(f"{name} {value}" for name, value in self.attributes.items())
+
+    @property
+    def heading(self) -> tuple[tuple[str, str], ...]:
+        """The same as terms with their values."""
+        return tuple((name, str(value)) for name, value in self.attributes.items())
+
+    @property
+    def obstacle(self) -> str | None:
+        """Why it cannot be built; None where it can."""
+        return None
+
+    def answers_to(self, text: str) -> bool:
+        """Whether what a user wrote names this design."""
+        return text.strip() == self.name
+
+    def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
+        """What the family can say of a configuration beside its metrics and its use of limits."""
+        return Remarks()
+
+    @property
+    def innate(self) -> str:
+        """What allows nothing better where no limit binds."""
+        return "the design space allows"
+
+    @property
+    def landscape(self) -> tuple[str, str] | None:
+        """The two free quantities that a map of the surroundings of a configuration shows best; None where it has fewer."""
+        names = [quantity.name for quantity in self.space.free if quantity.role is not Role.PORT]
+        return (names[0], names[1]) if len(names) > 1 else None
+
+    def tiling(self, configuration: Mapping[str, int]) -> Any:
+        """A configuration in the form its family likes to write; by default as it is."""
+        return configuration

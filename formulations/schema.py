@@ -1,0 +1,113 @@
+"""Documents as pydantic models: what those of all families share."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from fractions import Fraction
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic.json_schema import GenerateJsonSchema
+
+from ithaca.formulations.algebra.parsing import parse_expression
+from ithaca.formulations.json_numbers import fraction, json_number
+from ithaca.formulations.problem import Limit, Objective
+from ithaca.workloads.errors import InputError
+
+
+def number(value: object) -> Fraction:
+    """The exact value of a JSON number.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("a number")
+    return fraction(value)
+
+
+def _positive(value: object) -> Fraction:
+    read = number(value)
+    if read < 0:
+        raise ValueError("a number that is not negative")
+    return read
+
+
+_WRITTEN = PlainSerializer(json_number)
+Number = Annotated[Fraction, PlainValidator(number), _WRITTEN, WithJsonSchema({"type": "number"})]
+Positive = Annotated[Fraction, PlainValidator(_positive), _WRITTEN, WithJsonSchema({"type": "number", "minimum": 0})]
+Text = Annotated[str, Field(min_length=1, max_length=10_000)]
+
+
+class _WithNumbers(GenerateJsonSchema):
+    """Writes defaults as documents have them: numbers as numbers."""
+
+    def encode_default(self, dft: Any) -> Any:
+        if isinstance(dft, Fraction):
+            return json_number(dft)
+        return dft.written() if isinstance(dft, Document) else super().encode_default(dft)
+
+
+class Document(BaseModel):
+    """Unknown fields are refused, and no value is converted to another type."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """The JSON schema of such documents."""
+        found = cls.model_json_schema(schema_generator=_WithNumbers)
+        return found | {"title": cls.__name__}
+
+    def written(self) -> dict[str, Any]:
+        """The document as JSON values, without what is as it is by default."""
+        return self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+
+
+class PlatformDocument(Document):
+    """The device and its limits."""
+
+    name: Text
+    limits: dict[str, Number]
+
+    def upper_limits(self, metrics: Collection[str]) -> tuple[Limit, ...]:
+        """The limits.
+
+        Parameters
+        ----------
+        metrics : collection of str
+            The metrics that there are.
+
+        Raises
+        ------
+        InputError
+            If one limits anything else.
+        """
+        try:
+            for metric in self.limits:
+                parse_expression(metric, where="limit", allowed=metrics)
+            return tuple(Limit(metric, bound) for metric, bound in self.limits.items())
+        except InputError as error:
+            raise InputError(f"platform.limits: {error}") from None
+
+
+class ObjectiveDocument(Document):
+    """What was minimised, and its least value found."""
+
+    expression: Text
+    value: Number | None
+
+
+def read_objective(text: str, where: str, metrics: Collection[str]) -> Objective:
+    """The objective that a field of a document states.
+
+    Raises
+    ------
+    InputError
+        If it is no expression over these metrics.
+    """
+    return Objective(text, parse_expression(text, where=where, allowed=metrics))

@@ -1,0 +1,383 @@
+"""The space of a design: which configurations are legal. Stated once, here, for every engine.
+
+A design names its *quantities* and groups them in *axes*: what one choice fixes together. The rules are *links* between
+expressions over quantities. A link within one axis decides about that axis' rows; one across axes decides about points.
+An equality ``quantity = expression`` makes a quantity *derived*: it follows from the others and is no choice. From
+quantities, axes and links alone follow rows, membership, ranges, random points and repair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.formulations.algebra.expression import Expression, Symbol
+from ithaca.formulations.algebra.interval import Interval, as_interval
+from ithaca.formulations.algebra.number_systems import INTERVAL, NUMPY, NumberSystem
+from ithaca.formulations.configuration import Configuration
+
+Values = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+#: Rows of an axis by quantity: integer columns of equal length.
+Rows = dict[str, Values]
+
+#: Rows generated at once; bounds the memory of large axes.
+CHUNK_ROWS = 1 << 20
+
+
+class Kind(Enum):
+    """Which integers a quantity may be."""
+
+    INTEGER = "integer"
+    """Every integer of its range."""
+    POWER_OF_TWO = "power of two"
+    """The powers of two of its range."""
+
+
+class Role(Enum):
+    """What a quantity describes."""
+
+    MAPPING = "mapping"
+    """How the work is laid out: every workload chooses its own."""
+    HARDWARE = "hardware"
+    """What is built: workloads that share hardware share its value."""
+    PORT = "port"
+    """Hardware, too, but of the second rank: a width that may be chosen once the rest is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """An integer that describes a configuration.
+
+    Attributes
+    ----------
+    name : str
+        Its name, unique in the space.
+    low : int
+        Its smallest value, at least 1.
+    high : int or Expression
+        Its largest value; an expression is over quantities that stand before it in its axis.
+    kind : Kind
+        Which integers of that range it may be.
+    role : Role
+        What it describes.
+    """
+
+    name: str
+    low: int
+    high: int | Expression
+    kind: Kind = Kind.INTEGER
+    role: Role = Role.MAPPING
+
+    @property
+    def symbol(self) -> Symbol:
+        """The quantity as an expression."""
+        return Symbol(self.name)
+
+    def most(self, values: Mapping[str, Any]) -> Any:
+        """Its largest value, given those before it."""
+        return self.high.evaluate(values, NUMPY) if isinstance(self.high, Expression) else self.high
+
+    def options(self) -> Values:
+        """All its values, ascending; for ranges that depend on nothing."""
+        assert not isinstance(self.high, Expression)
+        if self.kind is Kind.INTEGER:
+            return np.arange(self.low, self.high + 1, dtype=np.int64)
+        powers = 2 ** np.arange(max(int(self.high), 0).bit_length(), dtype=np.int64)
+        return powers[powers >= self.low]
+
+    def allows(self, values: Mapping[str, Any]) -> Any:
+        """Whether values of the quantity, among those of the others, are in its range and of its kind."""
+        value = values[self.name]
+        inside = (value >= self.low) & (value <= self.most(values))
+        return inside & (value & (value - 1) == 0) if self.kind is Kind.POWER_OF_TWO else inside
+
+
+class Relation(Enum):
+    """How the sides of a link are related."""
+
+    AT_MOST = "≤"
+    """The left side does not exceed the right one."""
+    DIVIDES = "divides"
+    """The right side is a multiple of the left one; both are positive integers."""
+    EQUAL = "="
+    """Both sides are equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A rule between two integer expressions over quantities.
+
+    Attributes
+    ----------
+    left, right : Expression
+        The sides.
+    relation : Relation
+        How they are related.
+    """
+
+    left: Expression
+    relation: Relation
+    right: Expression
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        """The quantities that the rule speaks of."""
+        return self.left.symbols | self.right.symbols
+
+    @property
+    def defined(self) -> str | None:
+        """The quantity that the rule defines by others; None if it defines none."""
+        defines = self.relation is Relation.EQUAL and isinstance(self.left, Symbol) and self.left.name not in self.right.symbols
+        return self.left.name if defines and isinstance(self.left, Symbol) else None
+
+    def holds(self, values: Mapping[str, Any], numbers: NumberSystem = NUMPY) -> Any:
+        """Whether the rule holds for values of a number system, entrywise for arrays."""
+        left, right = self.left.evaluate(values, numbers), self.right.evaluate(values, numbers)
+        if self.relation is Relation.AT_MOST:
+            return left <= right
+        return right % left == 0 if self.relation is Relation.DIVIDES else left == right
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What one choice fixes together.
+
+    Attributes
+    ----------
+    name : str
+        Its name, unique in the space.
+    quantities : tuple of Quantity
+        Its quantities, in the order in which enumeration and repair decide about them.
+    links : tuple of Link
+        The rules that speak of its quantities alone.
+    runs : tuple of tuple of str
+        Advice for dominance: quantities such that of rows that agree in them one is often best. The first is of rows as they
+        are generated, the others of rows sorted by the next quantity of the axis. Advice changes speed, never an answer.
+    """
+
+    name: str
+    quantities: tuple[Quantity, ...]
+    links: tuple[Link, ...] = ()
+    runs: tuple[tuple[str, ...], ...] = ()
+
+    @cached_property
+    def symbols(self) -> frozenset[str]:
+        """Names of the quantities its rows fix."""
+        return frozenset(quantity.name for quantity in self.quantities)
+
+    @cached_property
+    def definitions(self) -> Mapping[str, Expression]:
+        """The expression of every derived quantity."""
+        return {link.defined: link.right for link in reversed(self.links) if link.defined is not None}
+
+    @cached_property
+    def free(self) -> tuple[Quantity, ...]:
+        """The quantities that may be chosen."""
+        return tuple(quantity for quantity in self.quantities if quantity.name not in self.definitions)
+
+    @cached_property
+    def powers(self) -> Mapping[str, int]:
+        """The largest value of every quantity that is a power of two."""
+        powers = (quantity for quantity in self.quantities if quantity.kind is Kind.POWER_OF_TWO)
+        return {quantity.name: int(quantity.options().max(initial=1)) for quantity in powers}
+
+    @cached_property
+    def ranges(self) -> Mapping[str, tuple[int, int]]:
+        """Smallest and largest value of every quantity, whatever the others are."""
+        found: dict[str, tuple[int, int]] = {}
+        for quantity in self.quantities:
+            high = quantity.high
+            if isinstance(high, Expression):
+                spans = {name: Interval(Fraction(low), Fraction(most)) for name, (low, most) in found.items()}
+                high = int(as_interval(high.evaluate(spans, INTERVAL)).high)
+            found[quantity.name] = quantity.low, high
+        return found
+
+    # -- rows --------------------------------------------------------------------------
+
+    def rows(self) -> Iterator[Rows]:
+        """All legal rows in chunks (at least one, perhaps empty)."""
+        yield from self._extended({}, 0)
+
+    def table(self) -> Rows:
+        """All legal rows at once."""
+        parts = list(self.rows())
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    def _extended(self, rows: Rows, place: int) -> Iterator[Rows]:
+        """Rows of the first quantities, extended by all further ones."""
+        if place == len(self.quantities):
+            yield rows
+            return
+        quantity = self.quantities[place]
+        for wider in self._with(rows, quantity):
+            yield from self._extended(wider, place + 1)
+
+    def _with(self, rows: Rows, quantity: Quantity) -> Iterator[Rows]:
+        """Rows of earlier quantities combined with the legal values of the next one."""
+        name = quantity.name
+        defined = self.definitions.get(name)
+        known = set(rows) | {name}
+        links = [link for link in self.links if name in link.symbols and link.symbols <= known]
+        if not rows:
+            values = quantity.options() if defined is None else _column(defined, {}, 1)
+            yield self._filtered({name: values}, quantity, links)
+            return
+        count = next(iter(rows.values())).size
+        if defined is not None and defined.symbols <= set(rows):
+            yield self._filtered({**rows, name: _column(defined, rows, count)}, quantity, links)
+        elif quantity.kind is Kind.POWER_OF_TWO:
+            parts = [self._filtered({**rows, name: np.full(count, v)}, quantity, links) for v in quantity.options()]
+            yield {n: np.concatenate([part[n] for part in parts]) for n in (*rows, name)}
+        else:
+            yield from self._repeated(rows, quantity, links, count)
+
+    def _repeated(self, rows: Rows, quantity: Quantity, links: Sequence[Link], count: int) -> Iterator[Rows]:
+        """Every row with every integer of the next quantity's range."""
+        most = np.broadcast_to(np.asarray(quantity.most(rows), dtype=np.int64), (count,))
+        options = np.maximum(most - quantity.low + 1, 0)
+        # chunk boundaries by cumulated row count, so that a chunk holds whole runs of one row
+        chunk_of = np.cumsum(options) // CHUNK_ROWS
+        for chunk in range(int(chunk_of[-1]) + 1 if count else 1):
+            mine = chunk_of == chunk
+            counts = options[mine]
+            if not counts.size and chunk:
+                continue
+            wider = {name: np.repeat(values[mine], counts) for name, values in rows.items()}
+            total = int(counts.sum())
+            values = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts) + quantity.low
+            yield self._filtered({**wider, quantity.name: values}, quantity, links)
+
+    def _filtered(self, rows: Rows, quantity: Quantity, links: Sequence[Link]) -> Rows:
+        keep = _mask(quantity.allows(rows), rows)
+        for link in links:
+            keep &= _mask(link.holds(rows), rows)
+        return rows if keep.all() else {name: values[keep] for name, values in rows.items()}
+
+    def legal(self, values: Mapping[str, Any]) -> Any:
+        """Whether values of its quantities are a legal row, entrywise for arrays."""
+        found: Any = True
+        for quantity in self.quantities:
+            found = quantity.allows(values) & found
+        for link in self.links:
+            found = link.holds(values) & found
+        return found
+
+    def completed(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Values of free quantities with those that follow from them, in the order of the axis."""
+        found = dict(values)
+        waiting = dict(self.definitions)
+        while waiting:
+            ready = [name for name, expression in waiting.items() if expression.symbols <= found.keys()]
+            for name in ready:
+                found[name] = waiting.pop(name).evaluate(found, NUMPY)
+        return {quantity.name: found[quantity.name] for quantity in self.quantities}
+
+
+@dataclass(frozen=True)
+class Space:
+    """The legal configurations of a design.
+
+    Attributes
+    ----------
+    axes : tuple of Axis
+        The axes; no quantity belongs to two.
+    links : tuple of Link
+        The rules across axes.
+    """
+
+    axes: tuple[Axis, ...]
+    links: tuple[Link, ...] = ()
+
+    @cached_property
+    def quantities(self) -> Mapping[str, Quantity]:
+        """All quantities by name."""
+        return {quantity.name: quantity for axis in self.axes for quantity in axis.quantities}
+
+    @cached_property
+    def axis_of(self) -> Mapping[str, Axis]:
+        """The axis that fixes each quantity."""
+        return {quantity.name: axis for axis in self.axes for quantity in axis.quantities}
+
+    @cached_property
+    def definitions(self) -> Mapping[str, Expression]:
+        """The expression of every quantity that a rule across axes defines."""
+        return {link.defined: link.right for link in self.links if link.defined is not None}
+
+    @cached_property
+    def free(self) -> tuple[Quantity, ...]:
+        """The quantities that may be chosen, axis by axis."""
+        return tuple(q for axis in self.axes for q in axis.free if q.name not in self.definitions)
+
+    @cached_property
+    def ranges(self) -> Mapping[str, tuple[int, int]]:
+        """Smallest and largest value of every quantity, whatever the others are."""
+        return {name: span for axis in self.axes for name, span in axis.ranges.items()}
+
+    @cached_property
+    def linked(self) -> frozenset[str]:
+        """The quantities that rules across axes speak of."""
+        return frozenset().union(*(link.symbols for link in self.links))
+
+    @cached_property
+    def powers(self) -> Mapping[str, int]:
+        """The largest value of every quantity that is a power of two."""
+        return {name: most for axis in self.axes for name, most in axis.powers.items()}
+
+    def contains(self, values: Mapping[str, int]) -> bool:
+        """Whether a configuration is legal: its quantities are those of the space, and every rule holds."""
+        if values.keys() != self.quantities.keys():
+            return False
+        return all(bool(axis.legal(values)) for axis in self.axes) and all(bool(link.holds(values)) for link in self.links)
+
+    def completed(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Values of the free quantities with those of all others that follow from them."""
+        found = dict(values)
+        for name, expression in self.definitions.items():
+            if expression.symbols <= found.keys():
+                found[name] = expression.evaluate(found, NUMPY)
+        complete: dict[str, Any] = {}
+        for axis in self.axes:
+            own = {q.name: found[q.name] for q in axis.quantities if q.name in found}
+            complete |= axis.completed(own) if all(q.name in own for q in axis.free) else own
+        for name, expression in self.definitions.items():
+            complete[name] = expression.evaluate(complete, NUMPY)
+        return {name: complete[name] for name in self.quantities}
+
+    def adopted(self, configuration: Mapping[str, int]) -> Configuration | None:
+        """What a configuration of another space is here: the same choices; None if it does not make them all."""
+        if any(quantity.name not in configuration for quantity in self.free):
+            return None
+        return self.configuration({quantity.name: configuration[quantity.name] for quantity in self.free})
+
+    def configuration(self, values: Mapping[str, Any]) -> Configuration:
+        """The configuration with these values of its free quantities."""
+        return Configuration({name: int(value) for name, value in self.completed(values).items()})
+
+
+def make_space(axes: Sequence[Axis], links: Sequence[Link]) -> Space:
+    """The space of some axes under some rules: each rule within one axis becomes that axis' own."""
+    own: dict[str, list[Link]] = {axis.name: list(axis.links) for axis in axes}
+    across: list[Link] = []
+    for link in links:
+        home = next((axis.name for axis in axes if link.symbols <= axis.symbols), None)
+        (across if home is None else own[home]).append(link)
+    found = tuple(Axis(axis.name, axis.quantities, tuple(own[axis.name]), axis.runs) for axis in axes)
+    return Space(found, tuple(across))
+
+
+def _column(expression: Expression, rows: Mapping[str, Values], count: int) -> Values:
+    return np.broadcast_to(np.asarray(expression.evaluate(rows, NUMPY), dtype=np.int64), (count,))
+
+
+def _mask(found: Any, rows: Rows) -> Mask:
+    return np.array(np.broadcast_to(found, next(iter(rows.values())).shape))

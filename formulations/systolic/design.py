@@ -1,0 +1,341 @@
+"""A systolic array for one nest on one platform: the family's `Design`, and its space (DESIGN.md §4 and §5.5)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+from ithaca.formulations.algebra.expression import Constant, Expression, ceiling_division, maximum, minimum
+from ithaca.formulations.algebra.number_systems import FRACTION, NumberSystem
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.design import Design, Metric, Remarks
+from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.shown_numbers import number
+from ithaca.formulations.space import Axis, Kind, Link, Quantity, Relation, Role, Space, make_space
+from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.cost_model import Costs, accumulation, evaluate
+from ithaca.formulations.systolic.data_types import DataType
+from ithaca.formulations.systolic.metrics import METRICS, array_words, metric_values
+from ithaca.formulations.systolic.physical_array import ANY_ARRAY, PhysicalArray
+from ithaca.formulations.systolic.systolic_array import Edition, IOGroup, SystolicArray
+from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
+from ithaca.workloads.nest import LoopNest
+
+#: The published estimator caps packs in words of its only data type, fp32.
+PUBLISHED_WORD_BYTES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceOptions:
+    """Restrictions of the design space.
+
+    Attributes
+    ----------
+    min_lanes : int
+        Fewest PEs along each space loop.
+    divisors_only : bool
+        Whether every t1 must divide its loop's extent (no padding).
+    dividing_packs : bool
+        Whether inferred packs must divide the last dimension too (what AutoSA requires).
+    """
+
+    min_lanes: int = 1
+    divisors_only: bool = False
+    dividing_packs: bool = False
+
+
+@dataclass(frozen=True)
+class SystolicDesign(Design):
+    """A derived array with everything that its costs and its space depend on.
+
+    Attributes
+    ----------
+    nest : LoopNest
+        The loop nest, with extents.
+    array : SystolicArray
+        The derived array.
+    data : DataType
+        The type of all tensors.
+    options : SpaceOptions
+        Restrictions of the space.
+    technology : Technology
+        Clock and energies, for the metrics that need them.
+    physical : PhysicalArray
+        What is given of the array.
+    """
+
+    family: ClassVar[str] = "systolic"
+
+    nest: LoopNest
+    array: SystolicArray
+    data: DataType
+    options: SpaceOptions = field(default_factory=SpaceOptions)
+    technology: Technology = DEFAULT_TECHNOLOGY
+    physical: PhysicalArray = ANY_ARRAY
+
+    @property
+    def name(self) -> str:
+        return self.array.name
+
+    @cached_property
+    def space(self) -> Space:
+        return systolic_space(self)
+
+    @cached_property
+    def vocabulary(self) -> Mapping[str, Metric]:
+        return {name: metric for name, metric in METRICS.items() if metric.known(self.technology)}
+
+    @cached_property
+    def extents(self) -> Mapping[str, int]:
+        """The extents of all loops, by the names that expressions give them."""
+        return {quantities.extent(loop).name: n for loop, n in self.nest.sizes.items()}
+
+    def metrics(self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
+        return metric_values(self.costs(values, numbers), names)
+
+    def conditions(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[tuple[Any, Fraction], ...]:
+        if self.array.pe.accumulators is None or not self.data.accumulator_factor:
+            return ()
+        return ((-accumulation(self.array, values, self.data, numbers), Fraction(0)),)
+
+    def costs(self, values: Mapping[str, Any], numbers: NumberSystem = FRACTION) -> Costs:
+        """Everything the cost model says at values of the quantities; by the exact reference unless told otherwise."""
+        if numbers is FRACTION:
+            values = {name: Fraction(value) for name, value in values.items()}
+        extents = {name: numbers.number(Fraction(n)) for name, n in self.extents.items()}
+        known = _With(values, extents)
+        return evaluate(self.array, known, self.data, numbers, self.technology, dict(self.physical.buffers))
+
+    def details(self, values: Mapping[str, Any], numbers: NumberSystem) -> Mapping[str, Mapping[str, Any]]:
+        return {"words": array_words(self.array, self.costs(values, numbers))}
+
+    @property
+    def attributes(self) -> Mapping[str, str | float]:
+        return {
+            "workload": self.nest.name,
+            "statement": str(self.nest),
+            "sizes": json.dumps(dict(self.nest.sizes)),
+            "dtype": self.data.name,
+            "design": self.name,
+            "edition": self.array.edition.value,
+            "clock_mhz": float(self.technology.clock_mhz),
+        }
+
+    @property
+    def title(self) -> str:
+        return f"{self.nest.name} ({self.nest.shown_sizes}) {self.data.name}, {self.array.edition.value} edition"
+
+    @property
+    def heading(self) -> tuple[tuple[str, str], ...]:
+        sizes = ", ".join(f"{name} = {number(n)}" for name, n in self.nest.settings.items())
+        return (
+            ("workload", f"{self.nest.name} ({sizes})"),
+            ("statement", str(self.nest)),
+            ("data type", self.data.name),
+            ("edition", self.array.edition.value),
+        )
+
+    @property
+    def obstacle(self) -> str | None:
+        return self.array.obstacle
+
+    def answers_to(self, text: str) -> bool:
+        """Whether ``i,j C`` or ``[i,j] C`` is this design; the order of the loops does not matter."""
+        words = text.replace("[", " ").replace("]", " ").split()
+        return (
+            len(words) == 2
+            and sorted(words[0].split(",")) == sorted(self.array.dataflow)
+            and words[1] == self.array.permutation
+        )
+
+    def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
+        from ithaca.formulations.systolic.insight.facts import remarks
+
+        return remarks(self.nest, self.costs(configuration), limits, self.array.reservation)
+
+    @property
+    def innate(self) -> str:
+        given = [("--min-lanes", self.options.min_lanes > 1), ("--divisors-only", self.options.divisors_only)]
+        within = " and ".join(name for name, on in given if on)
+        causes = "the extents and the latency hiding that the accumulators need allow"
+        return f"{causes}{f' (within {within})' if within else ''}"
+
+    @property
+    def landscape(self) -> tuple[str, str] | None:
+        first, *rest = self.array.dataflow
+        return quantities.lanes(first).name, quantities.lanes(rest[0]).name if rest else quantities.t2(first).name
+
+    def meaning(self, quantity: str) -> tuple[str, str]:
+        kind, _, owner = quantity.partition(".")
+        unit, text = quantities.MEANINGS[kind]
+        return unit, f"{text} ({owner})"
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """t1 and t2 of each band loop, of the SIMD loop the SIMD factor instead, and the packs that may be chosen."""
+        array, free = self.array, {quantity.name for quantity in self.space.free}
+        found: dict[str, str] = {}
+        for loop in array.band:
+            found[f"t1_{loop}"] = quantities.t1(loop).name
+            if loop in array.latency_hiding_loops:
+                found[f"t2_{loop}"] = quantities.t2(loop).name
+        found["simd"] = quantities.t2(array.simd_loop).name
+        packs = {f"pack_{group.name}": quantities.pack(group.name).name for group in array.packed_groups}
+        return found | {name: quantity for name, quantity in packs.items() if quantity in free}
+
+    def configuration(self, tiling: Tiling) -> Configuration:
+        """The configuration that a tiling states.
+
+        Raises
+        ------
+        InputError
+            If the tiling does not belong to this design.
+        """
+        return tiling.configuration(self.array, self.nest.sizes)
+
+    def tiling(self, configuration: Mapping[str, int]) -> Tiling:
+        """A configuration as the family's documents write it."""
+        array = self.array
+        return Tiling(
+            array_part={loop: configuration[quantities.t1(loop).name] for loop in array.band},
+            latency_hiding={loop: configuration[quantities.t2(loop).name] for loop in array.latency_hiding_loops},
+            simd=configuration[quantities.t2(array.simd_loop).name],
+            pack={group.name: configuration[quantities.pack(group.name).name] for group in array.packed_groups},
+        )
+
+
+class _With(dict[str, Any]):
+    """Values of quantities with those of extents; what neither has comes from the former (its own symbol, say)."""
+
+    def __init__(self, values: Mapping[str, Any], extents: Mapping[str, Any]) -> None:
+        super().__init__(extents)
+        self._values = values
+
+    def __missing__(self, name: str) -> Any:
+        return self._values[name]
+
+
+def systolic_problem(
+    nest: LoopNest,
+    array: SystolicArray,
+    data: DataType,
+    limits: tuple[Limit, ...],
+    objective: Objective,
+    options: SpaceOptions | None = None,
+    technology: Technology = DEFAULT_TECHNOLOGY,
+    physical: PhysicalArray = ANY_ARRAY,
+) -> Problem:
+    """The problem of one systolic design; parameters as of `SystolicDesign` and `Problem`."""
+    return Problem(SystolicDesign(nest, array, data, options or SpaceOptions(), technology, physical), limits, objective)
+
+
+def systolic(problem: Problem) -> SystolicDesign:
+    """The systolic design of a problem, for what only this family has."""
+    assert isinstance(problem.design, SystolicDesign)
+    return problem.design
+
+
+# -- the space -------------------------------------------------------------------------
+
+
+def largest_t1(extent: int) -> int:
+    """Largest array partitioning factor considered for a loop (padding allowed)."""
+    return max(2 * extent, 16)
+
+
+def systolic_space(design: SystolicDesign) -> Space:
+    """The space of a design: an axis per band loop with the packs that depend on it alone, and one per other pack."""
+    array = design.array
+    given = {name: Constant(Fraction(value)) for name, value in design.physical.given(array).items()}
+    links = [link for group in array.packed_groups for link in pack_links(design, group)]
+    loops = {loop: [*_loop_quantities(design, loop)] for loop in array.band}
+    separate = []
+    for group in array.packed_groups:
+        needed = {s for s in group.packing.last.symbols | group.packing.multiple_of.symbols if s not in design.extents}
+        home = next((loop for loop in array.band if needed <= {q.name for q in loops[loop]}), None)
+        quantity = _pack_quantity(design, group)
+        if home is None:
+            separate.append(Axis(quantity.name, (quantity,)))
+        else:
+            loops[home].append(quantity)
+    axes = [_loop_axis(design, loop, tuple(found)) for loop, found in loops.items()]
+    found = make_space([*axes, *separate], links)
+    return found if not given else make_space(found.axes, [*found.links, *_fixed(found, given)])
+
+
+def _fixed(space: Space, given: Mapping[str, Constant]) -> list[Link]:
+    return [Link(space.quantities[name].symbol, Relation.EQUAL, value) for name, value in given.items()]
+
+
+def _loop_quantities(design: SystolicDesign, loop: str) -> tuple[Quantity, ...]:
+    """t2, lanes, t1 and tiles of a band loop (DESIGN.md §4)."""
+    array, top = design.array, largest_t1(design.nest.sizes[loop])
+    simd, spatial = loop == array.simd_loop, loop in array.dataflow
+    t2 = quantities.t2(loop)
+    most_t2 = min(design.data.max_simd, top) if simd else 1 if loop in array.sequential else top
+    most_lanes: Expression = _floor(Constant(Fraction(top)), t2)
+    idle = design.physical.idle_lanes if spatial else 0
+    if idle:
+        # a layer smaller than the array leaves lanes idle: without latency hiding, or along the SIMD loop
+        most_lanes = maximum(most_lanes, Constant(Fraction(idle)) if simd else idle * _floor(Constant(Fraction(1)), t2))
+    hardware = Role.HARDWARE if spatial else Role.MAPPING
+    return (
+        Quantity(
+            t2.name,
+            1,
+            most_t2,
+            Kind.POWER_OF_TWO if simd else Kind.INTEGER,
+            Role.HARDWARE if simd else Role.MAPPING,
+        ),
+        Quantity(quantities.lanes(loop).name, design.options.min_lanes if spatial else 1, most_lanes, role=hardware),
+        Quantity(quantities.t1(loop).name, 1, max(top, idle * most_t2)),
+        Quantity(quantities.tiles(loop).name, 1, design.nest.sizes[loop]),
+    )
+
+
+def _loop_axis(design: SystolicDesign, loop: str, found: tuple[Quantity, ...]) -> Axis:
+    tiles, t1, t2, lanes = (q(loop) for q in (quantities.tiles, quantities.t1, quantities.t2, quantities.lanes))
+    extent = Constant(Fraction(design.nest.sizes[loop]))
+    links = [
+        Link(t1, Relation.EQUAL, t2 * lanes),
+        Link(tiles, Relation.EQUAL, ceiling_division(extent, t1)),
+    ]
+    if design.options.divisors_only:
+        links.append(Link(t1, Relation.DIVIDES, extent))
+    packs = tuple(quantity.name for quantity in found[4:])
+    # lanes ascend for each t2: the first of equal tiles is usually the best; of equal t1 one t2 may serve for all
+    runs = ((t2.name, tiles.name, *packs), (t1.name, *packs))
+    return Axis(loop, found, tuple(links), runs)
+
+
+def _pack_quantity(design: SystolicDesign, group: IOGroup) -> Quantity:
+    """The data packing factor of a group: any power of two that is legal for some tile."""
+    widest = max(group.packing.max_bytes // design.data.bytes, design.data.max_simd)
+    return Quantity(quantities.pack(group.name).name, 1, widest, Kind.POWER_OF_TWO, Role.PORT)
+
+
+def pack_links(design: SystolicDesign, group: IOGroup) -> list[Link]:
+    """The rules of a data packing factor (DESIGN.md §5.5, and §6 for what the odyssey edition infers)."""
+    packing = group.packing
+    last, multiple = packing.last.substitute(design.extents), packing.multiple_of
+    pack = quantities.pack(group.name)
+    if design.array.edition is Edition.ODYSSEY:
+        cap = Constant(Fraction(packing.max_bytes // PUBLISHED_WORD_BYTES))
+        inferred = maximum(minimum(last, cap), multiple)
+        links = [Link(pack, Relation.EQUAL, inferred), Link(multiple, Relation.DIVIDES, pack)]
+        return [*links, Link(pack, Relation.DIVIDES, last)] if design.options.dividing_packs else links
+    cap = Constant(Fraction(packing.max_bytes // design.data.bytes))
+    return [
+        Link(multiple, Relation.DIVIDES, pack),
+        Link(pack, Relation.DIVIDES, last),
+        Link(pack, Relation.AT_MOST, maximum(cap, multiple)),
+    ]
+
+
+def _floor(over: Expression, under: Expression) -> Expression:
+    return -ceiling_division(-over, under)

@@ -1,0 +1,208 @@
+"""Systolic arrays in documents: workload, edition, space, technology; dataflow and permutation; tilings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from ithaca.formulations.algebra.expression import ONE
+from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.design import Design, Metric
+from ithaca.formulations.schema import Document, ObjectiveDocument, PlatformDocument, Positive, Text
+from ithaca.formulations.systolic.data_types import DataType, data_type
+from ithaca.formulations.systolic.dataflows import find_dataflow
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
+from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.systolic.tiling import Tiling, group_packs
+from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import documented_workload, workload_document
+from ithaca.workloads.nest import LoopNest
+
+
+class KernelDocument(Document):
+    """A nest that is not the library's."""
+
+    statement: Text
+    untiled: list[str]
+    simd: Text
+
+
+class NestDocument(Document):
+    """A nest with its extents."""
+
+    name: Text
+    sizes: dict[str, int]
+    parameters: dict[str, int] = Field(default_factory=dict)
+    kernel: KernelDocument | None = None
+
+    def nest(self) -> LoopNest:
+        """The nest these fields describe.
+
+        Raises
+        ------
+        InputError
+            If there is no such nest.
+        """
+        kernel = None if self.kernel is None else self.kernel.model_dump()
+        return documented_workload(self.name, self.sizes, self.parameters, kernel)
+
+
+class WorkloadDocument(NestDocument):
+    """A nest with its extents and the type of its arrays."""
+
+    dtype: Text
+
+
+class SpaceDocument(Document):
+    """Restrictions of the design space that are not the default's."""
+
+    min_lanes: Annotated[int, Field(ge=1, le=2**31)] = 1
+    divisors_only: bool = False
+    dividing_packs: bool = False
+
+    def options(self) -> SpaceOptions:
+        """The restrictions."""
+        return SpaceOptions(self.min_lanes, self.divisors_only, self.dividing_packs)
+
+
+class TechnologyDocument(Document):
+    """Clock and energies that are not the default's."""
+
+    clock_mhz: Positive = DEFAULT_TECHNOLOGY.clock_mhz
+    dram: Positive = DEFAULT_TECHNOLOGY.dram
+    buffer: Positive = DEFAULT_TECHNOLOGY.buffer
+    hop: Positive = DEFAULT_TECHNOLOGY.hop
+    register_: Annotated[Positive, Field(alias="register")] = DEFAULT_TECHNOLOGY.register
+    mac: Positive = DEFAULT_TECHNOLOGY.mac
+    mac_pj: Positive = DEFAULT_TECHNOLOGY.mac_pj
+    cost_tables: Literal["maestro-28nm"] | None = None
+
+    def technology(self) -> Technology:
+        """The technology."""
+        return Technology(**{name.rstrip("_"): value for name, value in self})
+
+
+class TilingDocument(Document):
+    """Tile factors, and packs by buffer module."""
+
+    array_part: dict[str, int]
+    latency_hiding: dict[str, int]
+    simd: int
+    pack: dict[str, int]
+
+
+class ChoiceDocument(Document):
+    """A design by its names."""
+
+    dataflow: list[str]
+    permutation: str
+    buildable: bool
+
+
+class HeadDocument(Document):
+    """What was asked."""
+
+    workload: WorkloadDocument
+    platform: PlatformDocument
+    edition: Literal["exact", "odyssey"]
+    objective: ObjectiveDocument
+    space: SpaceDocument = SpaceDocument()
+    technology: TechnologyDocument = TechnologyDocument()
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What all designs of a result share.
+
+    Attributes
+    ----------
+    nest : LoopNest
+        The loop nest, with extents.
+    data : DataType
+        The type of all tensors.
+    edition : Edition
+        The statement of the cost model.
+    options : SpaceOptions
+        Restrictions of the design space.
+    technology : Technology
+        Clock and energies of the platform.
+    """
+
+    nest: LoopNest
+    data: DataType
+    edition: Edition
+    options: SpaceOptions
+    technology: Technology
+
+
+class SystolicFamily:
+    """Documents of systolic arrays (see `ithaca.formulations.family.Family`)."""
+
+    vocabulary: Mapping[str, Metric] = METRICS
+    head = HeadDocument
+    choice = ChoiceDocument
+    tiling = TilingDocument
+
+    def head_fields(self, design: Design) -> Mapping[str, Any]:
+        known = _systolic(design)
+        return {
+            "workload": workload_document(known.nest) | {"dtype": known.data.name},
+            "edition": known.array.edition.value,
+            **setting_fields(known.options, known.technology),
+        }
+
+    def choice_fields(self, design: Design) -> Mapping[str, Any]:
+        array = _systolic(design).array
+        return {"dataflow": list(array.dataflow), "permutation": array.permutation, "buildable": array.buildable}
+
+    def tiling_fields(self, design: Design, configuration: Configuration) -> Mapping[str, Any]:
+        known = _systolic(design)
+        tiling = known.tiling(configuration)
+        return asdict(tiling) | {"pack": tiling.module_packs(known.array)}
+
+    def detail_fields(self, design: Design, configuration: Configuration) -> Mapping[str, Mapping[str, Fraction]]:
+        return {"off_chip_words_by_array": design.details(configuration, FRACTION)["words"]}
+
+    def setting(self, head: HeadDocument) -> Setting:
+        try:
+            nest = head.workload.nest()
+        except InputError as error:
+            raise InputError(f"workload: {error}") from None
+        data = data_type(head.workload.dtype)
+        return Setting(nest, data, Edition(head.edition), head.space.options(), head.technology.technology())
+
+    def design(self, setting: Setting, choice: ChoiceDocument) -> SystolicDesign:
+        nest = setting.nest
+        array = derive(nest, find_dataflow(nest, tuple(choice.dataflow)), choice.permutation, setting.edition)
+        return SystolicDesign(nest, array, setting.data, setting.options, setting.technology)
+
+    def configuration(self, design: Design, tiling: TilingDocument) -> Configuration:
+        known = _systolic(design)
+        packs = group_packs(known.array, tiling.pack)
+        return known.configuration(Tiling(tiling.array_part, tiling.latency_hiding, tiling.simd, packs))
+
+    def unmet(self, design: Design) -> str:
+        known = _systolic(design)
+        needed = f"{known.data.accumulator_factor}" + (" · simd" if known.array.pe.outputs == ONE else "")
+        return f"Π latency_hiding is too small; allowed: at least {needed}"
+
+
+FAMILY = SystolicFamily()
+
+
+def setting_fields(options: SpaceOptions, technology: Technology) -> dict[str, Any]:
+    """The fields ``space`` and ``technology`` of a document."""
+    return {"space": asdict(options), "technology": asdict(technology)}
+
+
+def _systolic(design: Design) -> SystolicDesign:
+    assert isinstance(design, SystolicDesign)
+    return design

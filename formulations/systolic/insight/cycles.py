@@ -1,0 +1,141 @@
+"""Where the cycles of a configuration go, and what binds its main phase: the PEs or an I/O module."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ithaca.formulations.systolic.cost_model import Costs, ModuleCost
+from ithaca.formulations.systolic.systolic_array import IOGroup, Module, Role
+from ithaca.workloads.nest import LoopNest
+
+#: Name of the PEs beside those of the I/O modules.
+PES = "PE"
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """Something that works all through the main phase.
+
+    Attributes
+    ----------
+    name : str
+        `PES`, or the name of an I/O module.
+    cycles : Fraction
+        How long it works (cycles); for a buffer that waits for the PEs, how long its transfers take.
+    takes : Fraction
+        The same, for the PEs with the cycles in which the buffers that feed them swap.
+    """
+
+    name: str
+    cycles: Fraction
+    takes: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """What the main phase lasts for.
+
+    Attributes
+    ----------
+    first : Contender
+        What takes longest: as long as the main phase.
+    second : Contender or None
+        What takes longest of the others.
+    main, latency : Fraction
+        The main phase, and all of the latency (cycles).
+    """
+
+    first: Contender
+    second: Contender | None
+    main: Fraction
+    latency: Fraction
+
+    @property
+    def ratio(self) -> Fraction | None:
+        """How many times as long the first takes as the second, at least 1; None where that does nothing."""
+        return None if self.second is None or not self.second.takes else self.first.takes / self.second.takes
+
+    @property
+    def waiting(self) -> Fraction:
+        """Cycles of the main phase in which the first does not work: buffers that swap, one cycle a tile."""
+        return self.main - self.first.cycles
+
+    @property
+    def share(self) -> Fraction:
+        """The part of the latency in which the first works."""
+        return self.first.cycles / self.latency
+
+
+def binding(costs: Costs) -> Binding:
+    """Rank the PEs and the I/O modules of exact costs.
+
+    A buffer that waits for the PEs it feeds takes as long as they do, and a cycle a tile to swap. That is the
+    PEs' doing, so such a buffer counts with its transfers alone.
+    """
+    modules, fed = [], costs.pe
+    # of equals, the module nearest to DRAM is named: it is what the others wait for
+    for group, module in sorted(costs.point.array.modules, key=lambda entry: -entry[1].level):
+        cost = costs.modules[module.name]
+        busy = cost.total
+        if _waits(group, module, cost):
+            busy, fed = cost.transfer * cost.total / cost.per_tile, max(fed, cost.total)
+        modules.append(Contender(module.name, busy, busy))
+    ranked = sorted([Contender(PES, costs.pe, fed), *modules], key=lambda contender: -contender.takes)
+    return Binding(ranked[0], ranked[1] if len(ranked) > 1 else None, costs.main, costs.latency)
+
+
+def _waits(group: IOGroup, module: Module, cost: ModuleCost) -> bool:
+    """Whether a buffer is filled before the PEs have used up the one they work on."""
+    feeds = group.role is Role.READ and module.buffer and group.double_buffered
+    return bool(feeds and cost.per_tile - 1 > cost.transfer)
+
+
+@dataclass(frozen=True, slots=True)
+class Cycles:
+    """The latency in parts that add up to it (cycles).
+
+    Attributes
+    ----------
+    useful : Fraction
+        The nest's operations on all MAC units at once.
+    padding : Fraction
+        Operations on padding.
+    partial_sums : Fraction
+        PEs that load and store partial sums.
+    waiting : Fraction
+        PEs that wait for transfers in the main phase, or for buffers to swap.
+    prologue, epilogue : Fraction
+        Filling the pipeline with the first tile, and draining the last.
+    """
+
+    useful: Fraction
+    padding: Fraction
+    partial_sums: Fraction
+    waiting: Fraction
+    prologue: Fraction
+    epilogue: Fraction
+
+    @property
+    def latency(self) -> Fraction:
+        """The sum of the parts."""
+        return self.useful + self.padding + self.partial_sums + self.waiting + self.fill
+
+    @property
+    def fill(self) -> Fraction:
+        """prologue + epilogue."""
+        return self.prologue + self.epilogue
+
+    @property
+    def shares(self) -> Mapping[str, Fraction]:
+        """Each part over the latency."""
+        return {name: getattr(self, name) / self.latency for name in self.__slots__}
+
+
+def cycles(nest: LoopNest, costs: Costs) -> Cycles:
+    """Split the latency of exact costs into its parts."""
+    point = costs.point
+    moves: Fraction = point.array.pe.moves.evaluate(point.values, point.numbers)
+    useful = Fraction(nest.operations) / costs.comp
+    return Cycles(useful, costs.pe - moves - useful, moves, costs.main - costs.pe, costs.prologue, costs.epilogue)

@@ -1,0 +1,209 @@
+"""What is known of one configuration without further search, in numbers, in JSON and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ithaca.formulations.design import Remarks
+from ithaca.formulations.json_numbers import json_number
+from ithaca.formulations.problem import Limit
+from ithaca.formulations.shown_numbers import counted, is_or_are, number, percent
+from ithaca.formulations.systolic.cost_model import Costs
+from ithaca.formulations.systolic.insight.cycles import PES, Binding, Contender, Cycles, binding, cycles
+from ithaca.formulations.systolic.insight.padding import LoopPadding, Padding, padding
+from ithaca.formulations.systolic.insight.roofs import ComputeRoof, Roofs, TrafficRoof, roofs
+from ithaca.workloads.nest import LoopNest
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a configuration.
+
+    Attributes
+    ----------
+    binding : Binding
+        What the main phase lasts for.
+    cycles : Cycles
+        Where the cycles go.
+    padding : Padding
+        Iterations beyond the nest's.
+    roofs : Roofs
+        Latencies no tiling can be below.
+    """
+
+    binding: Binding
+    cycles: Cycles
+    padding: Padding
+    roofs: Roofs
+
+
+def facts(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Facts:
+    """All facts about exact costs."""
+    return Facts(binding(costs), cycles(nest, costs), padding(nest, costs), roofs(nest, costs, limits))
+
+
+def remarks(nest: LoopNest, costs: Costs, limits: Sequence[Limit], reservation: str) -> Remarks:
+    """The facts as documents and people are told them."""
+    known = facts(nest, costs, limits)
+    return Remarks(tuple(_statements(known, reservation)), _fields(known))
+
+
+def _statements(known: Facts, reservation: str) -> Iterator[str]:
+    if reservation:
+        yield f"Design: {reservation}."
+    yield from _binding(known.binding)
+    yield from _cycles(known.cycles)
+    yield from _padding(known.padding)
+    yield from _roofs(known.roofs)
+
+
+def _binding(binding: Binding) -> Iterator[str]:
+    first = binding.first
+    subject, verb = ("the PEs", "work") if first.name == PES else (first.name, "works")
+    yield (
+        f"Binding: {subject} {verb} {number(first.cycles)} of the {number(binding.main)} cycles of the main phase, "
+        f"{percent(binding.share)} of the latency of {number(binding.latency)} cycles."
+    )
+    if binding.waiting:
+        several = f"{number(binding.waiting)} cycles of the main phase are buffers that swap"
+        swaps = "cycle of the main phase is a buffer that swaps" if binding.waiting == 1 else several
+        yield f"Binding: the other {swaps}, one cycle a tile."
+    if binding.second is not None and binding.ratio is not None:
+        yield (
+            f"Next: {_who(binding.second)} with {number(binding.second.cycles)} cycles; "
+            f"{_who(first)} takes {'just' if binding.ratio == 1 else f'{number(binding.ratio)} times'} as long."
+        )
+
+
+def _who(contender: Contender) -> str:
+    return "the work of the PEs" if contender.name == PES else contender.name
+
+
+def _cycles(cycles: Cycles) -> Iterator[str]:
+    shares = cycles.shares
+    parts = {
+        "useful": "the nest's own operations on all MAC units",
+        "padding": "operations on padding",
+        "partial_sums": "loading and storing partial sums in the PEs",
+        "waiting": "PEs that wait in the main phase, for transfers or for buffers to swap",
+    }
+    for name, meaning in parts.items():
+        if getattr(cycles, name):
+            yield f"Cycles: {number(getattr(cycles, name))} ({percent(shares[name])}) are {meaning}."
+    yield (
+        f"Cycles: {number(cycles.fill)} ({percent(cycles.fill / cycles.latency)}) fill and drain the pipeline: "
+        f"prologue {number(cycles.prologue)}, epilogue {number(cycles.epilogue)}."
+    )
+
+
+def _padding(padding: Padding) -> Iterator[str]:
+    if not padding.share:
+        yield "Padding: none; all tiles are whole."
+        return
+    yield (
+        f"Padding: {padding.padded_operations:,} multiply-accumulates are done for the nest's {padding.operations:,}; "
+        f"{percent(padding.share)} of them are padding."
+    )
+    for loop in padding.loops:
+        if loop.padded != loop.extent:
+            yield _loop(loop)
+
+
+def _loop(loop: LoopPadding) -> str:
+    text = f"Padding: loop {loop.loop} runs {loop.padded:,} iterations for {loop.extent:,}"
+    if loop.idle_lanes:
+        verb = "has" if loop.idle_lanes == 1 else "have"
+        text += f"; {loop.idle_lanes} of its {loop.lanes} lanes {verb} nothing to do in the last tile"
+    if loop.idle_simd:
+        text += f"; {counted(loop.idle_simd, 'SIMD lane')} {is_or_are(loop.idle_simd)} idle in the last vector"
+    return text + "."
+
+
+def _roofs(roofs: Roofs) -> Iterator[str]:
+    traffic = roofs.traffic
+    yield (
+        f"Compute roof of this array: its {roofs.array.units:,} MAC units need at least {number(roofs.array.cycles)} cycles; "
+        f"{_distance(roofs, roofs.array)}."
+    )
+    if roofs.budget is not None:
+        yield (
+            f"Compute roof of the budget: the limits allow {roofs.budget.units:,} MAC units, which need at least "
+            f"{number(roofs.budget.cycles)} cycles; {_distance(roofs, roofs.budget)}."
+        )
+    yield (
+        f"Traffic roof: moving each array once, {traffic.array} with its {traffic.least[traffic.array]:,} words takes longest, "
+        f"at least {number(traffic.cycles)} cycles at {traffic.port_words} words per cycle; {_distance(roofs, traffic)}."
+    )
+    more = ", ".join(f"{name} {number(words / traffic.least[name])}" for name, words in traffic.moved.items())
+    yield (
+        f"Traffic: {number(traffic.moved_words)} off-chip words are moved where {traffic.least_words:,} are the least, "
+        f"{_times_as_many(traffic.moved_words / traffic.least_words)} (by array: {more})."
+    )
+    yield (
+        f"Arithmetic intensity: {number(roofs.intensity)} multiply-accumulates per off-chip word, "
+        f"at most {number(roofs.most_intensity)} if each array were moved once."
+    )
+
+
+def _times_as_many(ratio: Fraction) -> str:
+    return "just as many" if ratio == 1 else f"{number(ratio)} times as many"
+
+
+def _distance(roofs: Roofs, roof: ComputeRoof | TrafficRoof) -> str:
+    distance = roofs.distance(roof)
+    return f"the latency is {number(distance)} times that" if distance >= 2 else f"the latency is {percent(distance - 1)} above"
+
+
+def _fields(known: Facts) -> dict[str, Any]:
+    first, padding, cycles = known.binding, known.padding, known.cycles
+    return {
+        "binding": {
+            "first": _contender(first.first),
+            "second": _contender(first.second),
+            "ratio": None if first.ratio is None else json_number(first.ratio),
+            "main": json_number(first.main),
+            "share_of_latency": json_number(first.share),
+        },
+        "cycles": {
+            "latency": json_number(cycles.latency),
+            **{name: json_number(getattr(cycles, name)) for name in cycles.shares},
+            "shares": {name: json_number(share) for name, share in cycles.shares.items()},
+        },
+        "padding": {
+            "operations": padding.operations,
+            "padded_operations": padding.padded_operations,
+            "share": json_number(padding.share),
+            "loops": [{name: getattr(loop, name) for name in loop.__slots__} for loop in padding.loops],
+        },
+        "roofs": _roof_fields(known.roofs),
+    }
+
+
+def _roof_fields(roofs: Roofs) -> dict[str, Any]:
+    def compute(roof: ComputeRoof) -> dict[str, Any]:
+        return {"mac_units": roof.units, "cycles": json_number(roof.cycles), "distance": json_number(roofs.distance(roof))}
+
+    traffic = roofs.traffic
+    return {
+        "array": compute(roofs.array),
+        "budget": None if roofs.budget is None else compute(roofs.budget),
+        "traffic": {
+            "array": traffic.array,
+            "port_words": traffic.port_words,
+            "cycles": json_number(traffic.cycles),
+            "distance": json_number(roofs.distance(traffic)),
+            "least_words": traffic.least_words,
+            "least_words_by_array": dict(traffic.least),
+            "moved_words": json_number(traffic.moved_words),
+            "moved_words_by_array": {name: json_number(words) for name, words in traffic.moved.items()},
+        },
+        "operations_per_word": json_number(roofs.intensity),
+        "most_operations_per_word": json_number(roofs.most_intensity),
+    }
+
+
+def _contender(contender: Contender | None) -> dict[str, Any] | None:
+    return None if contender is None else {"name": contender.name, "cycles": json_number(contender.cycles)}

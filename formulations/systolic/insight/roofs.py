@@ -1,0 +1,174 @@
+"""Roofs: latencies that no tiling can be below, and how far a configuration is from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from math import floor, gcd, prod
+
+from ithaca.formulations.problem import Limit
+from ithaca.formulations.systolic.cost_model import Costs
+from ithaca.formulations.systolic.metrics import array_words
+from ithaca.workloads.affine import Access, Affine
+from ithaca.workloads.nest import LoopNest
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeRoof:
+    """All multiply-accumulate units at work in every cycle.
+
+    Attributes
+    ----------
+    units : int
+        Multiply-accumulate units.
+    cycles : Fraction
+        The nest's operations over the units (cycles); no latency with as many units is below.
+    """
+
+    units: int
+    cycles: Fraction
+
+
+@dataclass(frozen=True)
+class TrafficRoof:
+    """Every array crosses the DRAM port of its own once, at full width.
+
+    Attributes
+    ----------
+    array : str
+        The array that takes longest.
+    port_words : int
+        Words a port moves per cycle.
+    cycles : Fraction
+        Its elements over the width of a port (cycles); no latency is below.
+    least : mapping of str to int
+        Elements the nest touches, by array (words).
+    moved : mapping of str to Fraction
+        Off-chip words of the configuration, by array (words).
+    """
+
+    array: str
+    port_words: int
+    cycles: Fraction
+    least: Mapping[str, int]
+    moved: Mapping[str, Fraction]
+
+    @property
+    def least_words(self) -> int:
+        """Elements of all arrays (words)."""
+        return sum(self.least.values())
+
+    @property
+    def moved_words(self) -> Fraction:
+        """Off-chip words of the configuration (words)."""
+        return sum(self.moved.values(), start=Fraction(0))
+
+
+@dataclass(frozen=True, slots=True)
+class Roofs:
+    """The roofs over one configuration.
+
+    Attributes
+    ----------
+    latency : Fraction
+        Of the configuration (cycles).
+    operations : int
+        Multiply-accumulates of the nest.
+    array : ComputeRoof
+        With the configuration's own units.
+    budget : ComputeRoof or None
+        With as many as the limits on dsp and comp allow; None where neither is limited.
+    traffic : TrafficRoof
+        Of the DRAM ports.
+    """
+
+    latency: Fraction
+    operations: int
+    array: ComputeRoof
+    budget: ComputeRoof | None
+    traffic: TrafficRoof
+
+    @property
+    def intensity(self) -> Fraction:
+        """Operations per off-chip word moved."""
+        return self.operations / self.traffic.moved_words
+
+    @property
+    def most_intensity(self) -> Fraction:
+        """Operations per off-chip word if every array were moved once."""
+        return Fraction(self.operations, self.traffic.least_words)
+
+    def distance(self, roof: ComputeRoof | TrafficRoof) -> Fraction:
+        """Latency over a roof, at least 1."""
+        return self.latency / roof.cycles
+
+
+def roofs(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Roofs:
+    """The roofs over exact costs.
+
+    In the model a DRAM module moves at most a port's width per cycle, and one module moves each array's elements at
+    least once; so ``footprint / port`` of the largest array bounds the main phase. Likewise the PEs do at least the
+    nest's operations, at most one per unit and cycle.
+    """
+    operations, allowed = nest.operations, _allowed_units(costs, limits)
+    least, port = footprints(nest), costs.point.data.port_words
+    largest = max(least, key=lambda array: least[array])
+    return Roofs(
+        costs.latency,
+        operations,
+        ComputeRoof(int(costs.comp), operations / costs.comp),
+        None if allowed is None else ComputeRoof(allowed, Fraction(operations, allowed)),
+        TrafficRoof(largest, port, Fraction(least[largest], port), least, array_words(costs.point.array, costs)),
+    )
+
+
+def _allowed_units(costs: Costs, limits: Sequence[Limit]) -> int | None:
+    """Multiply-accumulate units within the limits on dsp and comp."""
+    per_unit = {"dsp": costs.point.data.dsp(costs.point.array.factors), "comp": Fraction(1)}
+    found = [floor(limit.bound / per_unit[limit.metric]) for limit in limits if limit.metric in per_unit]
+    return min(found) if found else None
+
+
+def footprints(nest: LoopNest) -> dict[str, int]:
+    """Elements that a nest touches, per array and in the order of the accesses (words).
+
+    Exact where no two subscripts of an array share a loop and none has more than two loops, otherwise a lower
+    bound. Elements that a stride steps over are not counted.
+    """
+    return {access.array: _elements(access, nest.sizes) for access in nest.accesses}
+
+
+def _elements(access: Access, sizes: Mapping[str, int]) -> int:
+    parts: list[tuple[set[str], int]] = []
+    for subscript in access:
+        loops, count = set(subscript.loops), _values(subscript, sizes)
+        # subscripts with a loop in common are not independent: together they take at least as many
+        # values as each alone
+        for part in [part for part in parts if part[0] & loops]:
+            parts.remove(part)
+            loops, count = loops | part[0], max(count, part[1])
+        parts.append((loops, count))
+    return prod(count for _, count in parts)
+
+
+def _values(subscript: Affine, sizes: Mapping[str, int]) -> int:
+    """How many values a subscript takes."""
+    terms = [(abs(coefficient), sizes[loop]) for loop, coefficient in subscript.terms]
+    if len(terms) < 2:
+        return prod(extent for _, extent in terms)
+    reach = sum(extent - 1 for _, extent in terms)
+    # |S + T| ≥ |S| + |T| − 1 for sets of integers: each loop beyond a pair adds at least its extent less one
+    return max(_pair(a, b) + reach - (a[1] - 1) - (b[1] - 1) for a, b in combinations(terms, 2))
+
+
+def _pair(first: tuple[int, int], second: tuple[int, int]) -> int:
+    """How many values a·x + b·y takes for 0 ≤ x < m, 0 ≤ y < n.
+
+    With a and b coprime, equal values differ by multiples of (b, −a): the values are the pairs less the steps
+    between equal ones.
+    """
+    (a, m), (b, n) = first, second
+    a, b = a // gcd(a, b), b // gcd(a, b)
+    return m * n - max(0, m - b) * max(0, n - a)

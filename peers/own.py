@@ -1,0 +1,83 @@
+"""Ithaca's own engines as further methods: exact search, whose samples are boxes, and evolution with and without its seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ithaca.formulations.configuration import Configuration
+from ithaca.peers.evaluator import Evaluator, check_starts
+from ithaca.peers.trace import Ended
+from ithaca.results.certificate import Status
+from ithaca.results.solution import Solution
+from ithaca.solver.evolution.engine import solve_evolve
+from ithaca.solver.evolution.seeding import NOTHING, Start
+from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.exact.search import BATCH
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.progress import Progress
+
+#: Samples where the budget has none: evolution ends by time or for lack of improvement.
+UNLIMITED = 10**12
+
+
+def search_exact(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
+    """Branch and bound to the proof, from the best of the starts; chance plays no part."""
+    recorder, problem = evaluator.recorder, evaluator.problem
+    check_starts(problem, starts)
+
+    def stop() -> bool:
+        # a batch of open boxes becomes twice as many: stop before they could exceed the budget
+        budget, boxes = recorder.budget.samples, recorder.samples
+        return budget is not None and boxes + 2 * min(boxes, BATCH) > budget
+
+    options = SolveOptions(time_limit=recorder.seconds_left, stop=stop)
+    solution = solve_exact(problem, options, _Report(evaluator), min(starts, key=problem.value, default=None))
+    return _finished(evaluator, solution, 0) or Ended.SAMPLES
+
+
+def evolve_seeded(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
+    """Evolution from rounded geometric programs and the starts; what rounding evaluates is no sample."""
+    return _evolve(evaluator, seed, starts, None)
+
+
+def evolve_unseeded(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
+    """Evolution from the starts, or from random configurations if there are none."""
+    return _evolve(evaluator, seed, starts, NOTHING)
+
+
+def _evolve(evaluator: Evaluator, seed: int, starts: Sequence[Configuration], known: Start | None) -> Ended | None:
+    recorder = evaluator.recorder
+    check_starts(evaluator.problem, starts)
+    already = recorder.samples  # of an evolution that stagnated before
+    room = UNLIMITED if recorder.budget.samples is None else recorder.budget.samples - already
+    options = SolveOptions(time_limit=recorder.seconds_left, seed=seed)
+    report = _Report(evaluator)
+    return _finished(
+        evaluator,
+        solve_evolve(evaluator.problem, options, report, samples=room, more_starts=starts, known=known),
+        already,
+    )
+
+
+class _Report:
+    """Records an engine's progress; its samples are counted from those used before."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._recorder = evaluator.recorder
+        self._already = evaluator.recorder.samples
+
+    def __call__(self, progress: Progress) -> None:
+        self._recorder.samples = self._already + progress.boxes
+        if progress.value is not None:
+            self._recorder.note(progress.value, self._recorder.samples)
+
+
+def _finished(evaluator: Evaluator, solution: Solution, already: int) -> Ended | None:
+    """Record an engine's answer, and why it ended."""
+    recorder = evaluator.recorder
+    recorder.samples = already + solution.certificate.nodes
+    if solution.configuration is not None:
+        recorder.finish(solution.configuration, recorder.samples)
+    if solution.certificate.status in (Status.OPTIMAL, Status.INFEASIBLE):
+        return Ended.EXHAUSTED
+    return recorder.used_up()

@@ -1,0 +1,110 @@
+"""What a solver proved about its answer, and why it stopped there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+
+class Status(Enum):
+    """How much is known about a solution."""
+
+    OPTIMAL = "optimal"
+    """The lower bound equals the value under exact arithmetic."""
+    FEASIBLE = "feasible"
+    """A configuration was found; a better one has not been excluded."""
+    INFEASIBLE = "infeasible"
+    """It is proven that no configuration meets the limits."""
+    UNKNOWN = "unknown"
+    """Nothing was found, and nothing proven, before the search ended."""
+
+    @property
+    def proven(self) -> bool:
+        """Whether no further search can change it."""
+        return self in (Status.OPTIMAL, Status.INFEASIBLE)
+
+    @property
+    def found(self) -> bool:
+        """Whether there is a configuration."""
+        return self in (Status.OPTIMAL, Status.FEASIBLE)
+
+
+class Termination(Enum):
+    """Why a search ended."""
+
+    PROVEN = "proven"
+    """There was nothing left to prove: an optimum, or that there is none."""
+    GAP = "gap reached"
+    """Value and bound were as close as was asked for."""
+    TIME_LIMIT = "time limit"
+    """The time was over."""
+    INTERRUPTED = "interrupted"
+    """It was told to stop."""
+    EXHAUSTED = "exhausted"
+    """The method had nothing more to try: it proves little by itself, or its samples were used up."""
+
+
+@dataclass(frozen=True, slots=True)
+class TracePoint:
+    """State of a search when it changed.
+
+    Attributes
+    ----------
+    seconds : float
+        Wall time since the search began.
+    nodes : int
+        Boxes examined.
+    value : Fraction or None
+        The incumbent's objective; None before anything was found.
+    lower_bound : Fraction or None
+        Proven so far; None where nothing was.
+    """
+
+    seconds: float
+    nodes: int
+    value: Fraction | None
+    lower_bound: Fraction | None
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """Status and bound of one solve.
+
+    Attributes
+    ----------
+    status : Status
+        How much is known.
+    lower_bound : Fraction or None
+        No configuration has a smaller objective; None where nothing is known.
+    gap : float or None
+        (value − lower bound) / |value|; None without value or bound, or where it is infinite.
+    method : str
+        The engine that produced it.
+    nodes : int
+        Boxes examined.
+    seconds : float
+        Wall time spent.
+    trace : tuple of TracePoint
+        When incumbent or bound changed; empty where that was not recorded.
+    termination : Termination or None
+        Why the search ended; None where that was not recorded.
+    """
+
+    status: Status
+    lower_bound: Fraction | None
+    gap: float | None
+    method: str
+    nodes: int
+    seconds: float
+    trace: tuple[TracePoint, ...] = ()
+    termination: Termination | None = None
+
+
+def relative_gap(value: Fraction | None, lower_bound: Fraction | None) -> float | None:
+    """(value − lower bound) / |value|; None where either is missing, or the value alone is 0."""
+    if value is None or lower_bound is None:
+        return None
+    if value == lower_bound:
+        return 0.0
+    return float((value - lower_bound) / abs(value)) if value else None

@@ -1,0 +1,48 @@
+"""A result: what one ``ithaca solve`` answers, or its file holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.results.solution import Solution
+
+
+@dataclass(frozen=True)
+class Result:
+    """The answer of a solve over one or more designs, alike in all but what tells designs apart.
+
+    Attributes
+    ----------
+    platform_name : str
+        The platform the limits come from.
+    best : Solution or None
+        The best configuration of all designs; None where none was found.
+    designs : tuple of Solution
+        One solution per design solved; at least one.
+    """
+
+    platform_name: str
+    best: Solution | None
+    designs: tuple[Solution, ...]
+
+    @property
+    def problem(self) -> Problem:
+        """The problem of any of the designs, for what all have in common."""
+        return self.designs[0].problem
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """Upper limits on metrics."""
+        return self.problem.limits
+
+    @property
+    def objective(self) -> Objective:
+        """What was minimised."""
+        return self.problem.objective
+
+    @property
+    def solutions(self) -> tuple[Solution, ...]:
+        """The best solution first, then those of the other designs."""
+        others = tuple(solution for solution in self.designs if solution != self.best)
+        return others if self.best is None else (self.best, *others)

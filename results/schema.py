@@ -1,0 +1,195 @@
+"""Results as documents: the models that they are written and read by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import cache
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import Field, ValidationInfo, create_model, field_validator
+
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.family import Family
+from ithaca.formulations.json_numbers import json_number
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.schema import Document, Number, Text
+from ithaca.results.certificate import Certificate, Status, Termination, TracePoint
+from ithaca.results.shortfall import Shortfall
+from ithaca.results.solution import Solution
+
+T = TypeVar("T", bound=Document)
+
+
+class ProofDocument(Document):
+    """What is proven."""
+
+    status: Annotated[Status, Field(strict=False)]
+    lower_bound: Number | None
+    gap: Annotated[float, Field(ge=0)] | None
+    method: Text
+
+    def certificate(self) -> Certificate:
+        """What the fields state; boxes and seconds are 0 where they state none."""
+        return Certificate(self.status, self.lower_bound, self.gap, self.method, 0, 0.0)
+
+
+class TraceDocument(Document):
+    """When incumbent or bound changed: equally long columns."""
+
+    seconds: Annotated[list[Annotated[float, Field(ge=0)]], Field(max_length=1000)]
+    nodes: list[Annotated[int, Field(ge=0)]]
+    incumbent: list[Number | None]
+    lower_bound: list[Number | None]
+
+    @field_validator("nodes", "incumbent", "lower_bound")
+    @classmethod
+    def _as_long(cls, column: list[Any], known: ValidationInfo) -> list[Any]:
+        if len(column) != len(known.data.get("seconds", column)):
+            raise ValueError(f"{len(known.data['seconds'])} entries, as in seconds, not {len(column)}")
+        return column
+
+
+class CertificateDocument(ProofDocument):
+    """What is proven, and what it took."""
+
+    nodes: Annotated[int, Field(ge=0)]
+    seconds: Annotated[float, Field(ge=0)]
+    termination: Annotated[Termination, Field(strict=False)] | None = None
+    trace: TraceDocument | None = None
+
+    @field_validator("trace", mode="before")
+    @classmethod
+    def _columns(cls, trace: Any) -> Any:
+        """The trace of a certificate in columns."""
+        if not isinstance(trace, tuple):
+            return trace
+        names = ("seconds", "nodes", "value", "lower_bound")
+        columns = [[getattr(point, name) for point in trace] for name in names]
+        return dict(zip(TraceDocument.model_fields, columns, strict=True)) if trace else None
+
+    def certificate(self) -> Certificate:
+        """What the fields state."""
+        trace: tuple[TracePoint, ...] = ()
+        if self.trace is not None:
+            rows = zip(self.trace.seconds, self.trace.nodes, self.trace.incumbent, self.trace.lower_bound, strict=True)
+            trace = tuple(TracePoint(*row) for row in rows)
+        found = (self.status, self.lower_bound, self.gap, self.method, self.nodes, self.seconds)
+        return Certificate(*found, trace, self.termination)
+
+
+class ShortfallDocument(Document):
+    """A limit that cannot be met."""
+
+    metric: Text
+    bound: Number
+    smallest: Number
+    others_kept: bool
+    proven: bool
+
+    def shortfall(self, design: str) -> Shortfall:
+        """What the fields state of a design."""
+        return Shortfall(self.metric, self.bound, self.smallest, self.others_kept, self.proven, design)
+
+
+class ConfigurationPart(Document):
+    """A configuration; its field ``tiling`` is of the family's own type."""
+
+    tiling: Any
+    metrics: dict[str, Any] | None
+
+
+class SolutionPart(ConfigurationPart):
+    """What came of one design."""
+
+    certificate: CertificateDocument
+    shortfalls: list[ShortfallDocument] = Field(default_factory=list)
+
+
+class FirstPart(Document):
+    """What every document begins with."""
+
+    schema_: Annotated[Literal["ithaca/1"], Field(alias="schema")]
+    family: str = "systolic"
+
+
+class ResultPart(Document):
+    """What came of all designs."""
+
+    best: Any
+    designs: list[Any]
+
+
+def configuration_model(family: Family) -> type[ConfigurationPart]:
+    """The model of a configuration of a family."""
+    return _model("ConfigurationDocument", ConfigurationPart, family.choice, tiling=(family.tiling | None, ...))
+
+
+def solution_model(family: Family) -> type[SolutionPart]:
+    """The model of a solution of a family."""
+    return _model("SolutionDocument", SolutionPart, family.choice, tiling=(family.tiling | None, ...))
+
+
+@cache
+def result_model(family: Family) -> type[ResultPart]:
+    """The model of results of a family."""
+    solution: Any = solution_model(family)
+    fields = {"best": (solution | None, ...), "designs": (list[solution], ...)}
+    return _model("ResultDocument", ResultPart, family.head, FirstPart, **fields)
+
+
+def _model(name: str, own: type[T], *first: type[Document], **fields: Any) -> type[T]:
+    """A model with the fields of several; those of the last come first, as pydantic has it."""
+    bases: Any = (own, *first)
+    found: type[T] = create_model(name, __base__=bases, **fields)
+    return found
+
+
+def head_fields(family: Family, problem: Problem, platform: str, value: Fraction | None) -> dict[str, Any]:
+    """The fields of a document that say what was asked.
+
+    Parameters
+    ----------
+    family : Family
+        The family.
+    problem : Problem
+        What was asked of any of the designs.
+    platform : str
+        Name of the platform.
+    value : Fraction or None
+        The least objective found.
+    """
+    return {
+        **family.head_fields(problem.design),
+        "platform": {"name": platform, "limits": tightest(problem.limits)},
+        "objective": {"expression": problem.objective.text, "value": value},
+    }
+
+
+def tightest(limits: Sequence[Limit]) -> dict[str, Fraction]:
+    """The least bound by metric."""
+    found: dict[str, Fraction] = {}
+    for limit in limits:
+        found[limit.metric] = min(limit.bound, found.get(limit.metric, limit.bound))
+    return found
+
+
+def configuration_fields(family: Family, problem: Problem, found: Configuration | None) -> dict[str, Any]:
+    """A configuration: its design, its factors, its metrics."""
+    design = problem.design
+    fields: dict[str, Any] = {**family.choice_fields(design), "tiling": None, "metrics": None}
+    if found is not None:
+        fields["tiling"] = family.tiling_fields(design, found)
+        details = {name: _written(part) for name, part in family.detail_fields(design, found).items()}
+        fields["metrics"] = _written(problem.metrics(found)) | details
+    return fields
+
+
+def solution_fields(family: Family, solution: Solution) -> dict[str, Any]:
+    """What came of one design."""
+    proof = {"certificate": solution.certificate, "shortfalls": list(solution.shortfalls)}
+    return configuration_fields(family, solution.problem, solution.configuration) | proof
+
+
+def _written(metrics: Mapping[str, Fraction]) -> dict[str, Any]:
+    return {name: json_number(value) for name, value in metrics.items()}

@@ -1,0 +1,88 @@
+"""A solution: the best configuration of one design, and what is proven about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Problem
+from ithaca.results.certificate import Certificate
+from ithaca.results.shortfall import Shortfall, explain
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The best configuration found for one design, or over several: then problem and certificate are of the best and of all.
+
+    Attributes
+    ----------
+    problem : Problem
+        What was solved; of several designs the best one's, or the first's where nothing was found.
+    configuration : Configuration or None
+        The configuration; None where none was found.
+    value : Fraction or None
+        Its objective, evaluated by the Fraction reference.
+    certificate : Certificate
+        What is proven.
+    shortfalls : tuple of Shortfall
+        Limits that cannot be met, of an infeasible problem.
+    """
+
+    problem: Problem
+    configuration: Configuration | None
+    value: Fraction | None
+    certificate: Certificate
+    shortfalls: tuple[Shortfall, ...] = ()
+
+    @property
+    def design(self) -> str:
+        """Name of the design."""
+        return self.problem.design.name
+
+    @property
+    def found(self) -> Solution | None:
+        """The solution, if it has a configuration."""
+        return None if self.configuration is None else self
+
+    @property
+    def settled(self) -> bool:
+        """Whether no further search can change it."""
+        return self.certificate.status.proven
+
+    def explain(self) -> str:
+        """Why there is no configuration: per limit at fault the smallest value that could be met; empty if none is."""
+        designs = {shortfall.design for shortfall in self.shortfalls}
+        return "; ".join(explain(self.shortfalls, len(designs))) if self.shortfalls else ""
+
+    @property
+    def tiling(self) -> Any:
+        """The configuration in the form its family likes to write; None where none was found."""
+        return None if self.configuration is None else self.problem.design.tiling(self.configuration)
+
+    @cached_property
+    def metrics(self) -> Mapping[str, Fraction]:
+        """All metrics of the configuration; empty where none was found."""
+        return {} if self.configuration is None else self.problem.metrics(self.configuration)
+
+    @cached_property
+    def detail(self) -> Mapping[str, Mapping[str, Fraction]]:
+        """What the family states beside the metrics, such as words by tensor; empty where no configuration was found."""
+        return {} if self.configuration is None else self.problem.design.details(self.configuration, FRACTION)
+
+
+def make_solution(
+    problem: Problem, configuration: Configuration | None, certificate: Certificate, shortfalls: tuple[Shortfall, ...] = ()
+) -> Solution:
+    """Build a solution; its value comes from the Fraction reference, never from a solver."""
+    value = None if configuration is None else problem.value(configuration)
+    return Solution(problem, configuration, value, certificate, shortfalls)
+
+
+def best_solution(solutions: Sequence[Solution]) -> Solution | None:
+    """The solution of least value; the first of equals."""
+    return min((s for s in solutions if s.value is not None), key=lambda s: s.value or 0, default=None)

@@ -1,0 +1,67 @@
+"""How a search is concluded: the one place where status, termination and gap are decided."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from ithaca.results.certificate import Certificate, Status, Termination, relative_gap
+from ithaca.solver.options import SolveOptions
+
+
+def conclude(
+    value: Fraction | None,
+    lower_bound: Fraction | None,
+    options: SolveOptions | None = None,
+    *,
+    method: str,
+    complete: bool = False,
+    exhausted: bool = False,
+    nodes: int = 0,
+    seconds: float = 0.0,
+) -> Certificate:
+    """The certificate of a search that has ended.
+
+    Parameters
+    ----------
+    value : Fraction or None
+        The exact objective of its best configuration; None where it found none.
+    lower_bound : Fraction or None
+        A proven bound.
+    options : SolveOptions, optional
+        What the search was told; without them nothing is said of why it ended unproven.
+    complete : bool
+        Whether nothing better than ``value``, or nothing at all, is proven to be left.
+    exhausted : bool
+        Whether the method had nothing more to try.
+    method, nodes, seconds : str, int, float
+        For the certificate.
+    """
+    if complete:
+        lower_bound = value
+    if value is None:
+        status = Status.INFEASIBLE if complete else Status.UNKNOWN
+    else:
+        status = Status.OPTIMAL if value == lower_bound else Status.FEASIBLE
+    return Certificate(
+        status,
+        lower_bound,
+        relative_gap(value, lower_bound),
+        method,
+        nodes,
+        seconds,
+        termination=_termination(status, value, lower_bound, options, exhausted),
+    )
+
+
+def _termination(
+    status: Status, value: Fraction | None, lower_bound: Fraction | None, options: SolveOptions | None, exhausted: bool
+) -> Termination | None:
+    if status.proven:
+        return Termination.PROVEN
+    if options is None:
+        return None
+    if options.gap_is_met(value, lower_bound):
+        return Termination.GAP
+    if options.stop is not None and options.stop():
+        return Termination.INTERRUPTED
+    return Termination.EXHAUSTED if exhausted or options.time_limit is None else Termination.TIME_LIMIT

@@ -1,0 +1,176 @@
+"""Solve any smooth Pyomo model with Ipopt, without the compiled AMPL library that Pyomo's own interface needs.
+
+Pyomo differentiates the expressions symbolically, twice for the Hessian, and `cyipopt` evaluates what it returns:
+general and slow. Geometric programs have a compiled form of their own (`ithaca.solver.gp.program`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ithaca.solver.gp.blocks import Indices, Vector
+from ithaca.solver.gp.ipopt import OPTIONS
+from ithaca.solver.nlp.tape import Tape
+
+
+@dataclass(frozen=True)
+class PyomoOptimum:
+    """What Ipopt returned for a Pyomo model; the model's variables hold the point.
+
+    Attributes
+    ----------
+    objective : float
+        Value of the objective.
+    multipliers : array, shape (constraints,)
+        Of the active constraints, in the model's order.
+    converged : bool
+        Whether Ipopt says it solved the model.
+    """
+
+    objective: float
+    multipliers: Vector
+    converged: bool
+
+
+class PyomoCallbacks:
+    """Values and exact sparse derivatives of a Pyomo model, as `cyipopt` asks for them."""
+
+    def __init__(self, model: Any) -> None:
+        import pyomo.environ as pyo
+        from pyomo.core.expr.visitor import identify_variables
+
+        (self._goal,) = model.component_data_objects(pyo.Objective, active=True)
+        self._bodies = list(model.component_data_objects(pyo.Constraint, active=True))
+        self._value = pyo.value
+        expressions = [self._goal.expr, *(c.body for c in self._bodies)]
+        found = {id(v): v for e in expressions for v in identify_variables(e, include_fixed=False)}
+        self.variables = list(found.values())
+        self._position = {key: i for i, key in enumerate(found)}
+        gradients = [self._gradient(e) for e in expressions]
+        self._goal_gradient, self._rows = gradients[0], gradients[1:]
+        self._jacobian = [(r, c, d) for r, row in enumerate(self._rows) for c, d in row.items()]
+        # second derivatives below the diagonal: position → (which function, derivative) pairs
+        self._hessian: dict[tuple[int, int], list[tuple[int, Any]]] = {}
+        for number, gradient in enumerate(gradients):
+            for row, derivative in gradient.items():
+                for column, second in self._gradient(derivative).items():
+                    if column <= row:
+                        self._hessian.setdefault((row, column), []).append((number, second))
+        self.sign = -1.0 if self._goal.sense == pyo.maximize else 1.0
+        # every second derivative with the entry it adds to and the function it is of
+        seconds = [(entry, *term) for entry, terms in enumerate(self._hessian.values()) for term in terms]
+        self._entries = np.array([entry for entry, _, _ in seconds], dtype=np.int64)
+        self._functions = np.array([number for _, number, _ in seconds], dtype=np.int64)
+        self._goal_tape = self._tape([self._goal.expr])
+        self._goal_gradient_tape = self._tape(list(self._goal_gradient.values()))
+        self._body_tape = self._tape([c.body for c in self._bodies])
+        self._jacobian_tape = self._tape([derivative for _, _, derivative in self._jacobian])
+        self._hessian_tape = self._tape([derivative for _, _, derivative in seconds])
+
+    def _tape(self, expressions: Sequence[Any]) -> Callable[[Vector], Vector]:
+        """A function that evaluates expressions, and tells Ipopt where that is impossible."""
+        import cyipopt
+
+        tape = Tape(expressions, self.variables)
+
+        def evaluate(y: Vector) -> Vector:
+            try:
+                return np.array(tape.evaluate(y), dtype=np.float64)
+            except (ArithmeticError, ValueError) as error:  # Ipopt takes a shorter step
+                raise cyipopt.CyIpoptEvaluationError(str(error)) from None
+
+        return evaluate
+
+    def _gradient(self, expression: Any) -> dict[int, Any]:
+        from pyomo.core.expr.calculus.derivatives import Modes, differentiate
+        from pyomo.core.expr.visitor import identify_variables
+
+        if not hasattr(expression, "is_expression_type") or expression.is_constant():
+            return {}
+        variables = list(identify_variables(expression, include_fixed=False))
+        derivatives = differentiate(expression, wrt_list=variables, mode=Modes.reverse_symbolic) if variables else []
+        return {self._position[id(v)]: d for v, d in zip(variables, derivatives, strict=True)}
+
+    @property
+    def point(self) -> Vector:
+        """Values of the variables."""
+        return np.array([v.value for v in self.variables], dtype=np.float64)
+
+    def move(self, y: Vector) -> None:
+        """Give the variables values."""
+        for variable, value in zip(self.variables, y, strict=True):
+            variable.set_value(float(value), skip_validation=True)
+
+    def bounds(self) -> tuple[Vector, Vector, Vector, Vector]:
+        """Bounds of variables, then of constraint bodies."""
+
+        def bound(value: Any, missing: float) -> float:
+            return missing if value is None else float(self._value(value))
+
+        return (
+            np.array([bound(v.lb, -np.inf) for v in self.variables]),
+            np.array([bound(v.ub, np.inf) for v in self.variables]),
+            np.array([bound(c.lower, -np.inf) for c in self._bodies]),
+            np.array([bound(c.upper, np.inf) for c in self._bodies]),
+        )
+
+    def objective(self, y: Vector) -> float:
+        return self.sign * float(self._goal_tape(y)[0])
+
+    def gradient(self, y: Vector) -> Vector:
+        gradient = np.zeros(len(self.variables))
+        gradient[list(self._goal_gradient)] = self.sign * self._goal_gradient_tape(y)
+        return gradient
+
+    def constraints(self, y: Vector) -> Vector:
+        return self._body_tape(y)
+
+    def jacobian(self, y: Vector) -> Vector:
+        return self._jacobian_tape(y)
+
+    def jacobianstructure(self) -> tuple[Indices, Indices]:
+        return _pairs([(r, c) for r, c, _ in self._jacobian])
+
+    def hessian(self, y: Vector, multipliers: Vector, factor: float) -> Vector:
+        weights = np.array([self.sign * factor, *multipliers])
+        values: Vector = np.zeros(len(self._hessian))
+        np.add.at(values, self._entries, weights[self._functions] * self._hessian_tape(y))
+        return values
+
+    def hessianstructure(self) -> tuple[Indices, Indices]:
+        return _pairs(list(self._hessian))
+
+
+def _pairs(entries: list[tuple[int, int]]) -> tuple[Indices, Indices]:
+    rows, columns = np.array(entries, dtype=np.int64).reshape(-1, 2).T
+    return rows, columns
+
+
+def solve_pyomo(model: Any, callbacks: PyomoCallbacks | None = None, **options: Any) -> PyomoOptimum:
+    """Minimise (or maximise) a smooth Pyomo model from its variables' values, which then hold the optimum.
+
+    Parameters
+    ----------
+    model : ConcreteModel
+        One active objective, any constraints, continuous variables that all have values.
+    callbacks : PyomoCallbacks, optional
+        The model's derivatives, if they are known: to solve it from several points.
+    **options
+        Ipopt options beside the defaults.
+    """
+    import cyipopt
+
+    callbacks = callbacks or PyomoCallbacks(model)
+    low, high, least, most = callbacks.bounds()
+    problem = cyipopt.Problem(n=low.size, m=least.size, problem_obj=callbacks, lb=low, ub=high, cl=least, cu=most)
+    for name, value in {**OPTIONS, **options}.items():
+        problem.add_option(name, value)
+    point, info = problem.solve(callbacks.point)
+    callbacks.move(np.asarray(point))
+    return PyomoOptimum(
+        float(callbacks.sign * info["obj_val"]), np.asarray(info["mult_g"], dtype=np.float64), info["status"] in (0, 1)
+    )

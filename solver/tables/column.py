@@ -1,0 +1,211 @@
+"""Columns: single-axis expressions on every row of a table.
+
+Bounds take columns as doubles, right to a few units in the last place; dominance asks for their exact order. Doubles give
+both as long as every intermediate result is a whole multiple of some step below 2**53 steps. Where that is not certain
+(huge coefficients, terms that cancel, ceilings of what is rounded), columns are computed with Python's integers instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.formulations.algebra.exact_rows import EXACT_ROWS, RowValues, row_quantities
+from ithaca.formulations.algebra.expression import (
+    CeilingDivision,
+    Constant,
+    Expression,
+    Maximum,
+    Minimum,
+    Product,
+    Sum,
+    add,
+    maximum,
+    minimum,
+    multiply,
+    power,
+    walk,
+)
+from ithaca.formulations.algebra.interval import Interval
+from ithaca.formulations.algebra.number_systems import INTERVAL, NUMPY
+from ithaca.formulations.algebra.rounding import magnitude, subtracts
+from ithaca.formulations.space import Axis
+from ithaca.solver.tables.granularity import granularity
+
+Rows = Mapping[str, NDArray[np.int64]]
+Floats = NDArray[np.float64]
+
+#: Doubles hold all integers up to this; quotients of integers whose product stays below a quarter of it differ as doubles.
+EXACT = 2.0**53
+DISTINCT = 2.0**51
+
+#: More rows than this are not ordered with Python's integers: they are kept, undominated or not.
+MOST_EXACT = 50_000
+
+
+@dataclass(frozen=True)
+class Column:
+    """A single-axis expression and which of its statistics bounds use.
+
+    Attributes
+    ----------
+    index : int
+        Number of the column within the problem.
+    expression : Expression
+        What it holds.
+    low, high : bool
+        Whether bounds use its smallest, its largest value. With ``low`` alone smaller values
+        are better, with ``high`` alone larger ones; with both neither is.
+    """
+
+    index: int
+    expression: Expression
+    low: bool
+    high: bool
+
+
+class Columns:
+    """The columns of one axis' rows.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        What to evaluate.
+    axis : Axis
+        The axis.
+    """
+
+    def __init__(self, columns: Sequence[Column], axis: Axis) -> None:
+        self.columns = tuple(columns)
+        self._powers = axis.powers
+        spans = {name: Interval(float(low), float(high)) for name, (low, high) in axis.ranges.items()}
+        # whether doubles are exact on all rows there can be: then no rows need be looked at
+        self._always = [_is_exact(column.expression, spans, self._powers) for column in self.columns]
+
+    def values(self, rows: Rows, count: int) -> Floats:
+        """Values on every row, shape (columns, rows), as doubles that are right to a few units in the last place."""
+        values = np.empty((len(self.columns), count))
+        for position, column in enumerate(self.columns):
+            values[position] = self._values(column.expression, rows, count, self._always[position])
+        return values
+
+    def costs(self, rows: Rows, values: Floats) -> Floats | None:
+        """What compares exactly as the columns do, smaller being better; those used both ways count in both directions.
+
+        None where that takes too long to find out.
+        """
+        low, high = [], []
+        for column, own, exact in zip(self.columns, values, self._always, strict=True):
+            order = own if exact else self._order(column.expression, rows, own)
+            if order is None:
+                return None
+            low += [order] if column.low else []
+            high += [-order] if column.high else []
+        return np.array([*low, *high]).reshape(-1, values.shape[1])
+
+    def _values(self, expression: Expression, rows: Rows, count: int, exact: bool) -> Floats:
+        rounds = not exact and (subtracts(expression) or any(isinstance(node, CeilingDivision) for node in walk(expression)))
+        if rounds and count and not _is_exact(expression, _doubles(rows), self._powers):
+            return _nearest(_exactly(expression, rows), count)
+        return _floats(expression, rows, count)
+
+    def _order(self, expression: Expression, rows: Rows, values: Floats) -> Floats | None:
+        doubles = _doubles(rows)
+        if not values.size or _is_exact(expression, doubles, self._powers):
+            return values
+        if _is_distinct_quotient(expression, doubles, self._powers):
+            return values
+        step = granularity(expression, self._powers)
+        if step:
+            whole = _scaled(expression, 1 / step)
+            if _is_exact(whole, doubles, self._powers):
+                return _floats(whole, rows, values.size)
+        if values.size > MOST_EXACT:
+            return None
+        exact = np.broadcast_to(_exactly(expression, rows).values, values.shape)
+        ranks: Floats = np.unique(exact, return_inverse=True)[1].reshape(-1).astype(np.float64)
+        return ranks
+
+
+def _doubles(rows: Rows) -> dict[str, Floats]:
+    return {name: values.astype(np.float64) for name, values in rows.items()}
+
+
+def _floats(expression: Expression, rows: Rows, count: int) -> Floats:
+    needed = {name: rows[name].astype(np.float64) for name in expression.symbols}
+    return np.broadcast_to(np.asarray(expression.evaluate(needed, NUMPY), dtype=np.float64), (count,))
+
+
+def _exactly(expression: Expression, rows: Rows) -> RowValues:
+    found: RowValues = expression.evaluate(row_quantities({name: rows[name] for name in expression.symbols}), EXACT_ROWS)
+    return found
+
+
+def _nearest(exact: RowValues, count: int) -> Floats:
+    """The doubles nearest to exact values (division of Python's integers rounds correctly)."""
+    return np.broadcast_to(np.asarray(exact.values / exact.denominator, dtype=np.float64), (count,))
+
+
+def _is_exact(expression: Expression, values: Mapping[str, Any], powers: Mapping[str, int]) -> bool:
+    """Whether evaluating an expression in doubles rounds nothing, not even in between, for arrays or intervals of doubles."""
+    if not _is_integral(expression, powers):
+        return False
+    step = granularity(expression, powers)
+    parts = [expression]
+    for node in walk(expression):
+        if isinstance(node, CeilingDivision):
+            parts += node.children
+    return bool(step) and all(_reach(part, values) < EXACT * float(step) for part in parts)
+
+
+def _is_distinct_quotient(expression: Expression, values: Mapping[str, Any], powers: Mapping[str, int]) -> bool:
+    """Whether an expression is a quotient of integers so small that different ones are different doubles.
+
+    a/b and c/d differ by 1/(b·d) at least, relative to either by 1/(a·d): by more than the rounding of doubles if a·d < 2**51.
+    """
+    if not isinstance(expression, Product) or expression.coefficient != 1:
+        return False
+    over, under = (multiply(*(power(b, s * e) for b, e in expression.factors if s * e > 0)) for s in (1, -1))
+    return (
+        all(_is_exact(part, values, powers) for part in (over, under))
+        and _reach(over, values) * _reach(under, values) < DISTINCT
+    )
+
+
+def _is_integral(node: Expression, powers: Mapping[str, int]) -> bool:
+    """Whether every intermediate value is a whole number over a power of two."""
+    if isinstance(node, Constant):
+        return node.value.denominator.bit_count() == 1
+    if isinstance(node, Product):
+        divides = all(granularity(power(base, exponent), powers) for base, exponent in node.factors if exponent < 0)
+        return (
+            divides and node.coefficient.denominator.bit_count() == 1 and all(_is_integral(b, powers) for b, _ in node.factors)
+        )
+    return all(_is_integral(child, powers) for child in node.children)
+
+
+def _reach(expression: Expression, values: Mapping[str, Any]) -> float:
+    """No intermediate result of evaluating an expression is larger (in doubles, with room for their rounding)."""
+    bound = magnitude(expression)
+    numbers = INTERVAL if any(isinstance(value, Interval) for value in values.values()) else NUMPY
+    with np.errstate(all="ignore"):
+        found = bound.evaluate(values, numbers)
+        found = found.high if isinstance(found, Interval) else found
+        reached = float(np.max(np.asarray(found, np.float64), initial=0.0))
+    return np.inf if np.isnan(reached) else reached * (1 + 2.0**-40)
+
+
+def _scaled(node: Expression, factor: Fraction) -> Expression:
+    """An expression times a positive number, multiplied out as far as sums and extrema go."""
+    if isinstance(node, Sum):
+        return add(*(_scaled(term, factor) for term in node.terms))
+    if isinstance(node, Maximum):
+        return maximum(*(_scaled(argument, factor) for argument in node.arguments))
+    if isinstance(node, Minimum):
+        return minimum(*(_scaled(argument, factor) for argument in node.arguments))
+    return multiply(factor, node)

@@ -1,0 +1,117 @@
+"""Check what a recorded solution claims: prove it again, and tell a false record from engines that disagree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from ithaca.formulations.problem import Objective
+from ithaca.formulations.shown_numbers import number
+from ithaca.results.certificate import Status
+from ithaca.results.shortfall import Shortfall
+from ithaca.results.solution import Solution
+from ithaca.solver.agreement import check_agreement
+from ithaca.solver.engines import Method, engine
+from ithaca.solver.options import SolveOptions
+from ithaca.workloads.errors import InputError
+
+#: How long to work at a bound that is no proof, unless told otherwise (seconds).
+BOUND_WITHIN = 60.0
+
+
+def verify(recorded: Solution, options: SolveOptions, at: str) -> tuple[str, bool]:
+    """Prove again what a solution claims; its value is taken to have been evaluated again.
+
+    Parameters
+    ----------
+    recorded : Solution
+        A solution as a file states it.
+    options : SolveOptions
+        How far to search.
+    at : str
+        Where it stands in its file, for refusals.
+
+    Returns
+    -------
+    tuple of (str, bool)
+        What was found, in one line, and whether all that is claimed was confirmed.
+
+    Raises
+    ------
+    InputError
+        If a claim is false, and its own engine does not repeat it: the record was changed.
+    DisagreementError
+        If engines contradict each other.
+    """
+    status, proof = recorded.certificate.status, recorded.certificate
+    value = "no value" if recorded.value is None else f"value {number(recorded.value)} re-evaluated"
+    said = f"{status.value}: {value}"
+    if not status.proven:
+        return _verify_bound(recorded, options, at, said)
+    method = Method.EXACT if "cpsat" in proof.method else Method.CPSAT
+    again = _again(recorded, method, options, f"{at}.certificate")
+    if not again.certificate.status.proven:
+        bound = number(again.certificate.lower_bound)
+        return f"{said}, not confirmed by {method.value} in time (its bound: {bound})", False
+    said += f", confirmed by {method.value} in {again.certificate.seconds:.1f} s"
+    open_ = [s.metric for i, s in enumerate(recorded.shortfalls) if not _met(recorded, s, options, f"{at}.shortfalls[{i}]")]
+    return (f"{said}; shortfall not checked in time: {', '.join(open_)}", False) if open_ else (said, True)
+
+
+def _verify_bound(recorded: Solution, options: SolveOptions, at: str, said: str) -> tuple[str, bool]:
+    claimed = recorded.certificate.lower_bound
+    if claimed is None:
+        return f"{said}; no proof is claimed", True
+    # as soon as the gap is as small as the claimed one, the bound has been reached
+    gap = (recorded.certificate.gap or 0.0) * (1 - 1e-9)
+    limit = BOUND_WITHIN if options.time_limit is None else options.time_limit
+    again = _again(recorded, Method.AUTO, replace(options, gap=gap, time_limit=limit), f"{at}.certificate")
+    proven = again.certificate.lower_bound
+    if again.certificate.status is Status.INFEASIBLE or (proven is not None and float(proven) >= float(claimed)):
+        return f"{said}; lower bound {number(claimed)} proven again in {again.certificate.seconds:.1f} s", True
+    return f"{said}; lower bound {number(claimed)} not checked: proven in time is {number(proven)}", False
+
+
+def _again(recorded: Solution, method: Method, options: SolveOptions, at: str) -> Solution:
+    """Solve a recorded problem by a method, and refuse the record if that contradicts it."""
+    again = engine(method)(recorded.problem, options, start=recorded.configuration)
+    claim = recorded.certificate
+    contradicts = again.value is not None and _denies(recorded, again.value)
+    if not contradicts:
+        check_agreement(replace(recorded, certificate=replace(claim, lower_bound=None, gap=None)), again)
+        return again
+    # configurations are evaluated exactly, so the claim is false; only its own engine can have made it
+    own = next((m for m in Method if m.value == claim.method), Method.AUTO)
+    repeated = engine(own)(recorded.problem, replace(options, gap=0.0))
+    if again.value is not None and _denies(repeated, again.value):
+        check_agreement(repeated, again)
+    what = "status is 'infeasible'" if claim.status is Status.INFEASIBLE else f"lower_bound is {number(claim.lower_bound)}"
+    raise _edited(at, f"{what}, yet there is a configuration with {number(again.value)}")
+
+
+def _denies(solution: Solution, value: Fraction) -> bool:
+    """Whether a solution claims that there is no such value; bounds of files are doubles."""
+    bound = solution.certificate.lower_bound
+    return solution.certificate.status is Status.INFEASIBLE or (bound is not None and float(bound) > float(value))
+
+
+def _met(recorded: Solution, shortfall: Shortfall, options: SolveOptions, at: str) -> bool:
+    """Whether the smallest value of a limit that could be met is what the record says; False where time was too short."""
+    problem, smallest = recorded.problem, shortfall.smallest
+    limits = tuple(limit for limit in problem.limits if shortfall.others_kept and limit.metric != shortfall.metric)
+    expression = next(limit.expression for limit in problem.limits if limit.metric == shortfall.metric)
+    asked = replace(problem, limits=limits, objective=Objective(shortfall.metric, expression))
+    found = engine(Method.EXACT)(asked, options)
+    if found.certificate.status is Status.INFEASIBLE:
+        raise _edited(at, f"raising {shortfall.metric} is said to help, yet nothing is feasible without that limit")
+    value, bound = found.value, found.certificate.lower_bound
+    if value is not None and float(value) < float(smallest):
+        raise _edited(f"{at}.smallest", f"it is {number(smallest)}, yet {number(value)} can be met")
+    if shortfall.proven and bound is not None and float(bound) > float(smallest):
+        raise _edited(f"{at}.smallest", f"it is {number(smallest)}, yet nothing below {number(bound)} can be met")
+    reached = value is not None or not shortfall.proven
+    return reached and bound is not None and float(bound) >= float(smallest)
+
+
+def _edited(at: str, what: str) -> InputError:
+    return InputError(f"{at}: {what}: the file was edited or comes from another version")

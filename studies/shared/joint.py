@@ -1,0 +1,114 @@
+"""Configurations of several layers that fit one array together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.physical_array import ACCUMULATORS, PhysicalArray
+from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.options import SolveOptions
+from ithaca.studies.shared.layer import Layer, physical_array, total
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Configurations of all layers on one physical array.
+
+    Attributes
+    ----------
+    physical : PhysicalArray
+        The array, its buffers as large as the largest tile.
+    configurations : tuple of Configuration
+        One per layer.
+    values : tuple of Fraction
+        The objective of each layer.
+    value : Fraction
+        Their sum, each layer as often as it occurs.
+    """
+
+    physical: PhysicalArray
+    configurations: tuple[Configuration, ...]
+    values: tuple[Fraction, ...]
+    value: Fraction
+
+    def problems(self, layers: Sequence[Layer]) -> tuple[Problem, ...]:
+        """The layers on the array."""
+        return tuple(layer.problem.with_design(physical=self.physical) for layer in layers)
+
+
+def buffer_words(problem: Problem, configuration: Configuration) -> dict[str, int]:
+    """Words that each buffer of a configuration needs, by I/O group."""
+    design = systolic(problem)
+    values = {**design.extents, **configuration}
+    found = {g.name: int(g.size.evaluate(values, FRACTION)) for g in design.array.packed_groups if g.buffers}
+    if design.array.pe.accumulators is not None:
+        found[ACCUMULATORS] = int(design.array.pe.accumulators.evaluate(values, FRACTION))
+    return found
+
+
+def together(layers: Sequence[Layer], given: Mapping[str, int], configurations: Sequence[Configuration]) -> Joint | None:
+    """Put configurations of the layers on one array; None if that breaks a limit."""
+    bare = physical_array(layers[0].problem, given)
+    words: dict[str, int] = {}
+    for layer, configuration in zip(layers, configurations, strict=True):
+        for name, size in buffer_words(layer.problem, configuration).items():
+            words[name] = max(words.get(name, 0), size)
+    physical = replace(bare, buffers=tuple(sorted(words.items())))
+    values = []
+    for layer, configuration in zip(layers, configurations, strict=True):
+        problem = layer.problem.with_design(physical=physical)
+        if problem.exceeded(configuration) or not problem.meets_conditions(configuration):
+            return None
+        values.append(problem.value(configuration))
+    return Joint(physical, tuple(configurations), tuple(values), total(values, layers))
+
+
+def fit(
+    layers: Sequence[Layer],
+    given: Mapping[str, int],
+    optima: Sequence[Configuration],
+    worth: Sequence[Fraction],
+    options: SolveOptions,
+) -> Joint | None:
+    """Configurations of all layers that fit one array, as good as a few rounds of solving layer by layer make them.
+
+    Parameters
+    ----------
+    layers : sequence of Layer
+        The layers.
+    given : mapping of str to int
+        The hardware.
+    optima : sequence of Configuration
+        What each layer would do alone.
+    worth : sequence of Fraction
+        Each layer's share of the total: those with most choose first.
+    options : SolveOptions
+        Interruption.
+    """
+    if (joint := together(layers, given, optima)) is not None:
+        return joint
+    bare = physical_array(layers[0].problem, given)
+    chosen: dict[int, Configuration] = {}
+    order = sorted(range(len(layers)), key=lambda number: -worth[number])
+    for again in (False, True):
+        for number in order:
+            words: dict[str, int] = {}
+            for other, configuration in chosen.items():
+                if other != number:
+                    for name, size in buffer_words(layers[other].problem, configuration).items():
+                        words[name] = max(words.get(name, 0), size)
+            problem = layers[number].problem.with_design(physical=replace(bare, buffers=tuple(sorted(words.items()))))
+            solution = solve_exact(problem, options, start=chosen.get(number))
+            if solution.configuration is None:
+                return None
+            chosen[number] = solution.configuration
+        joint = together(layers, given, [chosen[number] for number in range(len(layers))])
+        if joint is None or again:
+            return joint
+    return joint

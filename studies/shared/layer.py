@@ -1,0 +1,195 @@
+"""One layer of a shared array: its bounds for whole classes of hardware, and its optimum for one.
+
+Rows of the candidate tables are grouped by the hardware they need: lanes and SIMD factor, and on a finer level
+the data packing factors. Column statistics of the groups, put into the program that bounds boxes, bound the layer for every
+combination of groups at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.formulations.algebra.rounding import all_below
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.space import Axis, Role
+from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.physical_array import PhysicalArray
+from ithaca.solver.exact.search import Search, SearchState
+from ithaca.solver.options import SolveOptions, never
+from ithaca.solver.tables.frame import LoweredProblem, frame_of, lower_problem, relax, used_columns
+from ithaca.solver.tables.granularity import granularity
+from ithaca.solver.tables.relaxation import Relaxation, statistic
+from ithaca.solver.tables.table import Table, build_table, without_dominated
+from ithaca.solver.tables.tree import build_tree
+
+Keys = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer with its tables, nothing dropped from them: what one layer never needs another may.
+
+    Attributes
+    ----------
+    problem : Problem
+        The layer on a design, hardware free.
+    count : int
+        How many times it occurs.
+    tables : tuple of Table
+        One per axis.
+    relaxation : Relaxation
+        Lowers its expressions.
+    lowered : LoweredProblem
+        Bounds and values it.
+    """
+
+    problem: Problem
+    count: int
+    tables: tuple[Table, ...]
+    relaxation: Relaxation
+    lowered: LoweredProblem
+
+    def keys(self, axis: int, names: Sequence[str]) -> Keys:
+        """The values of some quantities on every row of an axis, shape (rows, names)."""
+        rows = self.tables[axis].rows
+        return np.stack([rows[name] for name in names], axis=1) if names else np.zeros((self.tables[axis].count, 0), np.int64)
+
+    def optimum(self, given: Mapping[str, int], options: SolveOptions) -> SearchState:
+        """The best configuration on given hardware (quantities by name), proven."""
+        problem = self.problem.with_design(physical=physical_array(self.problem, given))
+        # rules across axes tie rows together in ways that columns do not show
+        prune = not problem.space.links
+        parts = []
+        for table in self.tables:
+            keep = [table.rows[name] == value for name, value in given.items() if name in table.rows]
+            own = table.only(np.logical_and.reduce(keep)) if keep else table
+            parts.append(without_dominated(own) if prune else own)
+        frame = frame_of(self.relaxation, tuple(build_tree(table) for table in parts))
+        return Search(frame.model(problem, self.lowered), options).run()
+
+
+def physical_array(problem: Problem, given: Mapping[str, int]) -> PhysicalArray:
+    """The physical array on which quantities have given values."""
+    lanes = tuple((loop, given[quantities.lanes(loop).name]) for loop in systolic(problem).array.dataflow)
+    packs = ((g.name, quantities.pack(g.name).name) for g in systolic(problem).array.packed_groups)
+    return PhysicalArray(
+        lanes,
+        given[quantities.t2(systolic(problem).array.simd_loop).name],
+        tuple((group, given[name]) for group, name in packs if name in given),
+        idle_lanes=max(count for _, count in lanes),
+    )
+
+
+def hardware_names(axis: Axis, *, ports: bool) -> tuple[str, ...]:
+    """The quantities of an axis that are hardware, with ``ports`` those of the second rank, too."""
+    roles = (Role.HARDWARE, Role.PORT) if ports else (Role.HARDWARE,)
+    return tuple(quantity.name for quantity in axis.quantities if quantity.role in roles)
+
+
+def build_layer(problem: Problem, count: int, most_lanes: int, checkpoint: Callable[[], None] = never) -> Layer:
+    """Tables of a layer on every array with up to ``most_lanes`` PEs along a loop."""
+    free = problem.with_design(physical=PhysicalArray(idle_lanes=most_lanes))
+    relaxation = relax(free.space)
+    lowered = lower_problem(free, relaxation)
+    columns = used_columns(relaxation, frozenset(lowered.bounds.symbols))
+    tables = tuple(build_table(axis, columns.get(axis.name, ()), checkpoint, prune=False) for axis in free.space.axes)
+    return Layer(free, count, tables, relaxation, lowered)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The rows of a layer's axes grouped by hardware.
+
+    Attributes
+    ----------
+    layer : Layer
+        The layer.
+    statistics : tuple of (int, array)
+        For each symbol of its program its axis, and its value on each group. The last group of an axis is all rows.
+    present : tuple of array of bool
+        Per axis the groups that have rows.
+    """
+
+    layer: Layer
+    statistics: tuple[tuple[int, Floats], ...]
+    present: tuple[NDArray[np.bool_], ...]
+
+    def bound(self, nodes: NDArray[np.int64]) -> tuple[Floats, NDArray[np.bool_]]:
+        """Bound the layer on hardware.
+
+        Parameters
+        ----------
+        nodes : array, shape (axes, combinations)
+            Group of each axis.
+
+        Returns
+        -------
+        bound : array, shape (combinations,)
+            No configuration on such hardware has a smaller objective.
+        feasible : array, shape (combinations,)
+            False where none meets the limits.
+        """
+        with np.errstate(invalid="ignore", over="ignore"):
+            objective, *used = self.layer.lowered.bounds.run([values.take(nodes[axis]) for axis, values in self.statistics])
+        count = nodes.shape[1]
+        feasible = np.logical_and.reduce([p.take(n) for p, n in zip(self.present, nodes, strict=True)])
+        for value, limit in zip(used, self.layer.lowered.limits, strict=True):
+            feasible &= ~(value > limit)
+        bound = np.broadcast_to(np.where(np.isnan(objective), -np.inf, objective), (count,))
+        return all_below(bound), feasible
+
+
+def group_rows(layer: Layer, names: Sequence[Sequence[str]], keys: Sequence[Keys]) -> Groups:
+    """Group a layer's rows by the hardware classes ``keys`` (per axis, sorted; their columns are ``names``)."""
+    statistics: dict[str, tuple[int, Floats]] = {}
+    present = []
+    for axis, (table, columns, classes) in enumerate(zip(layer.tables, names, keys, strict=True)):
+        index = _positions(layer.keys(axis, columns), classes)
+        groups = len(classes)
+        present.append(np.append(np.bincount(index, minlength=groups) > 0, True))
+        for column, values in zip(table.columns, table.values, strict=True):
+            if column.low:
+                low = np.full(groups + 1, np.inf)
+                np.minimum.at(low, index, values)
+                low[-1] = values.min(initial=np.inf)
+                statistics[statistic(column.index, False).name] = axis, low
+            if column.high:
+                high = np.full(groups + 1, -np.inf)
+                np.maximum.at(high, index, values)
+                high[-1] = values.max(initial=-np.inf)
+                statistics[statistic(column.index, True).name] = axis, high
+    return Groups(layer, tuple(statistics[symbol] for symbol in layer.lowered.bounds.symbols), tuple(present))
+
+
+def _positions(found: Keys, classes: Keys) -> NDArray[np.int64]:
+    """Where each row of ``found`` stands among the classes."""
+    if not classes.shape[1]:
+        return np.zeros(len(found), np.int64)
+    both = np.concatenate([classes, found])
+    _, inverse = np.unique(both, axis=0, return_inverse=True)
+    where = np.empty(int(inverse.max()) + 1, np.int64)
+    where[inverse[: len(classes)]] = np.arange(len(classes))
+    positions: NDArray[np.int64] = where[inverse[len(classes) :]]
+    return positions
+
+
+def total(values: Sequence[Fraction], layers: Sequence[Layer]) -> Fraction:
+    """The objective of all layers, each as often as it occurs."""
+    return sum((value * layer.count for value, layer in zip(values, layers, strict=True)), start=Fraction(0))
+
+
+def common_step(problems: Sequence[Problem]) -> Fraction:
+    """The coarsest grid on which the objectives of all problems lie; 0 if unknown."""
+    steps = {granularity(problem.symbolic().objective, problem.space.powers) for problem in problems}
+    if 0 in steps:
+        return Fraction(0)
+    bottom = lcm(*(step.denominator for step in steps))
+    return Fraction(gcd(*(int(step * bottom) for step in steps)), bottom)

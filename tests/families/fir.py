@@ -1,0 +1,150 @@
+"""A toy family: an FIR filter on a chain of DSP blocks, with a word length to choose.
+
+A chain of ``blocks`` DSP blocks multiplies the taps in ``fold`` turns a sample; each block takes ``word`` bits, and samples
+arrive ``burst`` at a time through a port of 64 bits. Longer words are less noisy and take more DSP slices and energy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from ithaca.formulations.algebra.expression import Constant, Symbol, ceiling_division
+from ithaca.formulations.algebra.number_systems import NumberSystem
+from ithaca.formulations.algebra.parsing import parse_expression
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.design import Design, Metric
+from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.schema import Document, ObjectiveDocument, PlatformDocument
+from ithaca.formulations.space import Axis, Kind, Link, Quantity, Relation, Role, Space, make_space
+
+BLOCKS, FOLD, WORD, BURST = Symbol("blocks"), Symbol("fold"), Symbol("word"), Symbol("burst")
+PORT_BITS, SLICE_BITS = 64, 16
+
+VOCABULARY = {
+    metric.name: metric
+    for metric in (
+        Metric("latency", "cycles", "turns of all samples, filling the chain, and bursts"),
+        Metric("dsp", "slices", "DSP slices of all blocks"),
+        Metric("energy", "pJ", "a quarter of the squared word length a multiplication"),
+        Metric("noise", "steps", "of 32-bit words"),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Fir(Design):
+    """A filter of some taps over some samples, transposed (the chain holds sums) or not."""
+
+    taps: int
+    samples: int
+    transposed: bool = False
+    family = "fir"
+
+    @property
+    def name(self) -> str:
+        return "transposed" if self.transposed else "direct"
+
+    @property
+    def space(self) -> Space:
+        chain = Axis(
+            "chain",
+            (Quantity("blocks", 1, self.taps, role=Role.HARDWARE), Quantity("fold", 1, self.taps)),
+            (Link(FOLD, Relation.EQUAL, ceiling_division(Constant(Fraction(self.taps)), BLOCKS)),),
+        )
+        words = Axis("words", (Quantity("word", 4, 32, Kind.POWER_OF_TWO),))
+        port = Axis("port", (Quantity("burst", 1, 16, Kind.POWER_OF_TWO, Role.PORT),))
+        links = [Link(BURST * WORD, Relation.AT_MOST, Constant(Fraction(PORT_BITS)))]
+        if self.transposed:
+            links.append(Link(BURST, Relation.DIVIDES, BLOCKS))
+        return make_space((chain, words, port), links)
+
+    @property
+    def vocabulary(self) -> Mapping[str, Metric]:
+        return VOCABULARY
+
+    def metrics(self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
+        blocks, fold, word, burst = (values[name] for name in ("blocks", "fold", "word", "burst"))
+        number = lambda value: numbers.number(Fraction(value))  # noqa: E731
+        bursts = number(self.samples) / burst
+        found = {
+            "latency": numbers.maximum(fold * number(self.samples), bursts * word) + blocks * (1 if self.transposed else 2),
+            "dsp": blocks * numbers.ceil_div(word, number(SLICE_BITS)),
+            "energy": word * word * number(Fraction(self.samples * self.taps, 4)),
+            "noise": number(32) / word,
+        }
+        return {name: found[name] for name in found if names is None or name in names}
+
+    @property
+    def attributes(self) -> Mapping[str, str | float]:
+        return {"filter": f"{self.taps} taps, {self.samples} samples", "design": self.name}
+
+    def document(self, configuration: Mapping[str, int]) -> dict[str, Any]:
+        return dict(configuration)
+
+
+class FirHead(Document):
+    taps: int
+    samples: int
+    platform: PlatformDocument
+    objective: ObjectiveDocument
+
+
+class FirChoice(Document):
+    transposed: bool
+
+
+class FirFamily:
+    """The documents of filters."""
+
+    vocabulary, head, choice, tiling = VOCABULARY, FirHead, FirChoice, dict[str, int]
+
+    def head_fields(self, design: Any) -> Mapping[str, Any]:
+        return {"taps": design.taps, "samples": design.samples}
+
+    def choice_fields(self, design: Any) -> Mapping[str, Any]:
+        return {"transposed": design.transposed}
+
+    def tiling_fields(self, design: Design, configuration: Configuration) -> Mapping[str, Any]:
+        return dict(configuration)
+
+    def detail_fields(self, design: Design, configuration: Configuration) -> Mapping[str, Mapping[str, Fraction]]:
+        return {}
+
+    def setting(self, head: FirHead) -> tuple[int, int]:
+        return head.taps, head.samples
+
+    def design(self, setting: tuple[int, int], choice: FirChoice) -> Fir:
+        return Fir(*setting, choice.transposed)
+
+    def configuration(self, design: Design, tiling: dict[str, int]) -> Configuration:
+        return Configuration(tiling)
+
+    def unmet(self, design: Design) -> str:
+        return ""
+
+
+def fir_problem(taps: int, samples: int, objective: str = "latency", *, transposed: bool = False, **limits: int) -> Problem:
+    """A filter with limits on metrics."""
+    found = tuple(Limit(name, Fraction(bound)) for name, bound in limits.items())
+    return Problem(
+        Fir(taps, samples, transposed),
+        found,
+        Objective(objective, parse_expression(objective, where="objective", allowed=VOCABULARY)),
+    )
+
+
+def every_point(problem: Problem) -> Iterator[tuple[dict[str, int], dict[str, Fraction]]]:
+    """All configurations of a filter with their metrics, enumerated and computed without the space and the model."""
+    fir: Any = problem.design
+    for blocks, word, burst in product(range(1, fir.taps + 1), (4, 8, 16, 32), (1, 2, 4, 8, 16)):
+        if burst * word > 64 or (fir.transposed and blocks % burst):
+            continue
+        fold = -(-fir.taps // blocks)
+        latency = max(Fraction(fold * fir.samples), Fraction(fir.samples * word, burst)) + blocks * (1 if fir.transposed else 2)
+        energy = Fraction(word * word * fir.samples * fir.taps, 4)
+        metrics = {"latency": latency, "dsp": Fraction(blocks * -(-word // 16)), "energy": energy, "noise": Fraction(32, word)}
+        yield {"blocks": blocks, "fold": fold, "word": word, "burst": burst}, metrics

@@ -1,0 +1,61 @@
+"""Results of a family that only tests know: written, read back and refused like any other's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ithaca.formulations.json_numbers import document_text
+from ithaca.results.files import load_result, result_document
+from ithaca.results.result import Result
+from ithaca.results.solution import best_solution
+from ithaca.solver.exact.engine import solve_exact
+from ithaca.workloads.errors import InputError
+from tests.families.fir import FirFamily, fir_problem
+
+FAMILIES = {"fir": FirFamily()}
+
+
+def written(path: Path) -> Result:
+    """Solve both designs of a filter and write the result."""
+    solutions = [solve_exact(fir_problem(12, 100, "latency/7", dsp=9, transposed=t)) for t in (False, True)]
+    result = Result("board", best_solution(solutions), tuple(solutions))
+    path.write_text(document_text(result_document(result, FAMILIES)))
+    return result
+
+
+def test_a_toy_family_reads_back(tmp_path: Path) -> None:
+    path = tmp_path / "fir.json"
+    result = written(path)
+    assert load_result(path, FAMILIES) == result
+    document = json.loads(path.read_text())
+    assert list(document)[:4] == ["schema", "family", "taps", "samples"]
+    assert list(document["best"]) == ["transposed", "tiling", "metrics", "certificate"]
+    assert set(document["best"]["tiling"]) == {"blocks", "fold", "word", "burst"}
+
+
+def test_a_family_that_is_not_known_is_refused(tmp_path: Path) -> None:
+    written(tmp_path / "fir.json")
+    with pytest.raises(InputError, match="family is 'fir'; allowed: systolic"):
+        load_result(tmp_path / "fir.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("fold", 3, "best.metrics.latency: recorded .* is not the model's"),
+        ("word", 5, "best.metrics"),
+        ("blocks", 0, "best.metrics"),
+    ],
+)
+def test_edited_configurations_are_refused(tmp_path: Path, name: str, value: int, words: str) -> None:
+    path = tmp_path / "fir.json"
+    written(path)
+    document = json.loads(path.read_text())
+    assert document["best"]["tiling"][name] != value
+    document["best"]["tiling"][name] = value
+    path.write_text(json.dumps(document))
+    with pytest.raises(InputError, match=words):
+        load_result(path, FAMILIES)

@@ -1,0 +1,211 @@
+"""False results: refused when loaded, or found out by ``ithaca verify``."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ithaca.commands.verify import verify_result
+from ithaca.formulations.json_numbers import document_text
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.systolic.data_types import DATA_TYPES
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.design import systolic, systolic_problem
+from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.results.certificate import Status
+from ithaca.results.files import load_result, result_document
+from ithaca.results.result import Result
+from ithaca.results.shortfall import Shortfall
+from ithaca.results.solution import Solution, make_solution
+from ithaca.solver import verification
+from ithaca.solver.conclusion import conclude
+from ithaca.solver.engines import engine
+from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.portfolio import solve_design
+from ithaca.workloads.errors import DisagreementError, InputError
+from ithaca.workloads.library import workload
+from tests.command_line import ithaca
+
+SECONDS = SolveOptions(time_limit=20.0)
+
+
+def problem(dsp: int = 40) -> Problem:
+    """A small matrix product: 8 × 8 × 8 on few DSPs."""
+    nest = workload("mm", {"i": 8, "j": 8, "k": 8})
+    limits = (Limit("dsp", Fraction(dsp)), Limit("bram18k", Fraction(100)))
+    return systolic_problem(nest, derive(nest, ("i", "j"), "C"), DATA_TYPES["fp32"], limits, parse_objective("latency"))
+
+
+def write(path: Path, solution: Solution, edit: Callable[[Any], None] = lambda design: None) -> Path:
+    """A result of one solution, each of its copies edited."""
+    best = solution if solution.configuration is not None else None
+    document = copy.deepcopy(result_document(Result("u250", best, (solution,))))
+    for design in (document["best"], *document["designs"]):
+        if design is not None:
+            edit(design)
+    path.write_text(document_text(document))
+    return path
+
+
+def feasible(bound: int | Fraction | None) -> Solution:
+    """The optimum, as one that is not proven."""
+    best = solve_exact(problem())
+    lower = None if bound is None else Fraction(bound)
+    return replace(best, certificate=conclude(best.value, lower, method="exact", exhausted=True))
+
+
+def illegal(**changes: Any) -> Solution:
+    """The optimum with some factors changed; its metrics are consistent, and a legal status is claimed."""
+    best = solve_exact(problem(400))
+    tiling = replace(best.tiling, **{name: value for name, value in changes.items() if name != "pack"})
+    tiling = replace(tiling, pack=tiling.pack | changes.get("pack", {}))
+    asked = replace(best.problem, limits=tuple(Limit(limit.metric, Fraction(10**6)) for limit in best.problem.limits))
+    configuration = systolic(asked).configuration(tiling)
+    return make_solution(asked, configuration, conclude(asked.value(configuration), None, method="exact", exhausted=True))
+
+
+@pytest.mark.parametrize(
+    ("solution", "words"),
+    [
+        (
+            lambda: illegal(pack={"A": 64, "B": 64}),
+            "best.tiling is not in the design space: pack.A is 64; allowed: power of two",
+        ),
+        (lambda: illegal(simd=3, array_part={"i": 8, "j": 8, "k": 9}), "t2.k is 3; allowed: power of two from 1 to 8"),
+        (lambda: illegal(array_part={"i": 64, "j": 8, "k": 8}), "best.tiling is not in the design space: lanes.i is"),
+    ],
+    ids=["packs", "SIMD", "t1"],
+)
+def test_configurations_outside_the_space_are_refused(tmp_path: Path, solution: Callable[[], Solution], words: str) -> None:
+    path = write(tmp_path / "r.json", solution())
+    with pytest.raises(InputError, match=words):
+        load_result(path)
+    for command in (("verify",), ("explain",), ("report", "-o", "x.html"), ("export", "--to", "timeloop", "-o", "x")):
+        done = ithaca(command[0], path, *command[1:], cwd=tmp_path)
+        assert done.returncode == 2
+        assert "not in the design space" in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        ("certificate.gap", 0.9, "best.certificate.gap is 0.9; allowed: 0.0, as value and lower_bound say"),
+        ("certificate.gap", None, "best.certificate.gap is null; allowed: 0.0"),
+        ("certificate.termination", "time limit", "termination is 'time limit'; allowed with 'optimal': 'proven'"),
+        ("certificate.termination", "bored", "termination is 'bored'; allowed: 'proven', 'gap reached'"),
+        (
+            "shortfalls",
+            [{"metric": "dsp", "bound": 40, "smallest": 50, "others_kept": True, "proven": True}],
+            "shortfalls is not",
+        ),
+    ],
+)
+def test_proofs_that_contradict_themselves_are_refused(tmp_path: Path, path: str, value: Any, words: str) -> None:
+    def edit(design: Any) -> None:
+        *steps, last = path.split(".")
+        for step in steps:
+            design = design[step]
+        design[last] = value
+
+    with pytest.raises(InputError, match=words):
+        load_result(write(tmp_path / "r.json", solve_exact(problem()), edit))
+
+
+def test_a_bound_above_the_optimum_is_found_out(tmp_path: Path) -> None:
+    best = solve_exact(problem())
+    assert best.value is not None
+    worse = next(
+        c
+        for c in (
+            systolic(best.problem).configuration(replace(best.tiling, pack={**best.tiling.pack, "A": p})) for p in (1, 2, 4)
+        )
+        if (best.problem.feasible_value(c) or 0) > best.value
+    )
+    value = best.problem.value(worse)
+    bound = (best.value + value) / 2
+    claimed = make_solution(best.problem, worse, conclude(value, bound, method="exact", exhausted=True))
+    path = write(tmp_path / "r.json", claimed)
+    assert load_result(path).designs[0].certificate.status is Status.FEASIBLE
+    with pytest.raises(
+        InputError, match=r"r.json: designs\[0\].certificate: lower_bound is .*, yet there is .* the file was edited"
+    ):
+        verify_result(path, SECONDS)
+    optimal = replace(claimed, certificate=conclude(value, value, method="cpsat"))
+    with pytest.raises(InputError, match=r"lower_bound is .*, yet there is a configuration with .* the file was edited"):
+        verify_result(write(path, optimal), SECONDS)
+
+
+def test_engines_that_disagree_are_told_from_an_edited_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    best = solve_exact(problem())
+    assert best.value is not None
+    false = conclude(None, None, complete=True, method="cpsat")
+    path = write(tmp_path / "r.json", make_solution(best.problem, None, false))
+    with pytest.raises(InputError, match=r"status is 'infeasible', yet there is a configuration with .* the file was edited"):
+        verify_result(path, SECONDS)
+
+    def broken(method: Any) -> Any:
+        return (lambda problem, *_, **__: make_solution(problem, None, false)) if method.value == "cpsat" else engine(method)
+
+    monkeypatch.setattr(verification, "engine", broken)
+    with pytest.raises(DisagreementError, match="please report"):
+        verify_result(path, SECONDS)
+
+
+def test_a_bound_is_proven_again_or_called_unchecked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = feasible(60)
+    assert verify_result(write(tmp_path / "r.json", found), SECONDS)
+    assert "lower bound 60 proven again" in capsys.readouterr().out
+    assert not verify_result(write(tmp_path / "r.json", found), SolveOptions(time_limit=0.0))
+    assert "lower bound 60 not checked" in capsys.readouterr().out
+    assert verify_result(write(tmp_path / "r.json", feasible(None)), SECONDS)
+    assert "no proof is claimed" in capsys.readouterr().out
+
+
+def test_shortfalls_are_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    none = solve_design(problem(4))
+    (real,) = none.shortfalls
+    assert (real.metric, real.smallest) == ("dsp", 5)
+    path = tmp_path / "r.json"
+    assert verify_result(write(path, none), SECONDS)
+    assert "confirmed by cpsat" in capsys.readouterr().out
+    for invented, words in (
+        (replace(real, smallest=Fraction(6)), "it is 6, yet 5 can be met"),
+        (replace(real, smallest=Fraction(9, 2)), "it is 4.5, yet nothing below 5 can be met"),
+        (
+            Shortfall("bram18k", Fraction(100), Fraction(200), True, True, "[i,j] C"),
+            "raising bram18k is said to help, yet nothing is",
+        ),
+        (replace(real, smallest=Fraction(6), proven=False), "it is 6, yet 5 can be met"),
+    ):
+        with pytest.raises(InputError, match=words):
+            verify_result(write(path, replace(none, shortfalls=(invented,))), SECONDS)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"bound": 5}, r"designs\[0\].shortfalls\[0\].bound: recorded 5 is not the model's 4"),
+        ({"smallest": 3}, r"designs\[0\].shortfalls\[0\].smallest is 3; allowed: more than the limit, 4"),
+        ({"metric": "power"}, r"designs\[0\].shortfalls\[0\].metric is 'power'; allowed: one of the limits"),
+    ],
+)
+def test_shortfalls_of_other_limits_are_refused(tmp_path: Path, change: dict[str, Any], words: str) -> None:
+    path = write(tmp_path / "r.json", solve_design(problem(4)), lambda design: design["shortfalls"][0].update(change))
+    with pytest.raises(InputError, match=words):
+        load_result(path)
+
+
+def test_the_command_says_that_a_file_was_edited(tmp_path: Path) -> None:
+    path = write(tmp_path / "r.json", solve_exact(problem()), lambda design: design["metrics"].update(latency=1))
+    done = ithaca("verify", path)
+    assert (done.returncode, json.loads(path.read_text())["best"]["metrics"]["latency"]) == (2, 1)
+    assert "best.metrics.latency: recorded 1 is not the model's" in done.stderr

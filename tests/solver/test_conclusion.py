@@ -1,0 +1,63 @@
+"""How searches are concluded: status, termination and gap from what is known at the end."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from ithaca.results.certificate import Status, Termination
+from ithaca.solver.conclusion import conclude
+from ithaca.solver.engines import Method, engine
+from ithaca.solver.options import SolveOptions
+from tests.problems import mm_problem
+
+F = Fraction
+LIMITED = SolveOptions(time_limit=1.0)
+STOPPED = SolveOptions(time_limit=1.0, stop=lambda: True)
+LOOSE = SolveOptions(gap=0.5, time_limit=1.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "bound", "options", "ended", "status", "termination", "gap"),
+    [
+        (F(3), F(3), LIMITED, {}, Status.OPTIMAL, Termination.PROVEN, 0.0),
+        (F(3), None, STOPPED, {"complete": True}, Status.OPTIMAL, Termination.PROVEN, 0.0),
+        (None, F(7), LIMITED, {"complete": True}, Status.INFEASIBLE, Termination.PROVEN, None),
+        (F(4), F(3), LIMITED, {}, Status.FEASIBLE, Termination.TIME_LIMIT, 0.25),
+        (F(4), F(3), LOOSE, {}, Status.FEASIBLE, Termination.GAP, 0.25),
+        (F(4), F(3), STOPPED, {}, Status.FEASIBLE, Termination.INTERRUPTED, 0.25),
+        (F(4), F(3), LIMITED, {"exhausted": True}, Status.FEASIBLE, Termination.EXHAUSTED, 0.25),
+        (F(4), F(3), SolveOptions(), {}, Status.FEASIBLE, Termination.EXHAUSTED, 0.25),
+        (F(4), F(3), None, {}, Status.FEASIBLE, None, 0.25),
+        (None, F(3), LIMITED, {}, Status.UNKNOWN, Termination.TIME_LIMIT, None),
+        (F(0), F(-1), LIMITED, {}, Status.FEASIBLE, Termination.TIME_LIMIT, None),
+    ],
+)
+def test_conclusions(
+    value: Fraction | None,
+    bound: Fraction | None,
+    options: SolveOptions | None,
+    ended: dict[str, bool],
+    status: Status,
+    termination: Termination | None,
+    gap: float | None,
+) -> None:
+    found = conclude(value, bound, options, method="exact", **ended)  # type: ignore[arg-type]
+    assert (found.status, found.termination, found.gap) == (status, termination, gap)
+    if status is Status.OPTIMAL:
+        assert found.lower_bound == value
+    if status is Status.INFEASIBLE:
+        assert found.lower_bound is None
+
+
+@pytest.mark.parametrize("method", [Method.AUTO, Method.EXACT, Method.CPSAT])
+def test_engines_say_why_they_ended(method: Method) -> None:
+    problem = mm_problem((24, 20, 16))
+    assert engine(method)(problem).certificate.termination is Termination.PROVEN
+    assert engine(method)(problem, SolveOptions(time_limit=0.0)).certificate.termination is Termination.TIME_LIMIT
+    stopped = engine(method)(problem, SolveOptions(stop=lambda: True)).certificate
+    assert stopped.termination is Termination.INTERRUPTED
+    rough = engine(method)(problem, SolveOptions(gap=0.9)).certificate
+    assert rough.termination in (Termination.GAP, Termination.PROVEN)
+    assert (rough.termination is Termination.PROVEN) == (rough.status is Status.OPTIMAL)
