@@ -26,6 +26,9 @@ SIZE, BAR_HEIGHT, RESOLUTION = (8.0, 5.0), 0.3, 150
 #: Most entries of a legend in one column, labels along an axis of a heat map, and characters of names side by side.
 LEGEND_ROWS, LABELS, NAMES = 20, 24, 85
 
+#: Characters per inch, if wide; width of the longest name and note of a bar (inches).
+CHARACTERS, NAME, NOTE = 11, 3.6, 5.0
+
 #: Size of the text in a cell of a heat map (points).
 CELL_TEXT = 7.5
 
@@ -55,7 +58,6 @@ _STYLE: dict[Any, Any] = {
     "grid.color": ROLES["rule"],
     "hatch.color": ROLES["hatch"],
     "legend.frameon": False,
-    "svg.fonttype": "none",  # text stays text
     "text.color": ROLES["ink"],
     "text.parse_math": False,  # names may have dollars in them
     "xtick.color": ROLES["soft"],
@@ -81,8 +83,10 @@ def inline_svg(chart: Chart, name: str, size: tuple[float, float] = SIZE) -> str
     size : (float, float)
         Width and height (inches); the height of a bar chart follows from its bars.
     """
+    from matplotlib import rc_context
+
     stream = io.StringIO()
-    with _drawn(chart, size) as (figure, tips):
+    with _drawn(chart, size) as (figure, tips), rc_context({"svg.fonttype": "none"}):  # text stays text
         figure.savefig(stream, format="svg", transparent=True, metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
     return _for_page(stream.getvalue(), name, chart, tips)
 
@@ -110,19 +114,26 @@ def _drawn(chart: Chart, size: tuple[float, float], title: str = "") -> Iterator
         figure = Figure(figsize=size, layout="constrained")
         axes = figure.add_subplot()
         axes.set_title(title)
-        axes.set_xlabel(chart.x_label)
+        axes.set_xlabel(_fitting(chart.x_label, size[0]))
         tips: Tips = {}
         match chart:
             case LineChart():
-                _lines(chart, axes, tips)
+                _lines(chart, axes)
             case BarChart():
                 _bars(chart, axes, tips)
             case HeatMap():
                 _heat_map(chart, axes, tips)
+        axes.set_ylabel(_fitting(axes.get_ylabel(), 0.75 * size[1]))
         yield figure, tips
 
 
-def _lines(chart: LineChart, axes: Axes, tips: Tips) -> None:
+def _fitting(text: str, inches: float) -> str:
+    """A text of a length that surely fits: names may be whole expressions."""
+    most = int(inches * CHARACTERS)
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _lines(chart: LineChart, axes: Axes) -> None:
     from matplotlib import colormaps
 
     axes.set_ylabel(chart.y_label)
@@ -134,7 +145,7 @@ def _lines(chart: LineChart, axes: Axes, tips: Tips) -> None:
         colour: Any = colormaps["viridis"](at / (len(chart.series) - 1)) if many else SERIES[at]
         x = [place[v] for v in series.x]
         if chart.colours:
-            points = axes.scatter(x, series.y, c=chart.colours, cmap=_heat(), zorder=3, gid=f"series-{at}")
+            points = axes.scatter(x, series.y, c=chart.colours, cmap=_heat(), zorder=3)
             _key(axes, points, chart.colour_label)
         else:
             axes.plot(
@@ -146,7 +157,6 @@ def _lines(chart: LineChart, axes: Axes, tips: Tips) -> None:
                 color=colour,
                 label=series.name,
                 drawstyle="steps-post" if chart.steps else "default",
-                gid=f"series-{at}",
             )
             for bound_x, low, y in series.bounds:
                 axes.plot([place[bound_x]] * 2, [low, y], color=colour, alpha=0.6, linewidth=3)
@@ -188,7 +198,7 @@ def _reasons(chart: LineChart) -> list[str]:
 def _bars(chart: BarChart, axes: Axes, tips: Tips) -> None:
     rows = range(len(chart.bars))
     axes.set_ylim(len(chart.bars) - 0.5, -0.5)
-    axes.set_yticks(rows, [bar.name for bar in chart.bars])
+    axes.set_yticks(rows, [_fitting(bar.name, NAME) for bar in chart.bars])
     for row, start, bar in zip(rows, chart.starts, chart.bars, strict=True):
         colour = ROLES["first" if bar.first else "main"]
         if bar.value is not None:
@@ -204,14 +214,15 @@ def _bars(chart: BarChart, axes: Axes, tips: Tips) -> None:
         axes.text(chart.line[0], 1.03, chart.line[1], ha="right", transform=axes.get_xaxis_transform())
     # figures stand in a column of their own, so that nothing crosses them
     figures = axes.secondary_yaxis("right")
-    figures.set_yticks(rows, [bar.note for bar in chart.bars])
+    figures.set_yticks(rows, [_fitting(bar.note, NOTE) for bar in chart.bars])
     for side in (axes.yaxis, figures.yaxis):
         side.set_tick_params(length=0, labelcolor=ROLES["ink"])
     axes.xaxis.set_major_formatter(short)
     axes.set_axisbelow(True)
     axes.grid(True, axis="x")
+    axes.axvline(0, color=ROLES["soft"], linewidth=0.8)
     for spines in (axes.spines, figures.spines):
-        spines[["top", "right", "bottom"] if spines is axes.spines else ["right"]].set_visible(False)
+        spines[:].set_visible(False)
 
 
 def _heat_map(chart: HeatMap, axes: Axes, tips: Tips) -> None:
@@ -271,7 +282,7 @@ def _heat() -> Any:
 
 def _key(axes: Axes, drawn: Any, label: str) -> None:
     """What the colours of something stand for."""
-    key = axes.figure.colorbar(drawn, label=label)
+    key = axes.figure.colorbar(drawn, label=_fitting(label, axes.figure.bbox.height / axes.figure.dpi * 0.75))
     ends = drawn.norm.inverse(np.linspace(0, 1, 5))
     key.set_ticks(ends, labels=[short(float(f"{value:.4g}")) for value in ends])
     key.minorticks_off()

@@ -74,3 +74,13 @@ def test_parts_add_up() -> None:
     parts = BarChart("parts", "cycles", BARS, stacked=True)
     assert parts.starts == [0.0, 3.0, 3.0]
     assert replace(parts, stacked=False).starts == [0.0, 0.0, 0.0]
+
+
+def test_expressions_are_shortened_and_said_in_full() -> None:
+    long = "latency + " * 40 + "latency"
+    drawing = ET.fromstring(inline_svg(BarChart("bars", long, (Bar(long, 1.0, long), Bar("short", 2.0, "2"))), "name"))
+    words = [element.text or "" for element in drawing.iter("text")]
+    assert "short" in words
+    assert sum(word.endswith("…") for word in words) == 3
+    assert all(len(word) < 100 for word in words)
+    assert drawing.findtext("desc") == f"{long}: {long}; short: 2"
