@@ -60,7 +60,7 @@ def test_an_interrupt_reaches_what_is_started_where_it_is_ignored(monkeypatch: p
         with begin("solve", "mm", "-s", "i=4096,j=4001,k=4096", "--include-unbuildable") as process:
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=100)
-        assert process.returncode in (1, 130)
+        assert process.returncode in (1, 130, -signal.SIGINT)  # the last before the program has its handler
         assert ithaca("list", "workloads").returncode == 0
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
