@@ -35,10 +35,11 @@ def survey(best: BestConfiguration, around: int = AROUND) -> HeatMap:
         raise InputError("the design has fewer than two factors to choose")
     x, y = shown
     chart = heat_map(exact_grid(window_around(best.problem, values, around, _axes(best))), x, y, "objective")
+    label = metric_label(best.objective, best.problem.design)
     return replace(
         chart,
-        title=f"{metric_label(best.objective)} over {x} and {y}",
-        label=metric_label(best.objective),
+        title=f"{label} over {x} and {y}",
+        label=label,
         texts=tuple(tuple(above(v, answer) if isfinite(v) else "" for v in row) for row in chart.values.tolist()),
         marked=(values[x], values[y]),
         mark=f"the answer, {number(answer)}",

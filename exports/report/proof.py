@@ -35,7 +35,11 @@ def certificate(best: BestConfiguration) -> Section:
         blocks.insert(0, Paragraph("The lower bound equals the value in exact arithmetic, so no search could find better."))
     if own.trace:
         title = f"Incumbent and lower bound over time, design {best.solution.design}"
-        blocks.append(chart_figure("convergence", _convergence(own.trace, title, best.objective), (8.0, 3.2)))
+        blocks.append(
+            chart_figure(
+                "convergence", _convergence(own.trace, title, metric_label(best.objective, best.problem.design)), (8.0, 3.2)
+            )
+        )
         entries = tuple((f"{p.seconds:.3f}", number(p.nodes), number(p.value), number(p.lower_bound)) for p in own.trace)
         blocks.append(
             Table("The search, change by change", ("seconds", "boxes", "incumbent", "lower bound"), entries, frozenset(), True)
@@ -57,7 +61,7 @@ def _entries(proof: Certificate, best: BestConfiguration) -> dict[str, str]:
     }
 
 
-def _convergence(trace: Sequence[TracePoint], title: str, objective: str) -> LineChart:
+def _convergence(trace: Sequence[TracePoint], title: str, label: str) -> LineChart:
     """Lower bound and incumbent, each until the end of the search."""
     series = []
     for name, steps in (
@@ -69,7 +73,7 @@ def _convergence(trace: Sequence[TracePoint], title: str, objective: str) -> Lin
             x, y = zip(*steps, (trace[-1].seconds, last), strict=True)
             series.append(Series(f"{name}: at last {number(last)}", x, tuple(map(float, y))))
     log_y = wide_spread(y for each in series for y in each.y)
-    return LineChart(title, "seconds", metric_label(objective), tuple(series), steps=True, log_y=log_y)
+    return LineChart(title, "seconds", label, tuple(series), steps=True, log_y=log_y)
 
 
 def designs(result: Result) -> Section:
@@ -85,7 +89,7 @@ def designs(result: Result) -> Section:
             text += (
                 " The mark on a bar is the lower bound of a design that is not proven: its optimum lies between mark and end."
             )
-        chart = BarChart(f"The least {objective} of every design", metric_label(objective), bars)
+        chart = BarChart(f"The least {objective} of every design", metric_label(objective, result.problem.design), bars)
         blocks += [Paragraph(text), chart_figure("designs-chart", chart)]
     limits = tuple(limit.metric for limit in result.limits if limit.metric in result.problem.design.vocabulary)
     before = ("design", "buildable", objective, "above the best", "lower bound", "outcome")

@@ -9,8 +9,8 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.design import Design
 from ithaca.formulations.shown_numbers import number
-from ithaca.formulations.systolic.metrics import METRICS
 
 #: A ratio of largest to smallest value from which an axis is logarithmic.
 LOGARITHMIC = 30.0
@@ -220,9 +220,9 @@ def wide_spread(values: Iterable[float]) -> bool:
     return bool(finite) and min(finite) > 0 and max(finite) / min(finite) >= LOGARITHMIC
 
 
-def metric_label(text: str) -> str:
-    """A metric, or an expression, with its unit."""
-    metric = METRICS.get(text.strip())
+def metric_label(text: str, design: Design) -> str:
+    """A metric of a design with its unit; an expression has none."""
+    metric = design.vocabulary.get(text.strip())
     return text if metric is None else f"{text} ({metric.unit})"
 
 

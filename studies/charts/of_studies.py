@@ -43,12 +43,13 @@ def study_chart(study: Study) -> LineChart:
         if not rows:
             continue
         series.append(Series(name, *(tuple(row[i] for row in rows) for i in range(4))))  # type: ignore[arg-type]
-    objectives = list(dict.fromkeys(p.problems[0].objective.text for p in study.points.values()))
+    problems = [point.problems[0] for point in study.points.values()]
+    objectives = list(dict.fromkeys(problem.objective.text for problem in problems))
     values = [y for s in series for y in s.y]
     return LineChart(
         title=study.provenance.get("title", "what-if study"),
         x_label=_axis_label(x_axis),
-        y_label=metric_label(objectives[0]) if len(objectives) == 1 else "objective",
+        y_label=metric_label(objectives[0], problems[0].design) if len(objectives) == 1 else "objective",
         series=tuple(series),
         all_x=tuple(_coordinate(x_axis, position) for position in x_axis.order),
         missing=tuple(missing),
@@ -72,14 +73,15 @@ def front_chart(front: Front, title: str = "Pareto front") -> LineChart:
     third = len(front.objectives) == 3
     if not front.complete:
         title += f"\npartial: {front.unfinished}"
+    labels = [metric_label(objective.text, front.problems[0].design) for objective in front.objectives]
     return LineChart(
         title=title,
-        x_label=metric_label(front.objectives[0].text),
-        y_label=metric_label(front.objectives[1].text),
+        x_label=labels[0],
+        y_label=labels[1],
         series=(Series("", x, y, notes=notes),),
         steps=not third,
         colours=tuple(float(p.values[2]) for p in points) if third else (),
-        colour_label=metric_label(front.objectives[2].text) if third else "",
+        colour_label=labels[2] if third else "",
         log_x=wide_spread(x),
         log_y=wide_spread(y),
     )
