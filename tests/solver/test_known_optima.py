@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 
 from ithaca.formulations.problem import Limit
+from ithaca.formulations.systolic.design import systolic
 from tests.problems import mm_problem
 from tests.solver.enumeration import enumerated_optimum
 from tests.solver.known_optima import FILE, brute_force, facts_of, key_of, known_optima, problem_of
@@ -46,6 +47,7 @@ def test_a_problem_that_is_not_kept_is_told_with_the_line_that_adds_it(monkeypat
 
 def test_the_key_tells_problems_apart() -> None:
     problem = mm_problem((3, 5, 7))
+    design = systolic(problem)
     others = [
         mm_problem((3, 5, 8)),
         mm_problem((3, 5, 7), ("i",)),
@@ -55,9 +57,9 @@ def test_the_key_tells_problems_apart() -> None:
         mm_problem((3, 5, 7), dsp="8602"),
         mm_problem((3, 5, 7), objective="dsp"),
         replace(problem, limits=(*problem.limits, Limit("latency", Fraction(9)))),
-        replace(problem, space=replace(problem.space, divisors_only=True)),
-        replace(problem, technology=replace(problem.technology, dram=Fraction(100))),
-        replace(problem, technology=replace(problem.technology, cost_tables="asic-28nm")),
+        replace(problem, design=replace(design, options=replace(design.options, divisors_only=True))),
+        replace(problem, design=replace(design, technology=replace(design.technology, dram=Fraction(100)))),
+        replace(problem, design=replace(design, technology=replace(design.technology, cost_tables="asic-28nm"))),
     ]
     assert len({key_of(facts_of(p)) for p in (problem, *others)}) == 12
     assert facts_of(mm_problem((3, 5, 7))) == facts_of(problem)
