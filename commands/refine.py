@@ -14,10 +14,11 @@ from ithaca.commands.live_line import LiveLine
 from ithaca.commands.options import AsJson, Output, RandomSeed, ResultFile, TimeLimit
 from ithaca.commands.parsing import parse_integer, parse_search
 from ithaca.commands.solve import conclude
-from ithaca.results.certificate import Certificate, Status, relative_gap
+from ithaca.results.certificate import Certificate, Termination
 from ithaca.results.files import load_result
 from ithaca.results.result import Result
 from ithaca.results.solution import Solution, best_solution
+from ithaca.solver import conclusion
 from ithaca.solver.agreement import check_agreement
 from ithaca.solver.evolution.engine import SAMPLES, solve_evolve
 from ithaca.solver.options import SolveOptions
@@ -89,14 +90,20 @@ def _refined(recorded: Solution, options: SolveOptions, samples: int, report: Ca
         return recorded
     found = solve_evolve(recorded.problem, options, report, recorded.configuration, samples=samples)
     check_agreement(recorded, found)
-    return replace(found, certificate=_joined(found, recorded.certificate))
+    return replace(found, certificate=_joined(found, recorded.certificate, options))
 
 
-def _joined(found: Solution, recorded: Certificate) -> Certificate:
+def _joined(found: Solution, recorded: Certificate, options: SolveOptions) -> Certificate:
     """The certificate of what was found, with the recorded bound where that is better."""
     certificate, bound = found.certificate, recorded.lower_bound
     if bound is None or (certificate.lower_bound is not None and certificate.lower_bound >= bound):
         return certificate
-    method = f"{recorded.method}+{certificate.method}"
-    status = Status.OPTIMAL if found.value == bound else certificate.status
-    return replace(certificate, status=status, lower_bound=bound, gap=relative_gap(found.value, bound), method=method)
+    return conclusion.conclude(
+        found.value,
+        bound,
+        options,
+        exhausted=certificate.termination is Termination.EXHAUSTED,
+        method=f"{recorded.method}+{certificate.method}",
+        nodes=certificate.nodes,
+        seconds=certificate.seconds,
+    )
