@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.table import Table
 from typer import Option
 
-from ithaca.commands.display import console
+from ithaca.commands.display import console, table
 from ithaca.commands.options import AsJson, DType, Workload
 from ithaca.commands.outcome import print_document
 from ithaca.formulations.algebra.parsing import quoted
@@ -84,11 +83,12 @@ def load_any_points(path: Path, nest: LoopNest, data: DataType) -> tuple[Point, 
 
 def print_points(document: dict[str, Any]) -> None:
     """Print one row per point."""
-    table = Table("point", *SHOWN, "meets bounds")
-    for column in table.columns[:-1]:
-        column.justify, column.no_wrap = "right", True
-    for index, point in enumerate(document["points"], start=1):
-        metrics = point["metrics"]
-        cells = (number(metrics[name]) for name in SHOWN)
-        table.add_row(str(index), *cells, "yes" if point["meets_bounds"] else "no")
-    console().print(table)
+    rows = [
+        [
+            ("point", str(index)),
+            *((name, number(point["metrics"][name])) for name in SHOWN),
+            ("meets bounds", "yes" if point["meets_bounds"] else "no"),
+        ]
+        for index, point in enumerate(document["points"], start=1)
+    ]
+    console().print(table(rows, left={"meets bounds"}))

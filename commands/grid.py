@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -56,55 +55,6 @@ def grid(
 ) -> None:
     """``ithaca grid``."""
     distance = None if around is None else parse_integer("--around", around, least=0)
-    if not run(plan(file, distance, loops, free_packs=free_packs, plot=plot, x=x, y=y, metric=metric, output=output)):
-        nothing_found("no point of the grid is feasible")
-
-
-@dataclass(frozen=True)
-class GridRequest:
-    """What ``ithaca grid`` was asked for.
-
-    Attributes
-    ----------
-    window : Window
-        What to evaluate.
-    provenance : mapping of str to str
-        What to record beside it.
-    plot, output : Path or None
-        Files to write.
-    axes : (str, str) or None
-        The factors to plot.
-    metric : str
-        The metric to plot.
-    """
-
-    window: Window
-    provenance: dict[str, str]
-    plot: Path | None
-    axes: tuple[str, str] | None
-    metric: str
-    output: Path | None
-
-
-def plan(
-    file: Path,
-    around: int | None,
-    loops: str | None,
-    *,
-    free_packs: bool,
-    plot: Path | None,
-    x: str | None,
-    y: str | None,
-    metric: str | None,
-    output: Path | None,
-) -> GridRequest:
-    """Read and check everything before anything is evaluated.
-
-    Raises
-    ------
-    InputError
-        If something does not fit.
-    """
     for option, given in (("--x", x), ("--y", y), ("--metric", metric)):
         if plot is None and given is not None:
             raise InputError(f"{option} is '{given}' without a plot; allowed: together with --plot FILE")
@@ -118,51 +68,47 @@ def plan(
     if result.best is None or result.best.configuration is None:
         raise InputError(f"{file}: best is null; allowed: a result with a configuration")
     names = None if loops is None else [part.strip() for part in loops.split(",")]
-    problem, center = result.best.problem, result.best.configuration
     try:
-        window = window_around(problem, center, around, names, free_packs=free_packs)
+        window = window_around(result.best.problem, result.best.configuration, distance, names, free_packs=free_packs)
     except InputError as error:
         raise InputError(f"{file}: {error}") from None
-    axes = None if x is None or y is None else (x, y)
-    if axes is not None:
+    picture = None if plot is None or x is None or y is None else (plot, x, y, METRIC if metric is None else metric)
+    if picture is not None:
         for option, name in (("--x", x), ("--y", y)):
             if name not in window.free:
                 raise InputError(f"{option} is '{name}'; allowed: a free factor of the grid: {', '.join(window.free)}")
         if x == y:
             raise InputError(f"--y is '{y}', like --x; allowed: another free factor: {', '.join(window.free)}")
-    return GridRequest(window, {"platform": result.platform_name}, plot, axes, METRIC if metric is None else metric, output)
-
-
-def run(asked: GridRequest) -> bool:
-    """Evaluate, write and print; whether a point is feasible.
-
-    xarray, Dask and HDF5 have locks of their own: a signal is looked at between steps and chunks.
-    """
+    # xarray, Dask and HDF5 have locks of their own: a signal is looked at between steps and chunks
     with deferred():
-        return _run(asked)
+        found = _evaluate(window, {"platform": result.platform_name}, picture, output)
+    if not found:
+        nothing_found("no point of the grid is feasible")
 
 
-def _run(asked: GridRequest) -> bool:
-    window = asked.window
-    grid = exact_grid(window, asked.provenance)
+def _evaluate(
+    window: Window, provenance: dict[str, str], picture: tuple[Path, str, str, str] | None, output: Path | None
+) -> bool:
+    """Evaluate, write and print; whether a point is feasible. A picture has a file, two factors and a metric."""
+    grid = exact_grid(window, provenance)
     check()
-    if asked.axes is not None:
+    if picture is not None:
         try:
-            check_heat_map(grid, *asked.axes, asked.metric)
+            check_heat_map(grid, *picture[1:])
         except InputError as error:  # of the option that is named like what it gives
             raise InputError(f"--{error}") from None
-    if asked.output is not None:
-        save_grid(grid, asked.output)
-        wrote(asked.output)
+    if output is not None:
+        save_grid(grid, output)
+        wrote(output)
         if grid.chunks:  # what was just computed need not be computed again
-            grid = load_grid(asked.output, lazily=True)
+            grid = load_grid(output, lazily=True)
     check()
     with asked_between_chunks(grid):
         found = _print(grid, window)
         check()
-        if asked.plot is not None and asked.axes is not None:
-            save_plot(heat_map(grid, *asked.axes, asked.metric), asked.plot)
-            wrote(asked.plot)
+        if picture is not None:
+            save_plot(heat_map(grid, *picture[1:]), picture[0])
+            wrote(picture[0])
     return found
 
 

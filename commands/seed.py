@@ -31,7 +31,6 @@ from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.points import Point
 from ithaca.results.files import load_result
-from ithaca.results.solution import Solution
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import LIBRARY, PATH_ENDINGS
@@ -51,7 +50,6 @@ TOOLS = ("optuna", "pymoo", "nevergrad", "opentuner", "odyssey", "csv")
 #: More seeds than this are no start population any more.
 MAX_COUNT = 10_000
 
-
 #: Options that go with a result, too; all others it answers itself.
 OF_RESULTS = frozenset({"RESULT|WORKLOAD", "--for", "--output", "--count", "--dataflow", "--permutation", "--seed"})
 
@@ -70,7 +68,15 @@ def seed(
     given: Given,
 ) -> None:
     """``ithaca seed``."""
-    order = Order(tool, parse_integer("--count", count, least=1), parse_integer("--seed", random_seed, least=0), output)
+    wanted, first = parse_integer("--count", count, least=1), parse_integer("--seed", random_seed, least=0)
+    if tool not in TOOLS:
+        raise InputError(f"--for is {quoted(tool)}; allowed: {', '.join(TOOLS)}")
+    if wanted > MAX_COUNT:
+        raise InputError(f"--count is {wanted}; allowed: at most {MAX_COUNT}")
+    if tool != "opentuner":
+        check_writable(output)
+    elif output.exists() and not output.is_dir():
+        raise InputError(f"cannot write {output}: OpenTuner reads one file per seed; give the name of a folder")
     if is_result(source):
         for option in sorted(given - OF_RESULTS):
             raise InputError(
@@ -82,8 +88,9 @@ def seed(
         result = solve.run(problem.request(source, sizes, objective), search, threads, {})
         if result.best is None:
             nothing_found(solve.explain_failure(result))
-        origin = origin_of_solution(result.best)
-    print(write_seeds(origin, order))
+        assert result.best.configuration is not None
+        origin = Origin(result.best.problem, result.best.configuration)
+    print(write_seeds(origin, tool, wanted, first, output))
 
 
 @dataclass(frozen=True)
@@ -103,38 +110,6 @@ class Origin:
     problem: Problem
     configuration: Configuration
     others: tuple[Point, ...] = ()
-
-
-@dataclass(frozen=True)
-class Order:
-    """What ``ithaca seed`` is to write.
-
-    Attributes
-    ----------
-    tool : str
-        One of `TOOLS`.
-    count : int
-        How many seeds.
-    seed : int
-        Seed of the random numbers.
-    output : Path
-        The file (for OpenTuner: the folder) to write.
-    """
-
-    tool: str
-    count: int
-    seed: int
-    output: Path
-
-    def __post_init__(self) -> None:
-        if self.tool not in TOOLS:
-            raise InputError(f"--for is {quoted(self.tool)}; allowed: {', '.join(TOOLS)}")
-        if self.count > MAX_COUNT:
-            raise InputError(f"--count is {self.count}; allowed: at most {MAX_COUNT}")
-        if self.tool != "opentuner":
-            check_writable(self.output)
-        elif self.output.exists() and not self.output.is_dir():
-            raise InputError(f"cannot write {self.output}: OpenTuner reads one file per seed; give the name of a folder")
 
 
 def is_result(source: str) -> bool:
@@ -172,13 +147,7 @@ def origin_of_result(path: Path, dataflow: tuple[str, ...] | None, permutation: 
     return Origin(best.problem, best.configuration, others if everything else ())
 
 
-def origin_of_solution(solution: Solution) -> Origin:
-    """A configuration just found."""
-    assert solution.configuration is not None
-    return Origin(solution.problem, solution.configuration)
-
-
-def write_seeds(origin: Origin, order: Order) -> str:
+def write_seeds(origin: Origin, tool: str, count: int, seed: int, output: Path) -> str:
     """Grow seeds and write them; returns one line on what was written.
 
     Raises
@@ -188,31 +157,29 @@ def write_seeds(origin: Origin, order: Order) -> str:
     """
     with Interrupt() as interrupt:
         stop = SolveOptions(stop=interrupt)
-        others = origin.others[: order.count - 1] if order.tool == "csv" else ()
-        own = order.count - len(others)
-        found = diverse_configurations(origin.problem, own, order.seed, stop, known=(origin.configuration,))
+        others = origin.others[: count - 1] if tool == "csv" else ()
+        own = count - len(others)
+        found = diverse_configurations(origin.problem, own, seed, stop, known=(origin.configuration,))
     seeds = Seeds(parameter_space(origin.problem), found)
-    _write(seeds, others, order)
+    _write(seeds, others, tool, output)
     written = len(found) + len(others)
-    if written < order.count:
+    if written < count:
         why = "interrupted" if interrupt() else "no more feasible configurations were found"
-        print(f"only {written} of {order.count} seeds: {why}", file=sys.stderr)
+        print(f"only {written} of {count} seeds: {why}", file=sys.stderr)
     values = [origin.problem.value(configuration) for configuration in found]
     objective = origin.problem.objective.text
     span = number(min(values)) + (f" to {number(max(values))}" if max(values) > min(values) else "")
     design = origin.problem.design.name + (f" (and {len(others)} of other designs)" if others else "")
-    return f"wrote {order.output}: {written} seeds for {order.tool}, design {design}, {objective} {span}"
+    return f"wrote {output}: {written} seeds for {tool}, design {design}, {objective} {span}"
 
 
-def _write(seeds: Seeds, others: Sequence[Point], order: Order) -> None:
+def _write(seeds: Seeds, others: Sequence[Point], tool: str, output: Path) -> None:
     """Write the file or folder."""
-    if order.tool == "opentuner":
-        write_folder(order.output, opentuner_files(seeds))
-    elif order.tool == "csv":
+    if tool == "opentuner":
+        write_folder(output, opentuner_files(seeds))
+    elif tool == "csv":
         problem = seeds.space.problem
         first, *rest = seed_points(seeds)
-        write_text_atomically(
-            order.output, csv_text([first, *others, *rest], systolic(problem).data, systolic(problem).technology)
-        )
+        write_text_atomically(output, csv_text([first, *others, *rest], systolic(problem).data, systolic(problem).technology))
     else:
-        write_text_atomically(order.output, _TEXTS[order.tool](seeds))
+        write_text_atomically(output, _TEXTS[tool](seeds))
