@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from ithaca.formulations.algebra.rounding import below
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.shown_numbers import number
 from ithaca.results.certificate import Status
@@ -63,7 +64,7 @@ def _verify_bound(recorded: Solution, options: SolveOptions, at: str, said: str)
     if claimed is None:
         return f"{said}; no proof is claimed", True
     # as soon as the gap is as small as the claimed one, the bound has been reached
-    gap = (recorded.certificate.gap or 0.0) * (1 - 1e-9)
+    gap = below(recorded.certificate.gap or 0.0)
     limit = BOUND_WITHIN if options.time_limit is None else options.time_limit
     again = _again(recorded, Method.AUTO, replace(options, gap=gap, time_limit=limit), f"{at}.certificate")
     proven = again.certificate.lower_bound

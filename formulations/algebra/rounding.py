@@ -37,6 +37,13 @@ Logarithms = TypeVar("Logarithms", float, Floats)
 #: Relative rounding of a bound: a few dozen operations of 2**-53 each, with a wide margin.
 ROUNDING = 2.0**-40
 
+#: Doubles hold all integers up to this, and sums, products and maxima of integers that stay below it do not round.
+EXACT = 2.0**53
+
+#: Quotients a/b and c/d of integers differ by 1/(b·d) at least, 1/(a·d) of either: more than a double's rounding where a·d
+#: stays below this, so that different ones are different doubles.
+DISTINCT = 2.0**51
+
 # -- values and bounds ---------------------------------------------------------------------
 
 

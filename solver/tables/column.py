@@ -33,16 +33,12 @@ from ithaca.formulations.algebra.expression import (
 )
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.number_systems import INTERVAL, NUMPY
-from ithaca.formulations.algebra.rounding import magnitude, subtracts
+from ithaca.formulations.algebra.rounding import DISTINCT, EXACT, ROUNDING, magnitude, subtracts
 from ithaca.formulations.space import Axis
 from ithaca.solver.tables.granularity import granularity
 
 Rows = Mapping[str, NDArray[np.int64]]
 Floats = NDArray[np.float64]
-
-#: Doubles hold all integers up to this; quotients of integers whose product stays below a quarter of it differ as doubles.
-EXACT = 2.0**53
-DISTINCT = 2.0**51
 
 #: More rows than this are not ordered with Python's integers: they are kept, undominated or not.
 MOST_EXACT = 50_000
@@ -164,10 +160,7 @@ def _is_exact(expression: Expression, values: Mapping[str, Any], powers: Mapping
 
 
 def _is_distinct_quotient(expression: Expression, values: Mapping[str, Any], powers: Mapping[str, int]) -> bool:
-    """Whether an expression is a quotient of integers so small that different ones are different doubles.
-
-    a/b and c/d differ by 1/(b·d) at least, relative to either by 1/(a·d): by more than the rounding of doubles if a·d < 2**51.
-    """
+    """Whether an expression is a quotient of integers so small that different ones are different doubles (`DISTINCT`)."""
     if not isinstance(expression, Product) or expression.coefficient != 1:
         return False
     over, under = (multiply(*(power(b, s * e) for b, e in expression.factors if s * e > 0)) for s in (1, -1))
@@ -197,7 +190,7 @@ def _reach(expression: Expression, values: Mapping[str, Any]) -> float:
         found = bound.evaluate(values, numbers)
         found = found.high if isinstance(found, Interval) else found
         reached = float(np.max(np.asarray(found, np.float64), initial=0.0))
-    return np.inf if np.isnan(reached) else reached * (1 + 2.0**-40)
+    return np.inf if np.isnan(reached) else reached * (1 + ROUNDING)
 
 
 def _scaled(node: Expression, factor: Fraction) -> Expression:

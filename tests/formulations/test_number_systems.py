@@ -73,11 +73,11 @@ def test_rational_arrays_are_the_reference(point: Point, scale: int, platform: s
     """Also where no float holds the numbers: in the second entry everything that is counted is large."""
     problem, _ = point
     values, _ = reference(point)
-    technology = load_platform(platform).technology
+    design, technology = systolic(problem), load_platform(platform).technology
     entries = [values, {name: v if name.startswith("pack.") else v * scale / 7 for name, v in values.items()}]
     arrays = {name: Rationals.of([entry[name] for entry in entries]) for name in values}
-    costs = evaluate(problem.array, arrays, problem.data, RATIONAL_ARRAYS, technology)
-    exact = [evaluate(problem.array, entry, problem.data, FRACTION, technology) for entry in entries]
+    costs = evaluate(design.array, arrays, design.data, RATIONAL_ARRAYS, technology)
+    exact = [evaluate(design.array, entry, design.data, FRACTION, technology) for entry in entries]
     first, second = map(everything, exact)
     for name, found in everything(costs).items():
         assert [Fraction(*entry) for entry in found.entries(2)] == [first[name], second[name]], name
