@@ -138,9 +138,8 @@ def test_a_run_that_is_killed_and_started_again_writes_the_same_files(tmp_path: 
     while not (got / "r.csv").exists():
         running = start(*words(got), start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         before = len(list((got / "kept").glob("*.json"))) if (got / "kept").exists() else 0
-        deadline = time.monotonic() + 60
         pause = random_.uniform(0, 0.5)
-        while running.poll() is None and time.monotonic() < deadline:
+        while running.poll() is None:
             now = len(list((got / "kept").glob("*.json"))) if (got / "kept").exists() else 0
             if kills < 3 and now > before + 1:
                 time.sleep(pause)
@@ -163,7 +162,7 @@ def test_processes_end_with_the_run_that_is_killed(tmp_path: Path) -> None:
         time.sleep(0.01)
     running.kill()
     running.wait()
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 300  # only if they never end
     while time.monotonic() < deadline:
         try:
             os.killpg(running.pid, 0)  # asks whether any process of its group is left
