@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from ithaca.formulations.configuration import Configuration
 from ithaca.peers.evaluator import Evaluator, check_starts
 from ithaca.peers.trace import Ended
-from ithaca.results.certificate import Status
 from ithaca.results.solution import Solution
 from ithaca.solver.evolution.engine import solve_evolve
 from ithaca.solver.evolution.seeding import NOTHING, Start
@@ -78,6 +77,6 @@ def _finished(evaluator: Evaluator, solution: Solution, already: int) -> Ended |
     recorder.samples = already + solution.certificate.nodes
     if solution.configuration is not None:
         recorder.finish(solution.configuration, recorder.samples)
-    if solution.certificate.status in (Status.OPTIMAL, Status.INFEASIBLE):
+    if solution.settled:
         return Ended.EXHAUSTED
     return recorder.used_up()

@@ -34,8 +34,7 @@ def check_agreement(one: Solution, other: Solution) -> bool:
         if bound is not None and value is not None and bound > value:
             text = f"{first.certificate.method} proves {float(bound):,.10g} as lower bound, yet there is {float(value):,.10g}"
             raise DisagreementError(_line(one, other, text))
-    proven = {Status.OPTIMAL, Status.INFEASIBLE}
-    return one.certificate.status in proven and other.certificate.status in proven
+    return one.settled and other.settled
 
 
 def prove_again(solution: Solution, method: Method, options: SolveOptions) -> Solution:

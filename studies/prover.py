@@ -258,7 +258,7 @@ class Prover:
             if isinstance(solution, Exception):
                 raise solution
             solutions[index] = solution
-            if self._store is not None and solution.certificate.status in (Status.OPTIMAL, Status.INFEASIBLE):
+            if self._store is not None and solution.settled:
                 self._store.save([asked[index]], solution, self._budget.options, self._method)
         if len(solutions) < len(jobs):
             raise UnfinishedError

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ithaca.formulations.problem import Problem
-from ithaca.results.certificate import Status
 from ithaca.results.solution import Solution
 from ithaca.studies.best import over_all
 from ithaca.studies.network.problems import layer_problems
@@ -85,4 +84,4 @@ def solve_layers(network: Network, request: NetworkRequest, options: RunOptions)
 
 
 def _open(outcome: Solution | Failure) -> bool:
-    return isinstance(outcome, Solution) and outcome.certificate.status not in (Status.OPTIMAL, Status.INFEASIBLE)
+    return isinstance(outcome, Solution) and not outcome.settled

@@ -12,6 +12,8 @@ from ithaca.results.files import load_result, result_document
 from ithaca.results.result import Result
 from ithaca.results.solution import best_solution
 from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.verification import verify
 from ithaca.workloads.errors import InputError
 from tests.families.fir import FirFamily, fir_problem
 
@@ -34,6 +36,15 @@ def test_a_toy_family_reads_back(tmp_path: Path) -> None:
     assert list(document)[:4] == ["schema", "family", "taps", "samples"]
     assert list(document["best"]) == ["transposed", "tiling", "metrics", "certificate"]
     assert set(document["best"]["tiling"]) == {"blocks", "fold", "word", "burst"}
+
+
+def test_what_a_toy_family_claims_is_proven_again(tmp_path: Path) -> None:
+    path = tmp_path / "fir.json"
+    written(path)
+    for solution in load_result(path, FAMILIES).designs:
+        said, confirmed = verify(solution, SolveOptions(time_limit=20.0), "designs[0]")
+        assert confirmed
+        assert "confirmed by cpsat" in said
 
 
 def test_a_family_that_is_not_known_is_refused(tmp_path: Path) -> None:
