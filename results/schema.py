@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, create_model, field_validator
 
@@ -17,8 +17,6 @@ from ithaca.formulations.schema import Document, Number, Text
 from ithaca.results.certificate import Certificate, Status, Termination, TracePoint
 from ithaca.results.shortfall import Shortfall
 from ithaca.results.solution import Solution
-
-T = TypeVar("T", bound=Document)
 
 
 class ProofDocument(Document):
@@ -92,16 +90,11 @@ class ShortfallDocument(Document):
         return Shortfall(self.metric, self.bound, self.smallest, self.others_kept, self.proven, design)
 
 
-class ConfigurationPart(Document):
-    """A configuration; its field ``tiling`` is of the family's own type."""
+class SolutionPart(Document):
+    """What came of one design; its field ``tiling`` is of the family's own type."""
 
     tiling: Any
     metrics: dict[str, Any] | None
-
-
-class SolutionPart(ConfigurationPart):
-    """What came of one design."""
-
     certificate: CertificateDocument
     shortfalls: list[ShortfallDocument] = Field(default_factory=list)
 
@@ -120,28 +113,15 @@ class ResultPart(Document):
     designs: list[Any]
 
 
-def configuration_model(family: Family) -> type[ConfigurationPart]:
-    """The model of a configuration of a family."""
-    return _model("ConfigurationDocument", ConfigurationPart, family.choice, tiling=(family.tiling | None, ...))
-
-
-def solution_model(family: Family) -> type[SolutionPart]:
-    """The model of a solution of a family."""
-    return _model("SolutionDocument", SolutionPart, family.choice, tiling=(family.tiling | None, ...))
-
-
 @cache
 def result_model(family: Family) -> type[ResultPart]:
     """The model of results of a family."""
-    solution: Any = solution_model(family)
-    fields = {"best": (solution | None, ...), "designs": (list[solution], ...)}
-    return _model("ResultDocument", ResultPart, family.head, FirstPart, **fields)
-
-
-def _model(name: str, own: type[T], *first: type[Document], **fields: Any) -> type[T]:
-    """A model with the fields of several; those of the last come first, as pydantic has it."""
-    bases: Any = (own, *first)
-    found: type[T] = create_model(name, __base__=bases, **fields)
+    # pydantic takes the fields of the last base first
+    bases: Any = (SolutionPart, family.choice)
+    solution: Any = create_model("SolutionDocument", __base__=bases, tiling=(family.tiling | None, ...))
+    bases = (ResultPart, family.head, FirstPart)
+    fields: Any = {"best": (solution | None, ...), "designs": (list[solution], ...)}
+    found: type[ResultPart] = create_model("ResultDocument", __base__=bases, **fields)
     return found
 
 
