@@ -27,7 +27,7 @@ SIZE, BAR_HEIGHT, RESOLUTION = (8.0, 5.0), 0.3, 150
 LEGEND_ROWS, LABELS, NAMES = 20, 24, 85
 
 #: Characters per inch, if wide; width of the longest name and note of a bar (inches).
-CHARACTERS, NAME, NOTE = 11, 3.6, 5.0
+CHARACTERS, NAME, NOTE = 11, 4.4, 3.9
 
 #: Size of the text in a cell of a heat map (points).
 CELL_TEXT = 7.5

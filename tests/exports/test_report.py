@@ -120,6 +120,7 @@ def test_structure(result: Callable[[str], Result], name: str) -> None:
         assert attributes["role"] == "img"
         assert set(attributes["aria-labelledby"].split()) <= set(named)
     assert all(page.texts["desc"])
+    assert not any(text.endswith("…") for text in page.texts["text"])
     assert len(page.texts["desc"]) == len(drawings)
     assert len(page.all("caption")) == len(page.all("table"))
     assert all(heading.get("scope") in ("col", "row") for heading in page.all("th"))
