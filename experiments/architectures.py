@@ -18,8 +18,8 @@ from ithaca.experiments.published_networks import network, request, vgg16
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.solution import Solution
 from ithaca.solver.options import SolveOptions
+from ithaca.studies.network.layers import solve_per_layer
 from ithaca.studies.network.multi_array import solve_multi_array
-from ithaca.studies.network.per_layer import solve_per_layer
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.network.shared_array import solve_shared_array

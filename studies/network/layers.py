@@ -1,4 +1,4 @@
-"""Solve every layer of a network under every design: what several modes begin with."""
+"""Solve every layer of a network under every design: what several modes begin with, and what mode ``per-layer`` is."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from ithaca.results.solution import Solution
 from ithaca.studies.best import over_all
 from ithaca.studies.network.problems import layer_problems
 from ithaca.studies.network.request import NetworkRequest
-from ithaca.studies.network.result import Failure
+from ithaca.studies.network.result import Failure, LayerResult, NetworkResult
 from ithaca.studies.network.runner import Job, RunOptions, run_problems
+from ithaca.studies.network.totals import adds_up, total
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.network import Layer, Network
+
+PER_LAYER = "per-layer"
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,36 @@ def solve_layers(network: Network, request: NetworkRequest, options: RunOptions)
     layers = tuple(SolvedLayer(p.layer, p.problems, tuple(next(outcomes) for _ in p.problems)) for p in posed)
     stop = options.search.stop
     return SolvedLayers(layers, stop is None or not stop() or not any(map(_open, found)))
+
+
+def solve_per_layer(network: Network, request: NetworkRequest, options: RunOptions) -> NetworkResult:
+    """Find each layer's best design.
+
+    Parameters
+    ----------
+    network : Network
+        The layers.
+    request : NetworkRequest
+        What is asked of each of them. An objective that does not add up over layers has no total.
+    options : RunOptions
+        How to run the problems.
+
+    Returns
+    -------
+    NetworkResult
+        Each layer with all its designs; the total is Σ count · objective, its lower bound Σ count · lower bound.
+
+    Raises
+    ------
+    InputError
+        If the request does not fit the network, or the engine refuses every problem.
+    """
+    solved = solve_layers(network, request, options)
+    layers = tuple(LayerResult(part.layer, part.best(), part.solutions) for part in solved.layers)
+    method, summed = options.method.value, None
+    if adds_up(request.objective):
+        summed = total([(r.layer.count, r.answer.value, r.answer.certificate) for r in layers], method)
+    return NetworkResult(PER_LAYER, network, request, method, layers, summed, solved.complete, failures=solved.failures)
 
 
 def _open(outcome: Solution | Failure) -> bool:

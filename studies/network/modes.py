@@ -17,7 +17,7 @@ SolveNetwork = Callable[[Network, NetworkRequest, RunOptions], NetworkResult]
 
 #: Module and function of each mode.
 MODES: Mapping[str, tuple[str, str]] = {
-    "per-layer": ("per_layer", "solve_per_layer"),
+    "per-layer": ("layers", "solve_per_layer"),
     "shared-dataflow": ("shared_dataflow", "solve_shared_dataflow"),
     "shared-array": ("shared_array", "solve_shared_array"),
     "multi-array": ("multi_array", "solve_multi_array"),

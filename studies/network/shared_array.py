@@ -7,8 +7,8 @@ them. The total is minimised over designs, hardware and tilings together.
 from __future__ import annotations
 
 from ithaca.solver.progress import Progress
-from ithaca.studies.network.common_designs import common_designs
 from ithaca.studies.network.joint_results import array_of, layer_on, nothing, total_of
+from ithaca.studies.network.problems import common_designs
 from ithaca.studies.network.request import NetworkRequest
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions, RunState

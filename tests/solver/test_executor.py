@@ -92,6 +92,7 @@ def test_a_job_that_kills_its_process_fails_alone() -> None:
     jobs = [partial(double, 1), die, partial(double, 3), partial(double, 4)]
     with Processes(2) as executor:
         outcomes = dict(executor.run(jobs, plain))
+        assert dict(executor.run([partial(double, 5)], plain)) == {0: 10}  # by processes started anew
     assert isinstance(outcomes.pop(1), KilledError)
     assert outcomes == {0: 2, 2: 6, 3: 8}
 

@@ -23,7 +23,7 @@ from ithaca.solver.options import SolveOptions
 from ithaca.studies.network import runner
 from ithaca.studies.network.problems import layer_problems, only_layers
 from ithaca.studies.network.result import Failure
-from ithaca.studies.network.runner import Job, Runner, RunOptions, RunState, run_problems
+from ithaca.studies.network.runner import Job, RunOptions, RunState, run_problems
 from ithaca.studies.network.store import ProblemStore
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
@@ -182,10 +182,8 @@ def test_processes_find_the_same_though_one_is_killed(jobs: list[Job], answers: 
             os.kill(multiprocessing.active_children()[0].pid or 0, signal.SIGKILL)
 
     options = RunOptions(threads=2, store=kept(tmp_path), report=report)
-    with Runner(options) as runner:
-        assert values(runner.run(jobs[:9])) == answers[:9]
-        assert killed
-        assert values(runner.run(jobs[9:])) == answers[9:]
+    assert values(run_problems(jobs, options)) == answers
+    assert killed
     assert len(list(tmp_path.glob("*.json"))) == len(jobs)
 
 
@@ -216,20 +214,14 @@ def test_stopped_processes_end_with_what_they_have(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("address", ["foo", "tcp://localhost", "tcp://a b:1"])
 def test_an_address_that_is_none_is_refused(address: str) -> None:
-    with (
-        pytest.raises(InputError, match=f"--scheduler is '{address}'; allowed: local, or an address such as tcp://host:8786"),
-        Runner(RunOptions(scheduler=address)),
-    ):
-        pass
+    with pytest.raises(InputError, match=f"--scheduler is '{address}'; allowed: local, or an address such as tcp://host:8786"):
+        run_problems([], RunOptions(scheduler=address))
 
 
 @pytest.mark.slow
 def test_a_scheduler_that_does_not_answer_is_refused() -> None:
-    with (
-        pytest.raises(InputError, match="allowed: the address of a running Dask scheduler"),
-        Runner(RunOptions(scheduler="tcp://127.0.0.1:9")),
-    ):
-        pass
+    with pytest.raises(InputError, match="allowed: the address of a running Dask scheduler"):
+        run_problems([], RunOptions(scheduler="tcp://127.0.0.1:9"))
 
 
 @pytest.fixture
@@ -259,9 +251,7 @@ def test_a_cluster_finds_the_same_though_a_worker_is_killed(
 
 @pytest.mark.slow
 def test_a_cluster_of_this_machine_finds_the_same(jobs: list[Job], answers: list[Any]) -> None:
-    with Runner(RunOptions(threads=2, scheduler="local")) as runner:
-        assert values(runner.run(jobs[:7])) == answers[:7]
-        assert values(runner.run(jobs[7:])) == answers[7:]
+    assert values(run_problems(jobs, RunOptions(threads=2, scheduler="local"))) == answers
 
 
 @pytest.mark.slow
@@ -294,8 +284,7 @@ def test_a_stop_reaches_a_search_on_a_worker(cluster: Any, tmp_path: Path) -> No
     hard = part.problems[0].with_design(nest=nest, array=derive(nest, ("i", "j"), "C"))
     began = time.monotonic()
     search = SolveOptions(stop=lambda: time.monotonic() - began > 6)
-    with Runner(RunOptions(Method.CPSAT, search, scheduler=cluster.scheduler_address)) as runner:
-        (found,) = runner.run([Job("hard", hard)])
+    (found,) = run_problems([Job("hard", hard)], RunOptions(Method.CPSAT, search, scheduler=cluster.scheduler_address))
     assert isinstance(found, Solution)
     assert found.certificate.status is Status.UNKNOWN
 
