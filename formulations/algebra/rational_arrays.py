@@ -1,12 +1,12 @@
-"""Arrays of exact rationals: the reference for many points at once.
+"""Arrays of exact rationals: the reference for many points, and for whole columns of tables, at once.
 
-Numerators and denominators are NumPy arrays of Python integers, which no size limits, or single integers where all entries
-agree. Fractions are never reduced on the way: that costs more than the longer integers do.
+Numerators and denominators are NumPy arrays of Python integers, which neither round nor overflow, or single integers where all
+entries agree. Fractions are never reduced on the way: that costs more than the longer integers do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -23,29 +23,21 @@ Integers: TypeAlias = Any
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rationals:
-    """Exact rationals, entry by entry, with the arithmetic that expressions need.
-
-    Attributes
-    ----------
-    over, under : array of int, or int
-        Numerators, and denominators, which are positive.
-    """
+    """Exact rationals ``over / under``, entry by entry, with the arithmetic that expressions need; ``under`` is positive."""
 
     over: Integers
     under: Integers = 1
 
     @staticmethod
-    def of(values: Sequence[int | Fraction]) -> Rationals:
+    def of(values: Iterable[int | Fraction]) -> Rationals:
         """An array of given numbers."""
-        over, under = [v.numerator for v in values], [v.denominator for v in values]
-        return Rationals(_integers(over), _integers(under) if any(d != 1 for d in under) else 1)
+        ratios = [(int(v.numerator), int(v.denominator)) for v in values]
+        over, under = np.array(ratios, object).reshape(-1, 2).T
+        return Rationals(over, under if (under != 1).any() else 1)
 
     def __add__(self, other: Rationals | int) -> Rationals:
-        added = _rationals(other)
-        if _one(self.under) and _one(added.under):
-            return Rationals(self.over + added.over)
-        over = _times(self.over, added.under) + _times(added.over, self.under)
-        return Rationals(over, _times(self.under, added.under))
+        a, b, under = _aligned(self, _rationals(other))
+        return Rationals(a + b, under)
 
     __radd__ = __add__
 
@@ -65,8 +57,12 @@ class Rationals:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Rationals | int) -> Rationals:
-        """Quotients; divisors are positive."""
+        """Quotients; raises `ZeroDivisionError` if any divisor is 0."""
         divisor = _rationals(other)
+        if np.any(divisor.over == 0):
+            raise ZeroDivisionError("a column divides by 0")
+        if np.any(divisor.over < 0):
+            return self * Rationals(np.sign(np.asarray(divisor.over, object))) / Rationals(abs(divisor.over), divisor.under)
         return Rationals(_times(self.over, divisor.under), _times(self.under, divisor.over))
 
     def __rtruediv__(self, other: int) -> Rationals:
@@ -80,11 +76,14 @@ class Rationals:
         over, under = (np.broadcast_to(np.asarray(v, object), (count,)).tolist() for v in (self.over, self.under))
         return list(zip(over, under, strict=True))
 
-
-def _integers(values: Sequence[int]) -> Integers:
-    found = np.empty(len(values), object)
-    found[:] = values
-    return found
+    def over_one_denominator(self, count: int) -> tuple[NDArray[np.object_], int]:
+        """Numerators of ``count`` entries over one common denominator."""
+        over, under = (np.broadcast_to(np.asarray(v, object), (count,)) for v in (self.over, self.under))
+        if isinstance(self.under, int) or not count:
+            return over, self.under if isinstance(self.under, int) else 1
+        shared = np.gcd(over, under)
+        common = int(np.lcm.reduce(under // shared))
+        return over // shared * (common // (under // shared)), common
 
 
 def _rationals(number: Rationals | int) -> Rationals:
@@ -99,26 +98,25 @@ def _times(a: Integers, b: Integers) -> Integers:
     return b if _one(a) else a if _one(b) else a * b
 
 
+def _aligned(a: Rationals, b: Rationals) -> tuple[Integers, Integers, Integers]:
+    """Numerators of both over denominators they share, and these."""
+    if a.under is b.under:
+        return a.over, b.over, a.under
+    return _times(a.over, b.under), _times(b.over, a.under), _times(a.under, b.under)
+
+
 def _ceil_div(a: Rationals | int, b: Rationals | int) -> Rationals:
     quotient = _rationals(a) / b
     return quotient if _one(quotient.under) else Rationals(-(-quotient.over // quotient.under))
 
 
-def _larger(a: Rationals, b: Rationals) -> Rationals:
-    return _chosen(a >= b, a, b)
+def _extreme(pick: Callable[..., Any]) -> Callable[..., Rationals]:
+    def pair(one: Rationals, other: Rationals) -> Rationals:
+        a, b, under = _aligned(one, other)
+        # as objects: NumPy's own integers overflow
+        return Rationals(pick(np.asarray(a, object), np.asarray(b, object)), under)
 
-
-def _smaller(a: Rationals, b: Rationals) -> Rationals:
-    return _chosen(b >= a, a, b)
-
-
-def _chosen(first: NDArray[np.bool_], a: Rationals, b: Rationals) -> Rationals:
-    def pick(x: Integers, y: Integers) -> Integers:
-        if isinstance(x, int) and isinstance(y, int) and x == y:
-            return x
-        return np.where(first, np.asarray(x, object), np.asarray(y, object))
-
-    return Rationals(pick(a.over, b.over), pick(a.under, b.under))
+    return lambda *values: reduce(pair, map(_rationals, values))
 
 
 #: The number system of `Rationals`.
@@ -126,6 +124,6 @@ RATIONAL_ARRAYS = NumberSystem(
     "rational arrays",
     lambda value: Rationals(value.numerator, value.denominator),
     _ceil_div,
-    lambda *values: reduce(_larger, map(_rationals, values)),
-    lambda *values: reduce(_smaller, map(_rationals, values)),
+    _extreme(np.maximum),
+    _extreme(np.minimum),
 )

@@ -8,19 +8,19 @@ from math import gcd, lcm
 
 import numpy as np
 
-from ithaca.formulations.algebra.exact_rows import EXACT_ROWS, RowValues
 from ithaca.formulations.algebra.expression import Expression, Product, multiply, power
+from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.solver.cpsat.linear import NotExpressibleError
 
 
-def column_values(expression: Expression, quantities: Mapping[str, RowValues], count: int) -> tuple[tuple[int, ...], Fraction]:
+def column_values(expression: Expression, quantities: Mapping[str, Rationals], count: int) -> tuple[tuple[int, ...], Fraction]:
     """Values of an expression on every row, as integers and the step they count.
 
     Parameters
     ----------
     expression : Expression
         Over the quantities of one table.
-    quantities : mapping of str to RowValues
+    quantities : mapping of str to Rationals
         The table's quantities.
     count : int
         Number of rows.
@@ -33,22 +33,23 @@ def column_values(expression: Expression, quantities: Mapping[str, RowValues], c
         ``whole · step`` are the values.
     """
     try:
-        exact: RowValues = expression.evaluate(quantities, EXACT_ROWS)
+        exact: Rationals = expression.evaluate(quantities, RATIONAL_ARRAYS)
     except ZeroDivisionError:
         raise NotExpressibleError("CP-SAT: a quantity is divided by another that can be 0") from None
-    values = [int(v) for v in np.broadcast_to(exact.values, (count,))]
+    numerators, denominator = exact.over_one_denominator(count)
+    values = [int(v) for v in numerators]
     divisor = gcd(*values) or 1
-    return tuple(v // divisor for v in values), Fraction(divisor, exact.denominator)
+    return tuple(v // divisor for v in values), Fraction(divisor, denominator)
 
 
-def divides_finely(product: Expression, quantities: Mapping[str, RowValues], most: int) -> bool:
+def divides_finely(product: Expression, quantities: Mapping[str, Rationals], most: int) -> bool:
     """Whether a product of powers is, on every row of a table, a multiple of ``1/n`` for one n up to ``most``."""
     factors = product.factors if isinstance(product, Product) else ()
     over, under = (
         multiply(*(power(base, sign * exponent) for base, exponent in factors if sign * exponent > 0)) for sign in (1, -1)
     )
-    above, below = (expression.evaluate(quantities, EXACT_ROWS) for expression in (over, under))
-    values = np.broadcast_arrays(above.values * below.denominator, below.values * above.denominator)
+    above, below = (expression.evaluate(quantities, RATIONAL_ARRAYS) for expression in (over, under))
+    values = np.broadcast_arrays(*(np.asarray(v, object) for v in (above.over * below.under, below.over * above.under)))
     common = 1
     for top, bottom in dict.fromkeys(zip(*(v.ravel().tolist() for v in values), strict=True)):
         common = lcm(common, bottom // gcd(top, bottom)) if bottom else 0

@@ -71,7 +71,6 @@ import numpy as np
 from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
-from ithaca.formulations.algebra.exact_rows import row_quantities
 from ithaca.formulations.algebra.expression import (
     CeilingDivision,
     Expression,
@@ -88,6 +87,7 @@ from ithaca.formulations.algebra.expression import (
     split_coefficient,
 )
 from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.algebra.rational_arrays import Rationals
 from ithaca.formulations.space import Link, Relation
 from ithaca.solver.cpsat.arithmetic import FormArithmetic, check_magnitude
 from ithaca.solver.cpsat.columns import column_values, divides_finely
@@ -130,7 +130,9 @@ class Encoder(FormArithmetic):
         self._tables = tables
         self._axis_of = {symbol: axis for axis, table in tables.items() for symbol in table}
         self._counts = {axis: len(next(iter(table.values()))) for axis, table in tables.items()}
-        self._quantities = {axis: row_quantities(table) for axis, table in tables.items()}
+        self._quantities = {
+            axis: {name: Rationals(values.astype(object)) for name, values in table.items()} for axis, table in tables.items()
+        }
         self._forms: dict[Expression, LinearForm] = {}
         self._axes: dict[Expression, frozenset[str]] = {}
 

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.algebra.exact_rows import EXACT_ROWS, RowValues, row_quantities
 from ithaca.formulations.algebra.expression import (
     CeilingDivision,
     Constant,
@@ -33,6 +32,7 @@ from ithaca.formulations.algebra.expression import (
 )
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.number_systems import INTERVAL, NUMPY
+from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.algebra.rounding import DISTINCT, EXACT, ROUNDING, magnitude, subtracts
 from ithaca.formulations.space import Axis
 from ithaca.solver.tables.granularity import granularity
@@ -123,7 +123,7 @@ class Columns:
                 return _floats(whole, rows, values.size)
         if values.size > MOST_EXACT:
             return None
-        exact = np.broadcast_to(_exactly(expression, rows).values, values.shape)
+        exact, _ = _exactly(expression, rows).over_one_denominator(values.size)
         ranks: Floats = np.unique(exact, return_inverse=True)[1].reshape(-1).astype(np.float64)
         return ranks
 
@@ -137,14 +137,16 @@ def _floats(expression: Expression, rows: Rows, count: int) -> Floats:
     return np.broadcast_to(np.asarray(expression.evaluate(needed, NUMPY), dtype=np.float64), (count,))
 
 
-def _exactly(expression: Expression, rows: Rows) -> RowValues:
-    found: RowValues = expression.evaluate(row_quantities({name: rows[name] for name in expression.symbols}), EXACT_ROWS)
+def _exactly(expression: Expression, rows: Rows) -> Rationals:
+    found: Rationals = expression.evaluate(
+        {name: Rationals(rows[name].astype(object)) for name in expression.symbols}, RATIONAL_ARRAYS
+    )
     return found
 
 
-def _nearest(exact: RowValues, count: int) -> Floats:
+def _nearest(exact: Rationals, count: int) -> Floats:
     """The doubles nearest to exact values (division of Python's integers rounds correctly)."""
-    return np.broadcast_to(np.asarray(exact.values / exact.denominator, dtype=np.float64), (count,))
+    return np.broadcast_to(np.asarray(exact.over / exact.under, dtype=np.float64), (count,))
 
 
 def _is_exact(expression: Expression, values: Mapping[str, Any], powers: Mapping[str, int]) -> bool:
