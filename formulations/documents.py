@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from ithaca.formulations.algebra.parsing import SHOWN, quoted
-from ithaca.formulations.json_numbers import parse_json, read_text, refuse
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import SHOWN, quoted, refuse
+from ithaca.workloads.reading import location, parse_json, read_text
 
 #: Largest document read (bytes); design descriptions take some 100 kB.
 MAX_BYTES = 20_000_000
@@ -44,17 +44,7 @@ def shortened(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A value of a document and where it stands.
-
-    Attributes
-    ----------
-    value : object
-        The value, as JSON decodes it.
-    document : str
-        Name of the document, for messages.
-    steps : tuple of (str or int)
-        Keys and indices that lead to the value.
-    """
+    """A value of a document, the document's name for messages, and the keys and indices that lead to the value."""
 
     value: object
     document: str
@@ -63,19 +53,11 @@ class Field:
     @property
     def path(self) -> str:
         """``document: key.key[index]``."""
-        path = ""
-        for step in self.steps:
-            key = step if isinstance(step, str) and step.isidentifier() and len(step) <= SHOWN else quoted(step)
-            path += f"[{step}]" if isinstance(step, int) else f".{key}" if path else key
-        return f"{self.document}: {shortened(path)}" if path else self.document
+        return f"{self.document}: {shortened(location(self.steps))}" if self.steps else self.document
 
     def refuse(self, expected: str) -> NoReturn:
         """Raise `InputError`: the value is not what it must be."""
         raise InputError(f"{self.path}: {quoted(self.value)} is not allowed; allowed: {expected}")
-
-    def child(self, step: str | int, value: object) -> Field:
-        """The field one step below."""
-        return Field(value, self.document, (*self.steps, step))
 
     def members(self) -> dict[str, Field]:
         """The fields of an object, in order."""
@@ -84,13 +66,13 @@ class Field:
         for key in self.value:
             if not isinstance(key, str):
                 self.refuse("an object with text keys")
-        return {key: self.child(key, value) for key, value in self.value.items()}
+        return {key: self._below(key, value) for key, value in self.value.items()}
 
     def find(self, key: str) -> Field | None:
         """A field of an object; None where it is missing."""
         if not isinstance(self.value, dict):
             self.refuse("an object")
-        return self.child(key, self.value[key]) if key in self.value else None
+        return self._below(key, self.value[key]) if key in self.value else None
 
     def __getitem__(self, key: str) -> Field:
         found = self.find(key)
@@ -101,7 +83,7 @@ class Field:
     def __iter__(self) -> Iterator[Field]:
         if not isinstance(self.value, list):
             self.refuse("a list")
-        return (self.child(index, value) for index, value in enumerate(self.value))
+        return (self._below(index, value) for index, value in enumerate(self.value))
 
     def text(self) -> str:
         """The value of a text field."""
@@ -120,3 +102,6 @@ class Field:
         if isinstance(self.value, bool) or not isinstance(self.value, int) or self.value not in (0, 1):
             self.refuse("0 or 1")
         return self.value == 1
+
+    def _below(self, step: str | int, value: object) -> Field:
+        return Field(value, self.document, (*self.steps, step))

@@ -81,6 +81,16 @@ def test_quirks_of_the_published_estimator_are_kept():
     assert module.extra_words == module.intra + 1
 
 
+def test_what_its_generator_may_choose_is_the_descriptions():
+    document = copy.deepcopy(OURS["k",])
+    document["attr"]["A_IO_L2_in"]["serialize"] = 0
+    document["memory"]["A_IO_L1_in"] |= {"double_buffer": 0, "ele_size": 2}
+    group = descriptor_array(document, MM, "own.json").groups[0]
+    assert (group.name, group.double_buffered, group.packing.max_bytes) == ("A", False, 8)
+    assert [module.serialized for module in group.modules] == [False, False]
+    assert descriptor_array(OURS["k",], MM, "own.json").groups[0].modules[1].serialized
+
+
 def test_loading_leaves_the_document_alone(tmp_path):
     document = copy.deepcopy(OURS["i",])
     descriptor_array(document, MM, "own.json")
@@ -187,9 +197,9 @@ MUTATIONS = [
     ("latency.A_IO_L2_in.bounds.1", "9**9**9", "", "9**9**9"),
     ("latency.A_IO_L2_in.bounds.1", "(" * 9_000, "", "nested more than"),
     ("latency.A_IO_L2_in.bounds.1", "1/0", "", "divides by zero"),
-    ("latency.A_IO_L2_in.bounds.1", "i-i", "", "positive"),
-    ("latency.A_IO_L2_in.bounds.1", "1/(i-j+1)", "", "positive"),
-    ("latency.A_IO_L2_in.bounds.1", "2-i_t2", "", "positive"),
+    ("latency.A_IO_L2_in.bounds.1", "i-i", "latency.A_IO_L2_in", "a tree of tiles.i"),
+    ("latency.A_IO_L2_in.bounds.1", "1/(i-j+1)", "latency.A_IO_L2_in", "a tree of tiles.i"),
+    ("latency.A_IO_L2_in.bounds.1", "2-i_t2", "latency.A_IO_L2_in", "a tree of tiles.i"),
     ("latency.A_IO_L2_in.bounds.1", 7, "latency.A_IO_L2_in.bounds[1]", "allowed: text"),
     ("latency.A_IO_L2_in.bounds.0", "1", "latency.A_IO_L2_in.bounds[0]", "allowed: '0'"),
     ("latency.A_IO_L2_in.bounds", ["0"], "latency.A_IO_L2_in.bounds", "two bounds"),
@@ -206,7 +216,7 @@ MUTATIONS = [
     ("latency.A_IO_L1_in", {"type": "if", "child": []}, "latency.A_IO_L1_in.child", "one or more nodes"),
     ("latency.A_IO_L1_in", MISSING, "latency", "misses 'A_IO_L1_in'"),
     ("latency.Z_IO_L1_in", CALL, "latency", "'Z_IO_L1_in' is no module of mm"),
-    ("latency.A_IO_L7_in", CALL, "latency", "level 1 to 2"),
+    ("latency.A_IO_L7_in", CALL, "latency", "A_IO_L1_in, A_IO_L2_in, B_IO_L1_in"),
     ("latency.\x1b[2J", CALL, "latency", r"'\x1b[2J'"),
     ("latency.PE", CALL, "latency.PE", "the mark 'array'"),
     ("latency.PE.bounds.1", "i", "latency.PE", "the tiles of each of i, j, k"),
@@ -224,10 +234,10 @@ MUTATIONS = [
     ("memory.A_IO_L1_in.buf_size", "i_t1", "", "buf_size"),
     ("memory.A_IO_L1_in.num", {}, "memory.A_IO_L1_in.num", "text"),
     ("memory.A_IO_L1_in.double_buffer", 2, "memory.A_IO_L1_in.double_buffer", "0 or 1"),
-    ("memory.A_IO_L1_in", MISSING, "latency", "0 modules A in with buffer"),
-    ("memory.Q", {}, "memory", "'Q' has no loop tree"),
+    ("memory.A_IO_L1_in", MISSING, "memory", "misses 'A_IO_L1_in'"),
+    ("memory.Q", {}, "memory", "'Q' is no module of mm"),
     ("attr.A_IO_L2_in", MISSING, "attr", "misses 'A_IO_L2_in'"),
-    ("attr.A_IO_L2_in.to_dram", 0, "latency", "0 modules A in with DRAM access"),
+    ("attr.A_IO_L2_in.to_dram", 0, "attr.A_IO_L2_in.to_dram", "1 at level 2"),
     ("attr.A_IO_L2_in.in", 0, "attr.A_IO_L2_in.in", "1 for copy-in"),
     ("attr.A_IO_L2_in.serialize", None, "attr.A_IO_L2_in.serialize", "null"),
     ("io.A_IO_L2_in.dims", 1, "io.A_IO_L2_in.dims", "a list"),
@@ -235,6 +245,13 @@ MUTATIONS = [
     ("compute.PE.dims.0", "k_t1", "compute.PE.num", "the product of dims"),
     ("compute.PE.unroll_factor", "j_t2", "compute.PE.unroll_factor", "the SIMD factor of loop k"),
     ("compute.PE", MISSING, "compute", "misses 'PE'"),
+    ("latency.PE.child.child.child", CALL, "latency.PE", "one loop over the tiles"),
+    ("latency.A_IO_L1_in_inter.bounds.1", "k_t1", "latency.A_IO_L1_in_inter", "a tree of lanes.k trips"),
+    ("latency.A_IO_L1_in_intra", CALL, "latency.A_IO_L1_in_intra", "a tree of"),
+    ("io.A_IO_L1_in.dims", ["1"], "io.A_IO_L1_in.dims", "the number of modules, lanes.k"),
+    ("memory.A_IO_L1_in.num", "max(k_t1/k_t2, 1000)", "memory.A_IO_L1_in.num", "the number of buffers, lanes.k"),
+    ("memory.PE", {"array": "C"}, "memory", "accumulators of the PEs"),
+    ("params.9.bounds.1", "max(min(k_t1,4),2*k_t2)", "params[9].bounds[1]", "max(min(LAST, WORDS), LOWER)"),
     ("params", {}, "params", "a list"),
     ("params.0", MISSING, "params", "loops j, k do not match mm, which has i, j, k"),
     ("params.0.name", "x", "params", "loops j, k, x do not match mm, which has i, j, k"),
