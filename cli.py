@@ -19,6 +19,7 @@ from typer.core import TyperGroup
 from ithaca.commands.outcome import BAD_INPUT
 from ithaca.workloads import signals
 from ithaca.workloads.errors import DisagreementError, InputError
+from ithaca.workloads.messages import escaped
 from ithaca.workloads.signals import INTERRUPTED, STDERR
 
 CLOSED = "standard output was closed before everything was printed"
@@ -165,7 +166,7 @@ def _run() -> object:
 
 
 def _refuse(message: str, *, broken_output: bool = False, status: int = BAD_INPUT) -> int:
-    line = " ".join(message.split())
+    line = escaped(" ".join(message.split()))
     if broken_output:
         # what is still buffered can go nowhere; keep the interpreter from trying at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

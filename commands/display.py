@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from ithaca.formulations.shown_numbers import counted, is_or_are, number
 from ithaca.formulations.systolic.design import systolic
@@ -16,6 +18,7 @@ from ithaca.results.certificate import Certificate, Status
 from ithaca.results.result import Result
 from ithaca.results.solution import Solution
 from ithaca.solver.infeasibility import why_infeasible
+from ithaca.workloads.messages import printable
 
 #: Headings of columns that may take several lines.
 WRAPPED = ("sizes", "shared", "layers")
@@ -25,7 +28,13 @@ WIDTH = 140
 
 
 class _Output(Console):
-    """Standard output; a closed pipe is an error for the caller to report, not a silent exit."""
+    """Standard output; a closed pipe is an error for the caller to report, not a silent exit.
+
+    Control characters of whatever is printed are escaped.
+    """
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(printable(text), **options)
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError

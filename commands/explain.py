@@ -12,7 +12,7 @@ from typer import Option
 from ithaca.commands.explain_words import statements
 from ithaca.commands.live_line import LiveLine
 from ithaca.commands.options import AsJson, Given, Quick, ResultFile, TimeLimit
-from ithaca.commands.outcome import print_document
+from ithaca.commands.outcome import print_document, say
 from ithaca.commands.parsing import parse_search
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
@@ -50,7 +50,7 @@ def explain(
     if as_json:
         print_document(explanation_document(result, explanation) | {"statements": lines})
     else:
-        print("\n".join(lines))
+        say("\n".join(lines))
 
 
 def parse_changes(time_limit: str | None, given: Given, *, quick: bool) -> SolveOptions | None:

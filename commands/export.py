@@ -10,6 +10,7 @@ from typer import Option
 
 from ithaca.commands.live_line import LiveLine
 from ithaca.commands.options import WRITTEN, ResultFile
+from ithaca.commands.outcome import say
 from ithaca.exports.autosa.folder import AUTOSA
 from ithaca.exports.autosa.requirements import MIN_LANES, design_obstacles
 from ithaca.exports.configuration import ArrayConfiguration, Tool
@@ -41,7 +42,7 @@ def export(
     ] = False,
 ) -> None:
     """``ithaca export``."""
-    print(export_result(file, to, output, nearest=nearest))
+    say(export_result(file, to, output, nearest=nearest))
 
 
 def export_result(file: Path, target: str, folder: Path, *, nearest: bool) -> str:

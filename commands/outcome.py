@@ -8,6 +8,8 @@ from typing import Any, NoReturn
 
 import typer
 
+from ithaca.workloads.messages import printable
+
 #: Exit status: nothing found, or infeasible.
 NOTHING_FOUND = 1
 
@@ -22,17 +24,27 @@ def print_document(document: dict[str, Any]) -> None:
     print(document_text(document), end="")
 
 
+def say(text: str) -> None:
+    """Say lines on stdout."""
+    print(printable(text))
+
+
 def note(line: str) -> None:
     """Say something on stderr that changes nothing."""
-    print(f"ithaca: {line}", file=sys.stderr)
+    tell(f"ithaca: {line}")
 
 
 def wrote(path: Path) -> None:
     """Say that a file is written."""
-    print(f"wrote {path}", file=sys.stderr)
+    tell(f"wrote {path}")
 
 
 def nothing_found(why: str) -> NoReturn:
     """End with one line on stderr: why there is no answer."""
-    print(why, file=sys.stderr)
+    tell(why)
     raise typer.Exit(NOTHING_FOUND)
+
+
+def tell(line: str) -> None:
+    """Say a line on stderr."""
+    print(printable(line), file=sys.stderr)

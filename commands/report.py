@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +10,7 @@ from typer import Option
 from ithaca.commands.explain import explain_result, parse_changes
 from ithaca.commands.explain_words import statements
 from ithaca.commands.options import WRITTEN, Given, Quick, ResultFile
+from ithaca.commands.outcome import tell
 from ithaca.commands.parsing import parse_integer
 from ithaca.exports.report.landscape import FARTHEST
 from ithaca.exports.report.page import report_page
@@ -38,7 +38,7 @@ def report(
     if output.resolve() == file.resolve():
         raise InputError(f"--output is '{output}', the result itself; allowed: another file")
     # on stderr: the page may go to /dev/stdout
-    print(write_report(file, output, search, distance), file=sys.stderr)
+    tell(write_report(file, output, search, distance))
 
 
 def write_report(file: Path, output: Path, options: SolveOptions | None, around: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +11,11 @@ from typer import Argument, Option
 
 from ithaca.commands import solve
 from ithaca.commands.options import WRITTEN, Effort, Given, Objective, RandomSeed, Sizes
-from ithaca.commands.outcome import nothing_found
+from ithaca.commands.outcome import nothing_found, say, tell
 from ithaca.commands.parsing import parse_integer, parse_loops
 from ithaca.commands.request import OBJECTIVE, ProblemOptions
 from ithaca.exports.seeds.diverse import diverse_configurations
-from ithaca.exports.seeds.for_csv import csv_text, seed_points
+from ithaca.exports.seeds.for_csv import points_text, seed_points
 from ithaca.exports.seeds.for_nevergrad import nevergrad_text
 from ithaca.exports.seeds.for_odyssey import odyssey_text
 from ithaca.exports.seeds.for_opentuner import opentuner_files
@@ -90,7 +89,7 @@ def seed(
             nothing_found(solve.explain_failure(result))
         assert result.best.configuration is not None
         origin = Origin(result.best.problem, result.best.configuration)
-    print(write_seeds(origin, tool, wanted, first, output))
+    say(write_seeds(origin, tool, wanted, first, output))
 
 
 @dataclass(frozen=True)
@@ -165,7 +164,7 @@ def write_seeds(origin: Origin, tool: str, count: int, seed: int, output: Path) 
     written = len(found) + len(others)
     if written < count:
         why = "interrupted" if interrupt() else "no more feasible configurations were found"
-        print(f"only {written} of {count} seeds: {why}", file=sys.stderr)
+        tell(f"only {written} of {count} seeds: {why}")
     values = [origin.problem.value(configuration) for configuration in found]
     objective = origin.problem.objective.text
     span = number(min(values)) + (f" to {number(max(values))}" if max(values) > min(values) else "")
@@ -180,6 +179,8 @@ def _write(seeds: Seeds, others: Sequence[Point], tool: str, output: Path) -> No
     elif tool == "csv":
         problem = seeds.space.problem
         first, *rest = seed_points(seeds)
-        write_text_atomically(output, csv_text([first, *others, *rest], systolic(problem).data, systolic(problem).technology))
+        write_text_atomically(
+            output, points_text([first, *others, *rest], systolic(problem).data, systolic(problem).technology)
+        )
     else:
         write_text_atomically(output, _TEXTS[tool](seeds))

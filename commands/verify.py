@@ -11,7 +11,7 @@ import typer
 from typer import Option
 
 from ithaca.commands.options import ResultFile
-from ithaca.commands.outcome import NOTHING_FOUND
+from ithaca.commands.outcome import NOTHING_FOUND, say
 from ithaca.commands.parsing import parse_search
 from ithaca.formulations.json_numbers import refuse
 from ithaca.results.files import load_result
@@ -59,7 +59,7 @@ def verify_result(path: Path, options: SolveOptions) -> bool:
                 line, agreed = verify_claim(recorded, replace(options, stop=interrupt), f"designs[{index}]")
             except InputError as error:
                 raise refuse(path, error) from None
-            print(f"{recorded.design:<10} {line}")
+            say(f"{recorded.design:<10} {line}")
             sys.stdout.flush()
             confirmed &= agreed
     return confirmed

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import io
-from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from ithaca.experiments.experiment import Cell, Claim, Experiment, Outcome, Run
 from ithaca.formulations.json_numbers import document_text, json_number
 from ithaca.studies.charts.chart import Chart
 from ithaca.studies.charts.picture import save_picture
+from ithaca.workloads.csv_text import csv_text
 from ithaca.workloads.writing import write_folder
 
 #: Version of the document.
@@ -44,22 +43,13 @@ def write_experiment(folder: Path, experiment: Experiment, run: Run, outcome: Ou
         If one cannot be written.
     """
     contents = (
-        csv_text(outcome.table.columns, outcome.table.rows),
+        csv_text(outcome.table.columns, ([_plain(cell) for cell in row] for row in outcome.table.rows)),
         picture(outcome.chart),
         document_text(experiment_document(experiment, run, outcome)),
     )
     names = file_names(experiment.name)
     write_folder(folder, dict(zip(names, contents, strict=True)))
     return tuple(folder / name for name in names)
-
-
-def csv_text(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
-    """A table as CSV; exact numbers as integers where they are, else as the nearest double."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_plain(cell) for cell in row] for row in rows)
-    return stream.getvalue()
 
 
 def picture(chart: Chart) -> bytes:

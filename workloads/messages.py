@@ -34,6 +34,11 @@ def escaped(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
+def printable(text: str) -> str:
+    """Lines of text with their control characters escaped: names in files may hold sequences that drive a terminal."""
+    return "\n".join(map(escaped, text.split("\n")))
+
+
 def refuse(where: object, complaint: object) -> InputError:
     """The error ``where: complaint``, kept to one printable line of bounded length."""
     line = escaped(f"{where}: {complaint}")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping
 from fractions import Fraction
 
 from ithaca.formulations.json_numbers import json_number
 from ithaca.formulations.systolic.design import systolic
 from ithaca.studies.network.result import LayerResult, NetworkResult
+from ithaca.workloads.csv_text import csv_text
 
 #: What of the metrics the table shows, after latency and throughput.
 RESOURCES = ("dsp", "bram18k", "off_chip_words")
@@ -40,11 +39,8 @@ COLUMNS = (
 
 def network_table(result: NetworkResult) -> str:
     """A CSV table, a row per layer in the order of the network; figures are those of one run of the layer."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(_row(layer) for layer in result.layers)
-    return text.getvalue()
+    rows = map(_row, result.layers)
+    return csv_text(COLUMNS, ([row.get(column, "") for column in COLUMNS] for row in rows))
 
 
 def _row(result: LayerResult) -> dict[str, object]:

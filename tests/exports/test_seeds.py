@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ithaca.exports.seeds.diverse import diverse_configurations
-from ithaca.exports.seeds.for_csv import csv_text, seed_points
+from ithaca.exports.seeds.for_csv import points_text, seed_points
 from ithaca.exports.seeds.for_odyssey import odyssey_ancestor, odyssey_parameters, odyssey_text, pack_names
 from ithaca.exports.seeds.for_opentuner import opentuner_files, opentuner_seeds
 from ithaca.exports.seeds.parameters import INFEASIBLE, parameter_space, penalised, score
@@ -307,7 +307,7 @@ def test_a_stopped_search_returns_what_it_has(seeds: Seeds) -> None:
 def test_csv_reads_back_as_points(seeds: Seeds, tmp_path: Path) -> None:
     problem = seeds.space.problem
     path = tmp_path / "seeds.csv"
-    path.write_text(csv_text(seed_points(seeds), systolic(problem).data, systolic(problem).technology))
+    path.write_text(points_text(seed_points(seeds), systolic(problem).data, systolic(problem).technology))
     points = load_points(path, systolic(problem).nest)
     assert [systolic(problem).configuration(p.tiling) for p in points] == list(seeds.configurations)
     assert all(p.array == systolic(problem).array and p.nest == systolic(problem).nest for p in points)
