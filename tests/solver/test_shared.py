@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, pairwise, product
 from typing import Any
 
@@ -31,10 +32,11 @@ Hardware = tuple[int, ...]
 SIZES = ((6, 4, 8), (4, 9, 4))
 
 
-def layers(dsp: str, bram18k: str) -> list[Problem]:
+@cache
+def layers(dsp: str, bram18k: str) -> tuple[Problem, ...]:
     """Small matrix multiplications in int8, on one design, without padding: that keeps enumeration short."""
     space = SpaceOptions(divisors_only=True)
-    return [mm_problem(s, dsp=dsp, bram18k=bram18k, dtype="int8", space=space) for s in SIZES]
+    return tuple(mm_problem(s, dsp=dsp, bram18k=bram18k, dtype="int8", space=space) for s in SIZES)
 
 
 def points(problem: Problem) -> dict[Hardware, list[tuple[Fraction, tuple[int, ...]]]]:
@@ -100,7 +102,8 @@ def test_repeated_layers_may_be_cut_apart() -> None:
     assert two.value < one.value
 
 
-def arrays(problems: list[Problem]) -> dict[Hardware, dict[Fraction, Fraction]]:
+@cache
+def arrays(problems: tuple[Problem, ...]) -> dict[Hardware, dict[Fraction, Fraction]]:
     """By hardware the least total latency of the layers for every amount of block RAM."""
     each = [points(problem) for problem in problems]
     found: dict[Hardware, dict[Fraction, Fraction]] = {}
@@ -131,7 +134,7 @@ def test_a_shared_array_equals_full_enumeration(dsp: str, bram18k: str) -> None:
     assert outcome.best.value <= min(every) * Fraction(12, 10)
 
 
-def check_joint(joint: Joint, problems: list[Problem]) -> None:
+def check_joint(joint: Joint, problems: Sequence[Problem]) -> None:
     """Configurations on one array: each legal on it, within its buffers, with the value it claims."""
     values = []
     for problem, configuration in zip(problems, joint.configurations, strict=True):
@@ -182,7 +185,7 @@ def test_a_pipeline_equals_full_enumeration(minimise: Minimise, dsp: str, bram18
 
 
 def enumerate_pipelines(
-    problems: list[Problem], count: int, minimise: Minimise, dsp: Fraction, bram18k: Fraction
+    problems: tuple[Problem, ...], count: int, minimise: Minimise, dsp: Fraction, bram18k: Fraction
 ) -> list[Fraction]:
     """Objectives of all pipelines with up to ``count`` arrays (per stage, trade-offs that are not dominated)."""
     fronts: dict[tuple[int, int], list[tuple[Fraction, Fraction, Fraction]]] = {}
