@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from typer import Option
 
 from ithaca.commands.live_line import LiveLine
-from ithaca.commands.options import AsJson, Output, RandomSeed, ResultFile, TimeLimit
-from ithaca.commands.parsing import parse_integer, parse_search
+from ithaca.commands.options import AsJson, Effort, Output, RandomSeed, ResultFile
+from ithaca.commands.parsing import parse_integer
 from ithaca.commands.solve import conclude
 from ithaca.results.certificate import Certificate, Termination
 from ithaca.results.files import load_result
@@ -21,7 +21,8 @@ from ithaca.results.solution import Solution, best_solution
 from ithaca.solver import conclusion
 from ithaca.solver.agreement import check_agreement
 from ithaca.solver.evolution.engine import SAMPLES, solve_evolve
-from ithaca.solver.options import SolveOptions
+from ithaca.solver.executor import open_executor
+from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.workloads.signals import Interrupt
 from ithaca.workloads.writing import check_writable
@@ -33,20 +34,20 @@ def refine(
     samples: Annotated[
         str | None, Option("--samples", metavar="N", help="Configurations to evaluate at most, for each design.")
     ] = None,
-    time_limit: TimeLimit = None,
+    effort: Effort,
     seed: RandomSeed = "0",
     as_json: AsJson = False,
     output: Output = None,
 ) -> None:
     """``ithaca refine``."""
-    search = parse_search(time_limit, seed=seed)
+    search = replace(effort.options, seed=parse_integer("--seed", seed, least=0))
     budget = SAMPLES if samples is None else parse_integer("--samples", samples, least=1)
     if output is not None:
         check_writable(output)
-    conclude(refine_result(file, search, budget), output, as_json=as_json)
+    conclude(refine_result(file, search, budget, effort.workers), output, as_json=as_json)
 
 
-def refine_result(path: Path, options: SolveOptions, samples: int) -> Result:
+def refine_result(path: Path, options: SolveOptions, samples: int, threads: int = 1) -> Result:
     """Evolve every design of a result from the configuration it has, if any.
 
     Designs that the file calls optimal or infeasible are left alone; lower bounds that it states are kept where they
@@ -60,6 +61,8 @@ def refine_result(path: Path, options: SolveOptions, samples: int) -> Result:
         How far: the time limit is for all designs together.
     samples : int
         How many configurations to evaluate at most, for each design.
+    threads : int
+        How many designs at a time.
 
     Raises
     ------
@@ -69,23 +72,22 @@ def refine_result(path: Path, options: SolveOptions, samples: int) -> Result:
         If evolution finds what the file claims to be impossible.
     """
     loaded = load_result(path)
-    began, solutions = time.perf_counter(), []
-    with Interrupt() as interrupt, LiveLine("deriving tables", [s.design for s in loaded.designs]) as line:
-        for index, recorded in enumerate(loaded.designs):
-            left = options.time_limit
-            if left is not None:
-                left = max(left - (time.perf_counter() - began), 0.0) / (len(loaded.designs) - index)
-            share = replace(options, time_limit=left, stop=interrupt)
+    found = dict(enumerate(loaded.designs))  # what is not reached stays as it is
+    with (
+        Interrupt() as interrupt,
+        LiveLine("deriving tables", [s.design for s in loaded.designs]) as line,
+        open_executor(min(threads, len(found))) as executor,
+    ):
+        budget = Budget(replace(options, stop=interrupt))
+        jobs = [partial(_refined, recorded, samples) for recorded in loaded.designs]
+        for index, solution in executor.results(jobs, lambda left: budget.share(-(-left // executor.width)), line.report):
+            found[index] = solution
+            line.finished(index, solution)
+    solutions = tuple(found.values())
+    return Result(loaded.platform_name, best_solution(solutions), solutions)
 
-            def tell(progress: Progress, index: int = index) -> None:
-                line.report(index, progress)
 
-            solutions.append(_refined(recorded, share, samples, tell))
-            line.finished(index, solutions[-1])
-    return Result(loaded.platform_name, best_solution(solutions), tuple(solutions))
-
-
-def _refined(recorded: Solution, options: SolveOptions, samples: int, report: Callable[[Progress], None]) -> Solution:
+def _refined(recorded: Solution, samples: int, options: SolveOptions, report: Callable[[Progress], None]) -> Solution:
     if recorded.certificate.status.proven:
         return recorded
     found = solve_evolve(recorded.problem, options, report, recorded.configuration, samples=samples)

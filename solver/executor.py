@@ -91,6 +91,13 @@ class Executor(ABC):
         for index in suspects:
             yield from self._run(jobs, [index], share, heard)
 
+    def results(self, jobs: Sequence[Job[T]], share: Share, tell: Tell | None = None) -> Iterator[tuple[int, T]]:
+        """As `run`, where an error of one job is one of all: it is raised."""
+        for index, outcome in self.run(jobs, share, tell):
+            if isinstance(outcome, Exception):
+                raise outcome
+            yield index, outcome
+
     @abstractmethod
     def _run(
         self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell

@@ -69,12 +69,10 @@ def solve_designs(
     solutions: dict[int, Solution] = {}
     with open_executor(min(threads, len(problems))) if executor is None else nullcontext(executor) as used:
         jobs = [partial(solve_design, p, start=s, method=method) for p, s in zip(problems, given, strict=True)]
-        for index, outcome in used.run(jobs, lambda unfinished: budget.share(-(-unfinished // used.width)), report):
-            if isinstance(outcome, Exception):
-                raise outcome
-            solutions[index] = outcome
+        for index, solution in used.results(jobs, lambda unfinished: budget.share(-(-unfinished // used.width)), report):
+            solutions[index] = solution
             if finished is not None:
-                finished(index, outcome)
+                finished(index, solution)
     return tuple(solutions.get(index) or not_solved(problem) for index, problem in enumerate(problems))
 
 

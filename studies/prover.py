@@ -254,9 +254,7 @@ class Prover:
         solutions: dict[int, Solution] = {}
         jobs = [partial(engine(self._method), problem) for problem in asked]
         executor = self._executor if len(jobs) > 1 else InProcess()
-        for index, solution in executor.run(jobs, lambda unfinished: self._budget.share(), report):
-            if isinstance(solution, Exception):
-                raise solution
+        for index, solution in executor.results(jobs, lambda unfinished: self._budget.share(), report):
             solutions[index] = solution
             if self._store is not None and solution.settled:
                 self._store.save([asked[index]], solution, self._budget.options, self._method)

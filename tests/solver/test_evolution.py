@@ -220,3 +220,17 @@ def test_the_published_size_within_3000_samples(dataflow: tuple[str, ...], permu
         assert optimum.value is not None
         assert solution.value is not None
         assert optimum.value <= solution.value <= optimum.value / Fraction(99, 100)
+
+
+def test_refine_finds_the_same_with_several_processes(tmp_path: Path) -> None:
+    from ithaca.commands.request import ProblemOptions
+    from ithaca.commands.solve import run
+
+    request = ProblemOptions().request("mm", ["i=24,j=20,k=16"])
+    path = tmp_path / "poor.json"
+    write_result(run(request, SolveOptions(time_limit=1e-6), 1, {}, Method.EVOLVE), path)
+    one, two = (refine_result(path, SolveOptions(), 300, threads) for threads in (1, 2))
+    assert [(s.value, s.configuration) for s in one.designs] == [(s.value, s.configuration) for s in two.designs]
+    assert all(s.value is not None for s in one.designs)
+    stopped = refine_result(path, SolveOptions(time_limit=1e-6), 300)
+    assert [s.design for s in stopped.designs] == [s.design for s in one.designs]
