@@ -1,4 +1,4 @@
-"""The families that documents may belong to. A document that names none is of the first."""
+"""The families that documents may belong to."""
 
 from __future__ import annotations
 
@@ -11,3 +11,6 @@ from ithaca.formulations.systolic.family import FAMILY
 Families = Mapping[str, Family]
 
 FAMILIES: Families = {"systolic": FAMILY}
+
+#: The family of documents that name none, as those of old.
+UNNAMED = "systolic"

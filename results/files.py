@@ -20,7 +20,7 @@ from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.families import FAMILIES, Families
+from ithaca.formulations.families import FAMILIES, UNNAMED, Families
 from ithaca.formulations.family import Family
 from ithaca.formulations.json_numbers import (
     MAX_DIGITS,
@@ -74,7 +74,7 @@ def load_result(path: Path, families: Families = FAMILIES) -> Result:
         If it is no result file, or not what the model computes.
     """
     document = parse_json(read_text(path, MAX_BYTES), path)
-    name: Any = "systolic"
+    name: Any = UNNAMED
     if isinstance(document, dict):
         if "study" in document:
             raise refuse(path, f"study is {quoted(str(document['study']))}; allowed: a result as written by ithaca solve -o")

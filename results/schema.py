@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationInfo, create_model, field_validator
 
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.families import UNNAMED
 from ithaca.formulations.family import Family
 from ithaca.formulations.json_numbers import json_number
 from ithaca.formulations.problem import Limit, Problem
@@ -103,7 +104,7 @@ class FirstPart(Document):
     """What every document begins with."""
 
     schema_: Annotated[Literal["ithaca/1"], Field(alias="schema")]
-    family: str = "systolic"
+    family: str = UNNAMED
 
 
 class ResultPart(Document):

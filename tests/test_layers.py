@@ -73,3 +73,54 @@ def test_an_import_of_a_later_layer_is_seen() -> None:
     assert offences("solver", text) == ["3: ithaca.exports.report.page", "4: ithaca.cli"]
     assert offences("studies", "from ithaca.refine.grid import x") == ["1: ithaca.refine.grid"]
     assert not offences("commands", text.replace("cli", "__version__"))
+
+
+#: Folders of families; everything beside them in `formulations` is the contract, which knows none but by its registry.
+FAMILIES = sorted(path.parent.name for path in (ROOT / "formulations").glob("*/family.py"))
+
+#: Layers that work with any family, and what they may not say.
+GENERIC = ("results", "solver", "peers")
+OWN_WORDS = re.compile(r"(t1|t2|lanes|tiles|pack|simd)(\..*)?|bram18k|systolic")
+
+
+def names_family(path: Path) -> list[str]:
+    """Imports of a family's modules."""
+    own = path.relative_to(ROOT).parts[1] if path.relative_to(ROOT).parts[0] == "formulations" else None
+    families = {f"ithaca.formulations.{name}" for name in FAMILIES if name != own}
+    found = imported(path.read_text())
+    return [f"{path.relative_to(ROOT)}:{line}: {m}" for line, m in found if ".".join(m.split(".")[:3]) in families]
+
+
+def test_engines_results_and_peers_know_no_family() -> None:
+    assert not [offence for layer in GENERIC for path in files(layer) for offence in names_family(path)]
+
+
+def spoken(text: str) -> Iterator[tuple[int, str]]:
+    """Line and value of the string literals of a source text, apart from its docstrings."""
+    tree = ast.parse(text)
+    statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in statements:
+            yield node.lineno, node.value
+
+
+def test_engines_results_and_peers_name_no_quantity_of_a_family() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {value}"
+        for layer in GENERIC
+        for path in files(layer)
+        for line, value in spoken(path.read_text())
+        if OWN_WORDS.fullmatch(value)
+    ]
+    assert not found
+    assert [value for _, value in spoken('"""t1"""\nx = values["t1"] + f"{1}t2."') if OWN_WORDS.fullmatch(value)] == [
+        "t1",
+        "t2.",
+    ]
+
+
+def test_no_family_knows_another_and_the_contract_none() -> None:
+    registry = ROOT / "formulations" / "families.py"
+    found = [offence for path in files("formulations") if path != registry for offence in names_family(path)]
+    assert FAMILIES
+    assert not found

@@ -1,0 +1,295 @@
+"""The contract of a family: whatever states a `Space` and metrics gets every engine, study, export of seeds, page and proof.
+
+The same tests run over the family of systolic arrays and over a toy (`tests.families.fir`), a filter that shares no quantity,
+metric or document with them. What is expected comes from enumeration without the space, its tables and the solver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ithaca.commands.explain_words import statements
+from ithaca.exports.report.page import report_page
+from ithaca.exports.seeds.diverse import diverse_configurations
+from ithaca.exports.seeds.parameters import parameter_space, penalised
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.families import FAMILIES
+from ithaca.formulations.json_numbers import document_text
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.peers.methods import PEERS, run_peer
+from ithaca.peers.recorder import Budget
+from ithaca.refine.grid import best_point, exact_grid
+from ithaca.refine.window import window_around
+from ithaca.results.certificate import Status
+from ithaca.results.files import load_result, result_document
+from ithaca.results.result import Result
+from ithaca.results.solution import Solution, best_solution
+from ithaca.solver.engines import PROVERS, Method, engine
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.portfolio import solve_designs
+from ithaca.solver.verification import verify
+from ithaca.studies.best import solve_best
+from ithaca.studies.explanation.explanation import explain
+from ithaca.studies.front import pareto_front
+from ithaca.studies.grid import Axis
+from ithaca.studies.whatif import run_study
+from ithaca.workloads.errors import InputError
+from tests.families.fir import FirFamily, every_point, fir_problem
+from tests.problems import mm_problem
+from tests.solver.enumeration import enumerated_optimum
+from tests.studies.brute_front import brute_front
+
+SEARCHES = (Method.NLP, Method.EVOLVE)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A small problem per design of a family, and what enumeration says of them."""
+
+    name: str
+    problems: Sequence[Problem]
+    optimum: Callable[[Problem], Fraction | None]
+    front: Callable[[Sequence[Problem], Sequence[str]], set[tuple[float, ...]]]
+    tight: Limit
+    """A limit that changes the optimum."""
+    impossible: Limit
+    families: Mapping[str, Any] = field(default_factory=lambda: FAMILIES)
+
+    def least(self) -> Fraction:
+        """The least objective over all designs."""
+        return min(value for problem in self.problems if (value := self.optimum(problem)) is not None)
+
+
+def fir_optimum(problem: Problem) -> Fraction | None:
+    return min((metrics["latency"] for _, metrics in feasible(problem)), default=None)
+
+
+def feasible(problem: Problem) -> list[tuple[dict[str, int], dict[str, Fraction]]]:
+    return [(v, m) for v, m in every_point(problem) if all(m[limit.metric] <= limit.bound for limit in problem.limits)]
+
+
+def fir_front(problems: Sequence[Problem], objectives: Sequence[str]) -> set[tuple[float, ...]]:
+    found = {tuple(float(m[name]) for name in objectives) for problem in problems for _, m in feasible(problem)}
+    return {v for v in found if not any(w != v and all(a <= b for a, b in zip(w, v, strict=True)) for w in found)}
+
+
+SAMPLES = (
+    Sample(
+        "fir",
+        [fir_problem(24, 40, transposed=transposed, dsp=9, noise=4) for transposed in (False, True)],
+        fir_optimum,
+        fir_front,
+        Limit("dsp", Fraction(5)),
+        Limit("noise", Fraction(1, 2)),
+        {"fir": FirFamily()},
+    ),
+    Sample(
+        "systolic",
+        [
+            mm_problem((5, 3, 6), dataflow, permutation, dsp="90")
+            for dataflow, permutation in ((("i", "j"), "C"), (("k",), "A"))
+        ],
+        enumerated_optimum,
+        brute_front,
+        Limit("dsp", Fraction(20)),
+        Limit("dsp", Fraction(1)),
+    ),
+)
+
+each_family = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+
+
+def with_limit(problem: Problem, limit: Limit) -> Problem:
+    return Problem(problem.design, (*(old for old in problem.limits if old.metric != limit.metric), limit), problem.objective)
+
+
+@pytest.fixture(scope="module", params=SAMPLES, ids=lambda sample: sample.name)
+def solved(request: pytest.FixtureRequest) -> tuple[Sample, Result]:
+    """A sample and its result, proven by the exact engine."""
+    sample: Sample = request.param
+    solutions = solve_designs(list(sample.problems), method=Method.EXACT)
+    return sample, Result("bench", best_solution(solutions), tuple(solutions))
+
+
+def check_found(solution: Solution) -> Fraction:
+    """A configuration of the space within the limits, valued by the exact reference."""
+    problem, configuration = solution.problem, solution.configuration
+    assert configuration is not None
+    assert problem.space.contains(configuration)
+    value = problem.feasible_value(configuration)
+    assert value is not None
+    assert value == solution.value
+    return value
+
+
+@each_family
+@pytest.mark.parametrize("method", PROVERS, ids=lambda method: method.value)
+def test_engines_prove_what_enumeration_finds(sample: Sample, method: Method) -> None:
+    for base in sample.problems:
+        for problem in (base, with_limit(base, sample.tight)):
+            solution, expected = engine(method)(problem), sample.optimum(problem)
+            if expected is None:
+                assert solution.certificate.status is Status.INFEASIBLE
+            else:
+                assert solution.certificate.status is Status.OPTIMAL
+                assert check_found(solution) == expected == solution.certificate.lower_bound
+
+
+@each_family
+@pytest.mark.parametrize("method", PROVERS, ids=lambda method: method.value)
+def test_engines_say_by_how_much_nothing_is_feasible(sample: Sample, method: Method) -> None:
+    problem = with_limit(sample.problems[0], sample.impossible)
+    (solution,) = solve_designs([problem], method=method)
+    assert solution.certificate.status is Status.INFEASIBLE
+    assert sample.impossible.metric in {shortfall.metric for shortfall in solution.shortfalls}
+
+
+@each_family
+def test_relaxations_bound_from_below(sample: Sample) -> None:
+    for problem in sample.problems:
+        solution, optimum = engine(Method.GP)(problem, SolveOptions(time_limit=5)), sample.optimum(problem)
+        assert optimum is not None
+        assert solution.certificate.lower_bound is not None
+        assert solution.certificate.lower_bound <= optimum <= check_found(solution)
+
+
+@each_family
+@pytest.mark.parametrize("method", SEARCHES, ids=lambda method: method.value)
+def test_searches_find_configurations(sample: Sample, method: Method) -> None:
+    for problem in sample.problems:
+        optimum = sample.optimum(problem)
+        assert optimum is not None
+        assert check_found(engine(method)(problem, SolveOptions(time_limit=5))) >= optimum
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_the_space_and_the_metrics_of_the_toy_are_those_enumerated(transposed: bool) -> None:
+    """Of the systolic arrays, `tests.formulations` shows the same against published figures."""
+    problem = fir_problem(13, 40, transposed=transposed)
+    listed = list(every_point(problem))
+    for values, metrics in listed:
+        assert problem.space.contains(values)
+        assert problem.metrics(Configuration(values)) == metrics
+    rows = [next(iter(axis.rows())) for axis in problem.space.axes]
+    together = [
+        {name: int(column[row]) for part, row in zip(rows, picked, strict=True) for name, column in part.items()}
+        for picked in _products(rows)
+    ]
+    assert {tuple(sorted(v.items())) for v in together if problem.space.contains(v)} == {
+        tuple(sorted(v.items())) for v, _ in listed
+    }
+
+
+def _products(rows: Sequence[Mapping[str, Any]]) -> list[tuple[int, ...]]:
+    from itertools import product
+
+    return list(product(*(range(next(iter(part.values())).size) for part in rows)))
+
+
+def test_results_are_read_back_and_proven_again(solved: tuple[Sample, Result], tmp_path: Path) -> None:
+    sample, result = solved
+    path = tmp_path / "result.json"
+    path.write_text(document_text(result_document(result, sample.families)))
+    read = load_result(path, sample.families)
+    assert read.best is not None
+    assert read.best.value == sample.least()
+    for solution, again in zip(result.designs, read.designs, strict=True):
+        assert (again.problem, again.configuration, again.certificate.status) == (
+            solution.problem,
+            solution.configuration,
+            solution.certificate.status,
+        )
+        assert verify(again, SolveOptions(), "designs[0]")[1]
+    with pytest.raises(InputError, match=r"allowed"):  # a file of a family that is not registered
+        load_result(path, {"other": next(iter(sample.families.values()))})
+
+
+def test_a_changed_value_is_refused(solved: tuple[Sample, Result], tmp_path: Path) -> None:
+    sample, result = solved
+    document = result_document(result, sample.families)
+    document["best"]["objective"] = 1
+    path = tmp_path / "result.json"
+    path.write_text(document_text(document))
+    with pytest.raises(InputError):
+        load_result(path, sample.families)
+
+
+def test_results_are_explained_and_reported(solved: tuple[Sample, Result]) -> None:
+    sample, result = solved
+    explanation = explain(result, result.solutions, lambda problems, starts: solve_best(problems, starts=starts))
+    lines = statements(result, explanation)
+    assert str(sample.least()) in "\n".join(lines)
+    assert result.best is not None
+    page = report_page(result, explanation, lines, around=2)
+    assert result.best.design in page
+    assert "optimal" in page.lower()
+
+
+@each_family
+def test_fronts_are_those_enumerated(sample: Sample) -> None:
+    objectives = ["latency", "dsp"]
+    front = pareto_front(sample.problems, objectives)
+    assert front.complete
+    assert {tuple(map(float, point.values)) for point in front.points} == sample.front(sample.problems, objectives)
+
+
+@each_family
+def test_studies_answer_every_point(sample: Sample) -> None:
+    def build(values: Mapping[str, Any]) -> list[Problem]:
+        return [with_limit(p, Limit(sample.tight.metric, Fraction(values["limit"]))) for p in sample.problems]
+
+    bounds = (int(sample.tight.bound), 4 * int(sample.tight.bound))
+    study = run_study([Axis("limit", bounds)], build, percent=Fraction(50))
+    for (index,), point in study.points.items():
+        expected = [v for p in build({"limit": bounds[index]}) if (v := sample.optimum(p)) is not None]
+        assert point.answer.value == min(expected)
+        assert point.marginals
+
+
+def test_grids_hold_the_exact_values(solved: tuple[Sample, Result]) -> None:
+    sample, result = solved
+    for solution in result.designs:
+        assert solution.configuration is not None
+        window = window_around(solution.problem, solution.configuration, around=2, free_packs=True)
+        grid = exact_grid(window)
+        found = best_point(grid, window)
+        assert found is not None
+        assert solution.problem.feasible_value(found.configuration) == sample.optimum(solution.problem)
+        assert float(grid["objective"].where(grid["feasible"]).min()) == pytest.approx(float(found.value))
+
+
+def test_seeds_are_feasible_and_all_different(solved: tuple[Sample, Result]) -> None:
+    _, result = solved
+    best = result.best
+    assert best is not None
+    assert best.configuration is not None
+    seeds = diverse_configurations(best.problem, 6, 0, known=(best.configuration,))
+    assert seeds[0] == best.configuration
+    assert len(seeds) == len({tuple(sorted(seed.items())) for seed in seeds}) == 6
+    space = parameter_space(best.problem)
+    for seed in seeds:
+        value = best.problem.feasible_value(seed)
+        assert value is not None
+        encoded = space.encode(seed)
+        assert space.is_legal(space.decode(encoded))
+        assert penalised(space, encoded) == pytest.approx(float(value))
+
+
+@pytest.mark.parametrize("name", [name for name, peer in PEERS.items() if not peer.libraries])
+def test_peers_search_it(solved: tuple[Sample, Result], name: str) -> None:
+    sample, result = solved
+    problem = result.designs[0].problem
+    # samples of the exact search are its boxes
+    trace = run_peer(name, problem, Budget(samples=100_000 if name == "exact" else 60, seconds=20))
+    if name == "exact":
+        assert trace.value == sample.optimum(problem)
+    elif trace.best is not None:
+        value = problem.feasible_value(trace.best)
+        assert value is not None
+        assert value >= (sample.optimum(problem) or 0)
