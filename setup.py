@@ -4,4 +4,5 @@ from setuptools import find_packages, setup
 
 OUTSIDE = ("tests", "tests.*", "benchmarks", "benchmarks.*", "docs", "docs.*")
 
-setup(packages=["ithaca", *(f"ithaca.{name}" for name in find_packages(exclude=OUTSIDE))])
+# named, the script itself is left out of the package, in whose folder it lies
+setup(script_name="setup.py", packages=["ithaca", *(f"ithaca.{name}" for name in find_packages(exclude=OUTSIDE))])
