@@ -17,19 +17,18 @@ How YAML is read stands in `ithaca.workloads.yaml_documents`.
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from ithaca.formulations.json_numbers import fraction
 from ithaca.formulations.platform import DEFAULT_USABLE, Platform, Resource
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
+from ithaca.workloads.documents import Document, validated
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
-from ithaca.workloads.reading import parse_json, read_text, refuse_invalid
+from ithaca.workloads.reading import packaged_names, packaged_text, parse_json, read_text
 from ithaca.workloads.yaml_documents import parse_yaml
 
 #: Largest platform file (bytes); the packaged ones have 300.
@@ -40,18 +39,14 @@ PATH_ENDINGS = (".yaml", ".yml", ".json")
 _PACKAGE = "ithaca.formulations.platforms"
 
 
-class _Document(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-
-
-class ResourceDocument(_Document):
+class ResourceDocument(Document):
     """One kind of resource: how many there are, and the share a design may use."""
 
     total: Annotated[int, Field(ge=0, le=10**9)]
     usable: Annotated[float, Field(gt=0, le=1)] = float(DEFAULT_USABLE)
 
 
-class ResourcesDocument(_Document):
+class ResourcesDocument(Document):
     """The resources of a device: blocks of an FPGA, area (µm²) and power (mW) of an ASIC."""
 
     dsp: ResourceDocument | None = None
@@ -64,7 +59,7 @@ class ResourcesDocument(_Document):
 Energy = Annotated[float, Field(ge=0, le=10**9)]
 
 
-class EnergyDocument(_Document):
+class EnergyDocument(Document):
     """Energies relative to one multiply-accumulate, and its own (pJ)."""
 
     dram: Energy = float(DEFAULT_TECHNOLOGY.dram)
@@ -75,7 +70,7 @@ class EnergyDocument(_Document):
     mac_pj: Energy = float(DEFAULT_TECHNOLOGY.mac_pj)
 
 
-class PlatformDocument(_Document):
+class PlatformDocument(Document):
     """A device as a platform file describes it."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
@@ -86,11 +81,9 @@ class PlatformDocument(_Document):
     cost_tables: Literal["maestro-28nm"] | None = None
 
 
-@cache
 def platform_names() -> tuple[str, ...]:
     """Names of the platforms that come with Ithaca."""
-    names = (entry.name for entry in files(_PACKAGE).iterdir())
-    return tuple(sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml")))
+    return packaged_names(_PACKAGE)
 
 
 def load_platform(name_or_path: str) -> Platform:
@@ -108,8 +101,7 @@ def load_platform(name_or_path: str) -> Platform:
         If there is no such platform, or its file is not a platform file.
     """
     if name_or_path in platform_names():
-        text = files(_PACKAGE).joinpath(f"{name_or_path}.yaml").read_text(encoding="utf-8")
-        return _platform(parse_yaml(text, name_or_path), name_or_path)
+        return _platform(parse_yaml(packaged_text(_PACKAGE, name_or_path), name_or_path), name_or_path)
     if not ("/" in name_or_path or "\\" in name_or_path or name_or_path.lower().endswith(PATH_ENDINGS)):
         known = ", ".join(platform_names())
         raise InputError(f"unknown platform {quoted(name_or_path)}; known: {known}; or a path to a .yaml file")
@@ -119,10 +111,7 @@ def load_platform(name_or_path: str) -> Platform:
 
 
 def _platform(document: Any, where: object) -> Platform:
-    try:
-        read = PlatformDocument.model_validate(document)
-    except ValidationError as error:
-        raise refuse_invalid(where, error, PlatformDocument) from None
+    read = validated(PlatformDocument, document, where)
     resources = {
         name: Resource(resource.total, fraction(resource.usable))
         for name in ResourcesDocument.model_fields

@@ -21,13 +21,14 @@ import re
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from ithaca.workloads.affine import Access
+from ithaca.workloads.documents import Document, validated
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
 from ithaca.workloads.nest import LoopNest, check_parameter
-from ithaca.workloads.reading import read_text, refuse_invalid
+from ithaca.workloads.reading import read_text
 from ithaca.workloads.statement import einsum_statement, names_in, parse_statement
 from ithaca.workloads.yaml_documents import parse_yaml
 
@@ -43,20 +44,18 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
 Names = Annotated[list[str], Field(max_length=MAX_LOOPS)]
 
 
-class KernelDocument(BaseModel):
+class KernelDocument(Document):
     """A loop nest as a kernel file describes it."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
     description: Annotated[str, Field(max_length=500)] = ""
     statement: str | None = None
     einsum: str | None = None
-    arrays: Names = []
-    loops: Names = []
+    arrays: Names = Field(default=[])
+    loops: Names = Field(default=[])
     extents: dict[str, int]
-    parameters: dict[str, int] = {}
-    untiled: Names = []
+    parameters: dict[str, int] = Field(default={})
+    untiled: Names = Field(default=[])
     simd: str | None = None
 
 
@@ -104,10 +103,7 @@ def kernel_nest(document: Any, where: object) -> LoopNest:
     InputError
         If it is no kernel document.
     """
-    try:
-        read = KernelDocument.model_validate(document)
-    except ValidationError as error:
-        raise refuse_invalid(where, error, KernelDocument) from None
+    read = validated(KernelDocument, document, where)
     try:
         return _nest(read)
     except InputError as error:

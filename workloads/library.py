@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
 from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.reading import packaged_names, packaged_text
 
 #: Endings of kernel files.
 PATH_ENDINGS = (".yaml", ".yml")
@@ -18,18 +18,16 @@ PATH_ENDINGS = (".yaml", ".yml")
 _PACKAGE = "ithaca.workloads.kernels"
 
 
-@cache
 def workload_names() -> tuple[str, ...]:
     """Names of the workloads that come with Ithaca."""
-    names = (entry.name for entry in files(_PACKAGE).iterdir())
-    return tuple(sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml")))
+    return packaged_names(_PACKAGE)
 
 
 @cache
 def _packaged(name: str) -> LoopNest:
     from ithaca.workloads.kernel_files import parse_kernel
 
-    return parse_kernel(files(_PACKAGE).joinpath(f"{name}.yaml").read_text(encoding="utf-8"), name)
+    return parse_kernel(packaged_text(_PACKAGE, name), name)
 
 
 class _Library(Mapping[str, LoopNest]):

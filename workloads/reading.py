@@ -9,6 +9,8 @@ import json
 import math
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -23,6 +25,18 @@ if TYPE_CHECKING:
 MAX_DIGITS = 300
 
 _PIECE = 2**20
+
+
+@cache
+def packaged_names(package: str) -> tuple[str, ...]:
+    """Names of the YAML files that come with Ithaca in a package, without their ending."""
+    names = (entry.name for entry in files(package).iterdir())
+    return tuple(sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml")))
+
+
+def packaged_text(package: str, name: str) -> str:
+    """One of them."""
+    return files(package).joinpath(f"{name}.yaml").read_text(encoding="utf-8")
 
 
 def read_text(path: Path, max_bytes: int) -> str:
@@ -132,6 +146,8 @@ def refuse_invalid(where: object, error: ValidationError, model: type[BaseModel]
         return refuse(where, f"{at} is missing; allowed: {', '.join(_fields(model, first['loc']))}")
     if first["type"] == "extra_forbidden":
         return refuse(where, f"{at} is unknown; allowed: {', '.join(_fields(model, first['loc']))}")
+    if isinstance(reason := first.get("ctx", {}).get("error"), InputError):  # of a validator that says it all
+        return refuse(f"{where}: {at}", reason)
     if first["type"] in ("model_type", "model_attributes_type", "dict_type"):
         return refuse(where, f"{at} is {quoted(first['input'])}; allowed: a mapping of names to values")
     allowed = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")

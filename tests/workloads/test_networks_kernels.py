@@ -8,12 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.networks.convolution import Convolution
-from ithaca.workloads.networks.feature_map import output_extent
-from ithaca.workloads.networks.matrix_product import matrix_product
+from ithaca.workloads.networks.operators import FeatureMap, KernelUse, convolution, matrix_product, output_extent
 from ithaca.workloads.networks.quantities import quantity
 
 extents = st.integers(1, 4)
+
+
+def convolved(batch: int, inputs: int, outputs: int, size: tuple[int, int], *window: tuple[int, int], **rest: int) -> KernelUse:
+    """The kernel of a convolution with an output of a size; window, stride and dilation follow."""
+    return convolution(FeatureMap(batch, inputs, 99, 99), FeatureMap(batch, outputs, *size), *window, **rest)
 
 
 @given(st.lists(st.tuples(extents, st.booleans(), st.booleans()), max_size=3), extents, extents, extents, st.integers(0, 3))
@@ -77,31 +80,29 @@ def test_output_extents_count_the_windows(extent: int, window: int, stride: int,
 def test_convolutions_count_their_operations(
     batch: int, groups: int, inputs: int, outputs: int, size: int, window: int, stride: int
 ) -> None:
-    convolution = Convolution(
-        batch, groups * inputs, groups * outputs, (size, size + 1), (window, 2), (stride, stride), groups=groups
-    )
-    layer = convolution.kernel_use().layer("l")
+    shape = (size, size + 1), (window, 2), (stride, stride)
+    layer = convolved(batch, groups * inputs, groups * outputs, *shape, groups=groups).layer("l")
     assert layer.operations == batch * groups * outputs * inputs * size * (size + 1) * window * 2
 
 
 def test_depthwise_convolutions_are_one_nest_over_all_channels() -> None:
-    use = Convolution(1, 32, 32, (8, 8), (3, 3), groups=32).kernel_use()
+    use = convolved(1, 32, 32, (8, 8), (3, 3), groups=32)
     assert (use.kernel, use.count) == ("depthwise_conv2d", 1)
-    doubled = Convolution(1, 32, 64, (8, 8), (3, 3), groups=32).kernel_use()
+    doubled = convolved(1, 32, 64, (8, 8), (3, 3), groups=32)
     assert (doubled.kernel, doubled.count) == ("depthwise_conv2d", 2)
-    single = Convolution(1, 1, 8, (8, 8), (3, 3), groups=1).kernel_use()
+    single = convolved(1, 1, 8, (8, 8), (3, 3), groups=1)
     assert (single.kernel, single.count) == ("conv2d", 1)
 
 
 def test_strides_and_dilations_count_only_where_there_is_a_choice() -> None:
-    row = Convolution(1, 4, 4, (1, 8), (1, 3), stride=(5, 2), dilation=(7, 3)).kernel_use()
+    row = convolved(1, 4, 4, (1, 8), (1, 3), (5, 2), (7, 3))
     assert (dict(row.sizes)["s"], dict(row.sizes)["d"]) == (2, 3)
-    point = Convolution(1, 4, 4, (1, 1), (1, 1), stride=(5, 2), dilation=(7, 3)).kernel_use()
+    point = convolved(1, 4, 4, (1, 1), (1, 1), (5, 2), (7, 3))
     assert (dict(point.sizes)["s"], dict(point.sizes)["d"]) == (1, 1)
     with pytest.raises(InputError, match="stride differs along rows and columns: 5 and 2"):
-        Convolution(1, 4, 4, (2, 8), (1, 3), stride=(5, 2)).kernel_use()
+        convolved(1, 4, 4, (2, 8), (1, 3), (5, 2))
     with pytest.raises(InputError, match="dilation differs along rows and columns: 7 and 3"):
-        Convolution(1, 4, 4, (2, 8), (3, 3), dilation=(7, 3)).kernel_use()
+        convolved(1, 4, 4, (2, 8), (3, 3), (1, 1), (7, 3))
 
 
 def test_quantities_are_exact() -> None:

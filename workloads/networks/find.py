@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
 from ithaca.workloads.networks.network import Network
+from ithaca.workloads.reading import packaged_names, packaged_text
 
 YAML_ENDINGS = (".yaml", ".yml")
 ONNX_ENDING = ".onnx"
@@ -17,11 +16,9 @@ ONNX_ENDING = ".onnx"
 _DATA = "ithaca.workloads.networks.data"
 
 
-@cache
 def network_names() -> tuple[str, ...]:
     """Names of the networks that come with Ithaca."""
-    names = (entry.name for entry in files(_DATA).iterdir())
-    return tuple(sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml")))
+    return packaged_names(_DATA)
 
 
 def find_network(text: str, sizes: Mapping[str, int] | None = None) -> Network:
@@ -50,8 +47,7 @@ def find_network(text: str, sizes: Mapping[str, int] | None = None) -> Network:
     from ithaca.workloads.networks.network_files import load_network_file, parse_network
 
     if text in network_names():
-        document = files(_DATA).joinpath(f"{text}.yaml").read_text(encoding="utf-8")
-        return parse_network(document, text, sizes)
+        return parse_network(packaged_text(_DATA, text), text, sizes)
     if ending in YAML_ENDINGS:
         return load_network_file(Path(text), sizes)
     known = ", ".join(network_names())

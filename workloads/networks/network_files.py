@@ -23,43 +23,170 @@ padding. ``output`` is the published size, at the parameters' own values, and is
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any
 
-from pydantic import ValidationError
+from pydantic import Field, PlainValidator, ValidationInfo
 
+from ithaca.workloads.documents import Document, validated
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
-from ithaca.workloads.networks.convolution import Convolution
-from ithaca.workloads.networks.documents import (
-    MAX_LAYERS,
-    OPERATORS,
-    BlockDocument,
-    ConvDocument,
-    DepthwiseDocument,
-    Document,
-    FeatureMapDocument,
-    GlobalPoolDocument,
-    KernelDocument,
-    LinearDocument,
-    NetworkDocument,
-    PoolDocument,
-)
-from ithaca.workloads.networks.feature_map import FeatureMap
-from ithaca.workloads.networks.kernel_use import KernelUse
-from ithaca.workloads.networks.matrix_product import matrix_product
 from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind, chosen_parameters, merge
+from ithaca.workloads.networks.operators import FeatureMap, KernelUse, convolution, matrix_product
 from ithaca.workloads.networks.quantities import quantity
-from ithaca.workloads.reading import read_text, refuse_invalid
+from ithaca.workloads.reading import read_text
 from ithaca.workloads.yaml_documents import parse_yaml
 
 #: Largest network file (bytes); the packaged ones have up to 5,000.
 MAX_BYTES = 262_144
 
-_Model = TypeVar("_Model", bound=Document)
+#: Most repetitions of a block, and most layers of a network.
+MAX_LAYERS = 10_000
+
+
+def _number(value: Any, parameters: Any, least: int = 1, pair: str = "") -> int:
+    if isinstance(value, str):
+        value = quantity(value, parameters)
+    elif isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 10**9:
+        raise ValueError(f"an integer from 0 to 10^9, or a product of parameters{pair}")
+    if value < least:
+        raise ValueError(f"at least {least}")
+    number: int = value
+    return number
+
+
+def _size(value: Any, info: ValidationInfo) -> int:
+    return _number(value, info.context)
+
+
+def _pair(value: Any, info: ValidationInfo, least: int = 1) -> tuple[int, int]:
+    rows, columns = value if isinstance(value, list) and len(value) == 2 else (value, value)
+    pair = ", or [rows, columns]"
+    return _number(rows, info.context, least, pair), _number(columns, info.context, least, pair)
+
+
+def _padding(value: Any, info: ValidationInfo) -> tuple[int, int]:
+    rows, columns = _pair(value, info, 0)
+    return 2 * rows, 2 * columns
+
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./-]{0,63}$")]
+ParameterName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,39}$")]
+
+#: An integer, or a product of integers and parameters (see `ithaca.workloads.networks.quantities`): its value.
+Size = Annotated[int, PlainValidator(_size)]
+
+#: One value for rows and columns, or both.
+Pair = Annotated[tuple[int, int], PlainValidator(_pair)]
+
+#: The same, of both sides together; the file gives that of one side.
+Padding = Annotated[tuple[int, int], PlainValidator(_padding)]
+
+
+class FeatureMapDocument(Document):
+    """The feature map a convolutional network starts with."""
+
+    batch: Size
+    channels: Size
+    height: Size
+    width: Size
+
+
+class NetworkDocument(Document):
+    """A network as a network file describes it; what depends on its parameters is read once they are known."""
+
+    name: Name
+    description: Annotated[str, Field(max_length=2_000)] = ""
+    source: Annotated[str, Field(max_length=2_000)] = ""
+    parameters: dict[ParameterName, Annotated[int, Field(ge=1, le=10**9)]] = Field(default={})
+    input: dict[str, Any] | None = None
+    layers: Annotated[list[dict[str, Any]], Field(min_length=1)]
+    elementwise: dict[str, Any] = Field(default={})
+
+
+class SizedDocument(Document):
+    """What of a network file depends on its parameters, besides the layers."""
+
+    input: FeatureMapDocument | None
+    elementwise: dict[Name, Size]
+
+
+class PoolDocument(Document):
+    """Pooling: no layer, but it changes the feature map. Without a stride the windows do not overlap."""
+
+    op: str
+    kernel: Pair
+    stride: Pair | None = None
+    padding: Padding = (0, 0)
+    output: Pair | None = None
+
+
+class DepthwiseDocument(Document):
+    """A convolution of every channel with a kernel of its own."""
+
+    op: str
+    name: Name
+    kernel: Pair
+    stride: Pair = (1, 1)
+    padding: Padding = (0, 0)
+    dilation: Pair = (1, 1)
+    output: Pair | None = None
+
+
+class ConvDocument(DepthwiseDocument):
+    """A convolution; ``side`` reads the feature map and leaves it to the next layer (a shortcut's projection)."""
+
+    channels: Size
+    groups: Size = 1
+    side: bool = False
+
+
+class GlobalPoolDocument(Document):
+    """Pooling to one element per channel."""
+
+    op: str
+
+
+class LinearDocument(Document):
+    """A fully connected layer over all elements of the feature map."""
+
+    op: str
+    name: Name
+    features: Size
+
+
+class KernelDocument(Document):
+    """A kernel of the workload library with the sizes of all its loops; the feature map stays as it is."""
+
+    op: str
+    name: Name
+    kernel: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+    sizes: dict[ParameterName, Size]
+    count: Size = 1
+
+
+class BlockDocument(Document):
+    """Layers under a common name, repeated if ``repeat`` is given: then numbered from ``first``."""
+
+    op: str
+    name: Name
+    repeat: Size | None = None
+    first: Annotated[int, Field(ge=0, le=MAX_LAYERS)] = 1
+    layers: Annotated[list[dict[str, Any]], Field(min_length=1)]
+
+
+#: What ``op`` of a layer may be.
+OPERATORS: dict[str, type[Document]] = {
+    "conv": ConvDocument,
+    "depthwise": DepthwiseDocument,
+    "pool": PoolDocument,
+    "global_pool": GlobalPoolDocument,
+    "linear": LinearDocument,
+    "kernel": KernelDocument,
+    "block": BlockDocument,
+}
 
 
 def load_network_file(path: Path, sizes: Mapping[str, int]) -> Network:
@@ -90,18 +217,18 @@ def parse_network(text: str, where: object, sizes: Mapping[str, int]) -> Network
     InputError
         If the text is no network file, or ``sizes`` are not its parameters.
     """
-    document = _validate(NetworkDocument, parse_yaml(text, where), where)
+    document = validated(NetworkDocument, parse_yaml(text, where), where)
     parameters = chosen_parameters(document.name, document.parameters, sizes)
-    reader = _Reader(where, parameters, published=parameters == document.parameters)
-    steps = list(islice(reader.steps(document.layers, "", ""), MAX_LAYERS + 1))
+    steps = list(islice(_steps(document.layers, f"{where}: ", "", parameters), MAX_LAYERS + 1))
     if len(steps) > MAX_LAYERS:
         raise refuse(where, f"layers, with blocks repeated, are more than {MAX_LAYERS}; allowed: at most {MAX_LAYERS}")
-    reader.check_names(steps)
-    layers = merge(reader.layers(steps, reader.input(document.input)))
+    _check_names(steps)
+    sized = validated(SizedDocument, document.model_dump(include={"input", "elementwise"}), where, parameters)
+    start = FeatureMap(**sized.input.model_dump()) if sized.input else None
+    layers = merge(_layers(steps, start, published=parameters == document.parameters))
     if not layers:
         raise refuse(where, "layers compute nothing; allowed: at least one conv, depthwise, linear or kernel")
-    omitted = ((name, reader.number(count, "elementwise", name)) for name, count in document.elementwise.items())
-    omissions = tuple(Omission(name, count, OmissionKind.ELEMENTWISE) for name, count in omitted)
+    omissions = tuple(Omission(name, count, OmissionKind.ELEMENTWISE) for name, count in sized.elementwise.items())
     description = "; ".join(part for part in (document.description, document.source) if part)
     return Network(document.name, layers, description, omissions, tuple(parameters.items()))
 
@@ -111,139 +238,75 @@ class _Step:
     """One operator of a file: its full name, empty where it makes no layer, and where in the file it stands."""
 
     name: str
-    at: str
+    where: str
     operator: Document
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """Reads the operators of one file; ``published`` says whether its ``output`` fields apply."""
+def _steps(entries: list[dict[str, Any]], path: str, prefix: str, parameters: Mapping[str, int]) -> Iterator[_Step]:
+    """The operators in the order they run, blocks written out."""
+    for index, entry in enumerate(entries):
+        where = f"{path}layers[{index}]"
+        op = entry.get("op")
+        if not isinstance(op, str) or op not in OPERATORS:
+            raise refuse(where, f"op is {quoted(op)}; allowed: {', '.join(OPERATORS)}")
+        operator = validated(OPERATORS[op], entry, where, parameters)
+        if not isinstance(operator, BlockDocument):
+            name = getattr(operator, "name", "")
+            yield _Step(prefix + name if name else "", where, operator)
+            continue
+        numbers: Iterable[int | str] = ("",)
+        if operator.repeat is not None:
+            numbers = range(operator.first, operator.first + operator.repeat)
+        for number in numbers:
+            yield from _steps(operator.layers, f"{where}.", f"{prefix}{operator.name}{number}.", parameters)
 
-    where: object
-    parameters: Mapping[str, int]
-    published: bool
 
-    def steps(self, entries: list[dict[str, Any]], prefix: str, path: str) -> Iterator[_Step]:
-        """The operators in the order they run, blocks written out."""
-        for index, entry in enumerate(entries):
-            at = f"{path}layers[{index}]"
-            operator = _operator(entry, f"{self.where}: {at}")
-            if not isinstance(operator, BlockDocument):
-                name = getattr(operator, "name", "")
-                yield _Step(prefix + name if name else "", at, operator)
-                continue
-            numbers: Iterable[int | str] = ("",)
-            if operator.repeat is not None:
-                numbers = range(operator.first, operator.first + self.number(operator.repeat, at, "repeat"))
-            for number in numbers:
-                yield from self.steps(operator.layers, f"{prefix}{operator.name}{number}.", f"{at}.")
+def _check_names(steps: Iterable[_Step]) -> None:
+    """Refuse two layers of one name: a user could not tell them apart."""
+    seen: set[str] = set()
+    for step in steps:
+        if step.name and step.name in seen:
+            raise refuse(f"{step.where}.name", f"makes a second layer {quoted(step.name)}; allowed: names that differ")
+        seen.add(step.name)
 
-    def check_names(self, steps: Iterable[_Step]) -> None:
-        """Refuse two layers of one name: a user could not tell them apart."""
-        seen: set[str] = set()
-        for step in steps:
-            if step.name and step.name in seen:
-                raise refuse(
-                    f"{self.where}: {step.at}.name", f"makes a second layer {quoted(step.name)}; allowed: names that differ"
-                )
-            seen.add(step.name)
 
-    def layers(self, steps: Iterable[_Step], feature_map: FeatureMap | None) -> Iterator[Layer]:
-        """What the operators compute, starting from ``feature_map``."""
-        for step in steps:
-            where = f"{self.where}: {step.at}"
-            with _at(where):
-                use, after = self._compute(step.operator, feature_map, step.at)
-                layer = use.layer(step.name) if use else None
-                if after is not None:
-                    self._check_published(step.operator, after, step.at)
-            if layer is not None:
-                yield layer
-            if not (isinstance(step.operator, ConvDocument) and step.operator.side):
-                feature_map = after
-
-    def input(self, document: FeatureMapDocument | None) -> FeatureMap | None:
-        """The feature map a network starts with."""
-        if document is None:
-            return None
-        return FeatureMap(*(self.number(getattr(document, name), "input", name) for name in FeatureMapDocument.model_fields))
-
-    def _compute(self, operator: Document, before: FeatureMap | None, at: str) -> tuple[KernelUse | None, FeatureMap | None]:
-        """The kernel of an operator, None if it has none, and the feature map after it."""
-        if isinstance(operator, KernelDocument):
-            sizes = tuple((name, self.number(size, f"{at}.sizes", name)) for name, size in operator.sizes.items())
-            return KernelUse(operator.kernel, sizes, self.number(operator.count, at, "count")), before
-        if before is None:
-            raise InputError("no feature map to read; allowed: input at the top of the file")
-        match operator:
-            case ConvDocument() | DepthwiseDocument():
-                window, padding = self._pair(operator.kernel, at, "kernel"), self._padding(operator.padding, at)
-                stride, dilation = self._pair(operator.stride, at, "stride"), self._pair(operator.dilation, at, "dilation")
-                outputs = groups = before.channels
-                if isinstance(operator, ConvDocument):
-                    outputs = self.number(operator.channels, at, "channels")
-                    groups = self.number(operator.groups, at, "groups")
-                after = replace(before.after(window, stride, dilation, padding), channels=outputs)
-                convolution = Convolution(before.batch, before.channels, outputs, after.size, window, stride, dilation, groups)
-                return convolution.kernel_use(), after
-            case PoolDocument():
-                window = self._pair(operator.kernel, at, "kernel")
-                stride = window if operator.stride is None else self._pair(operator.stride, at, "stride")
-                return None, before.after(window, stride, padding=self._padding(operator.padding, at))
-            case GlobalPoolDocument():
-                return None, replace(before, height=1, width=1)
-            case LinearDocument():
-                features = self.number(operator.features, at, "features")
-                use = matrix_product((before.batch, before.elements), (before.elements, features))
-                return use, FeatureMap(before.batch, features, 1, 1)
-        raise AssertionError(f"operator {type(operator).__name__} has no meaning")
-
-    def _check_published(self, operator: Document, after: FeatureMap, at: str) -> None:
-        if not self.published or not isinstance(operator, ConvDocument | DepthwiseDocument | PoolDocument):
-            return
-        if operator.output is not None and (published := self._pair(operator.output, at, "output")) != after.size:
-            stated, computed = ("×".join(map(str, size)) for size in (published, after.size))
-            raise InputError(f"output is {stated}; allowed: {computed}, as kernel, stride and padding make it")
-
-    def number(self, value: int | str, at: str, field: str, least: int = 1) -> int:
-        """The number that a field of the file means."""
+def _layers(steps: Iterable[_Step], feature_map: FeatureMap | None, *, published: bool) -> Iterator[Layer]:
+    """What the operators compute, starting from ``feature_map``; their ``output`` is checked where it applies."""
+    for step in steps:
+        operator = step.operator
         try:
-            number = quantity(value, self.parameters)
+            use, after = _compute(operator, feature_map)
+            layer = use.layer(step.name) if use else None
+            stated = getattr(operator, "output", None) if published else None
+            if stated is not None and after is not None and stated != after.size:
+                shown, computed = ("×".join(map(str, size)) for size in (stated, after.size))
+                raise InputError(f"output is {shown}; allowed: {computed}, as kernel, stride and padding make it")
         except InputError as error:
-            raise refuse(f"{self.where}: {at}.{field}", error) from None
-        if number < least:
-            raise refuse(f"{self.where}: {at}.{field}", f"is {number}; allowed: at least {least}")
-        return number
-
-    def _pair(self, value: int | str | list[int | str], at: str, field: str, least: int = 1) -> tuple[int, int]:
-        rows, columns = value if isinstance(value, list) else (value, value)
-        return self.number(rows, at, field, least), self.number(columns, at, field, least)
-
-    def _padding(self, value: int | str | list[int | str], at: str) -> tuple[int, int]:
-        """Padding of both sides together; the file gives that of one side."""
-        rows, columns = self._pair(value, at, "padding", 0)
-        return 2 * rows, 2 * columns
+            raise refuse(step.where, error) from None
+        if layer is not None:
+            yield layer
+        if not (isinstance(operator, ConvDocument) and operator.side):
+            feature_map = after
 
 
-@contextmanager
-def _at(where: str) -> Iterator[None]:
-    """Put the place in front of an error that does not name it yet."""
-    try:
-        yield
-    except InputError as error:
-        raise error if str(error).startswith(where) else refuse(where, error) from None
-
-
-def _operator(entry: dict[str, Any], where: str) -> Document:
-    """One operator, by its field ``op``."""
-    op = entry.get("op")
-    if not isinstance(op, str) or op not in OPERATORS:
-        raise refuse(where, f"op is {quoted(op)}; allowed: {', '.join(OPERATORS)}")
-    return _validate(OPERATORS[op], entry, where)
-
-
-def _validate(model: type[_Model], document: Any, where: object) -> _Model:
-    try:
-        return model.model_validate(document)
-    except ValidationError as error:
-        raise refuse_invalid(where, error, model) from None
+def _compute(operator: Document, before: FeatureMap | None) -> tuple[KernelUse | None, FeatureMap | None]:
+    """The kernel of an operator, None if it has none, and the feature map after it."""
+    if isinstance(operator, KernelDocument):
+        return KernelUse(operator.kernel, tuple(operator.sizes.items()), operator.count), before
+    if before is None:
+        raise InputError("no feature map to read; allowed: input at the top of the file")
+    match operator:
+        case DepthwiseDocument(kernel=window, stride=stride, dilation=dilation):
+            outputs = groups = before.channels
+            if isinstance(operator, ConvDocument):
+                outputs, groups = operator.channels, operator.groups
+            after = replace(before.after(window, stride, dilation, operator.padding), channels=outputs)
+            return convolution(before, after, window, stride, dilation, groups), after
+        case PoolDocument():
+            return None, before.after(operator.kernel, operator.stride or operator.kernel, padding=operator.padding)
+        case GlobalPoolDocument():
+            return None, replace(before, height=1, width=1)
+        case LinearDocument():
+            use = matrix_product((before.batch, before.elements), (before.elements, operator.features))
+            return use, FeatureMap(before.batch, operator.features, 1, 1)
+    raise AssertionError(f"operator {type(operator).__name__} has no meaning")

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
-from ithaca.workloads.networks.convolution import Convolution
-from ithaca.workloads.networks.feature_map import FeatureMap
-from ithaca.workloads.networks.kernel_use import KernelUse
-from ithaca.workloads.networks.matrix_product import matrix_product
 from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind, merge
 from ithaca.workloads.networks.onnx_model import OnnxModel, read_onnx
 from ithaca.workloads.networks.onnx_operators import REASONS, omission_kind
+from ithaca.workloads.networks.operators import FeatureMap, KernelUse, convolution, matrix_product
 
 if TYPE_CHECKING:
     from onnx import AttributeProto, NodeProto
@@ -101,7 +99,7 @@ def _convolution(model: OnnxModel, node: NodeProto, image: tuple[int, ...], weig
     stated = model.shapes.get(node.output[0], ())
     if stated and stated[2:] != after.size and all(isinstance(extent, int) for extent in stated):
         raise InputError(f"the model states an output of {list(stated)}, but its attributes make it {list(after.size)}")
-    return Convolution(before.batch, before.channels, weights[0], after.size, window, stride, dilation, groups).kernel_use()
+    return convolution(before, replace(after, channels=weights[0]), window, stride, dilation, groups)
 
 
 def _padding(
