@@ -1,21 +1,35 @@
-"""ONNX models as networks: Conv, Gemm and MatMul become layers, all else is listed."""
+"""ONNX models as networks: Conv, Gemm and MatMul become layers, all else is listed.
+
+Weights are not needed, so data kept outside the file is not looked for, and large tensors are
+dropped before shapes are inferred.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
-from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind, merge
-from ithaca.workloads.networks.onnx_model import OnnxModel, read_onnx
+from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind, chosen_parameters, merge
 from ithaca.workloads.networks.onnx_operators import REASONS, omission_kind
 from ithaca.workloads.networks.operators import FeatureMap, KernelUse, convolution, matrix_product
+from ithaca.workloads.reading import read_bytes
 
 if TYPE_CHECKING:
-    from onnx import AttributeProto, NodeProto
+    from onnx import GraphProto, ModelProto, NodeProto, ValueInfoProto
+
+#: Largest model file (bytes): protocol buffers end there.
+MAX_BYTES = 2**31 - 1
+
+#: Larger tensors are weights; smaller ones may hold shapes, which the inference of others needs.
+MAX_SHAPE_ELEMENTS = 1_024
+
+#: One per dimension: its extent, the symbol it is given as, or None where nothing is known.
+Shape = tuple[int | str | None, ...]
 
 #: The operators that become layers, and how many of their inputs are factors: what comes after is a bias.
 OPERATORS = {"Conv": 2, "Gemm": 2, "MatMul": 2}
@@ -45,7 +59,7 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
     InputError
         If the file is no ONNX model, a size none of its symbolic dimensions, or no node becomes a layer.
     """
-    model = read_onnx(path, sizes or {})
+    model = _read(path, sizes or {})
     layers: list[Layer] = []
     omitted: dict[tuple[str, OmissionKind, str], list[str]] = {}
     for index, node in enumerate(model.nodes):
@@ -69,7 +83,7 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
     return Network(path.stem, merge(layers), "ONNX model", omissions, model.parameters)
 
 
-def _kernel_use(model: OnnxModel, node: NodeProto) -> KernelUse:
+def _kernel_use(model: _Model, node: NodeProto) -> KernelUse:
     if len(node.input) < 2 or not node.output:
         raise InputError(f"{len(node.input)} inputs and {len(node.output)} outputs; allowed: at least 2 inputs and an output")
     left, right = (_extents(model, name) for name in node.input[:2])
@@ -78,20 +92,20 @@ def _kernel_use(model: OnnxModel, node: NodeProto) -> KernelUse:
     if node.op_type == "Gemm":
         if len(left) != 2 or len(right) != 2:
             raise InputError(f"factors of {len(left)} and {len(right)} dimensions; allowed: 2")
-        left = left[::-1] if _integer(node, "transA", 0) else left
-        right = right[::-1] if _integer(node, "transB", 0) else right
+        left = left[::-1] if _attribute(node, "transA", 0) else left
+        right = right[::-1] if _attribute(node, "transB", 0) else right
     return matrix_product(left, right)
 
 
-def _convolution(model: OnnxModel, node: NodeProto, image: tuple[int, ...], weights: tuple[int, ...]) -> KernelUse:
+def _convolution(model: _Model, node: NodeProto, image: tuple[int, ...], weights: tuple[int, ...]) -> KernelUse:
     """The kernel of a convolution (https://onnx.ai/onnx/operators/onnx__Conv.html)."""
     if len(image) != 4 or len(weights) != 4:
         raise InputError(f"convolution along {max(len(image) - 2, 0)} dimensions; allowed: 2")
-    groups = _integer(node, "group", 1)
+    groups = _attribute(node, "group", 1)
     before, window = FeatureMap(*image), (weights[2], weights[3])
     if groups < 1 or weights[1] * groups != before.channels:
         raise InputError(f"weights for {weights[1]} channels in {groups} groups, but {before.channels} input channels")
-    if _integers(node, "kernel_shape", list(window)) != list(window):
+    if _attribute(node, "kernel_shape", list(window)) != list(window):
         raise InputError("kernel_shape differs from the shape of the weights")
     stride, dilation = _pair(node, "strides"), _pair(node, "dilations")
     padding = _padding(node, before, window, stride, dilation)
@@ -106,26 +120,26 @@ def _padding(
     node: NodeProto, before: FeatureMap, window: tuple[int, int], stride: tuple[int, int], dilation: tuple[int, int]
 ) -> tuple[int, int]:
     """Elements of padding along rows and columns, both sides together."""
-    mode = _text(node, "auto_pad", "NOTSET")
+    mode = _attribute(node, "auto_pad", "NOTSET")
     if mode in ("SAME_UPPER", "SAME_LOWER"):
         # enough for ⌈extent / stride⌉ windows
         needed = zip(before.size, window, stride, dilation, strict=True)
         rows, columns = (max((-(-n // s) - 1) * s + d * (w - 1) + 1 - n, 0) for n, w, s, d in needed)
         return rows, columns
-    pads = _integers(node, "pads", [0, 0, 0, 0]) if mode == "NOTSET" else [0, 0, 0, 0]
+    pads = _attribute(node, "pads", [0, 0, 0, 0]) if mode == "NOTSET" else [0, 0, 0, 0]
     if mode not in ("NOTSET", "VALID") or len(pads) != 4:
         raise InputError(f"auto_pad is {quoted(mode)} and pads are {pads}; allowed: one of ONNX's modes, 4 pads")
     return pads[0] + pads[2], pads[1] + pads[3]
 
 
 def _pair(node: NodeProto, name: str) -> tuple[int, int]:
-    values = _integers(node, name, [1, 1])
+    values = _attribute(node, name, [1, 1])
     if len(values) != 2 or min(values) < 1:
         raise InputError(f"{name} are {values}; allowed: two positive integers")
     return values[0], values[1]
 
 
-def _extents(model: OnnxModel, tensor: str) -> tuple[int, ...]:
+def _extents(model: _Model, tensor: str) -> tuple[int, ...]:
     """The shape of a tensor, all of it known."""
     shape = model.shapes.get(tensor)
     if shape is None:
@@ -138,35 +152,24 @@ def _extents(model: OnnxModel, tensor: str) -> tuple[int, ...]:
     return tuple(extent for extent in shape if isinstance(extent, int))
 
 
-def _integer(node: NodeProto, name: str, default: int) -> int:
-    found = _attribute(node, name, "INT")
-    return default if found is None else int(found.i)
-
-
-def _integers(node: NodeProto, name: str, default: list[int]) -> list[int]:
-    found = _attribute(node, name, "INTS")
-    return default if found is None else list(found.ints)
-
-
-def _text(node: NodeProto, name: str, default: str) -> str:
-    found = _attribute(node, name, "STRING")
-    return default if found is None else found.s.decode(errors="replace")
-
-
-def _attribute(node: NodeProto, name: str, kind: str) -> AttributeProto | None:
-    """An attribute of a node, None if it has none of the name.
+def _attribute(node: NodeProto, name: str, default: int | str | list[int]) -> Any:
+    """An attribute of a node, an integer, a list of them or text.
 
     Raises
     ------
     InputError
-        If it is of another kind.
+        If it is of another kind than its default value.
     """
     from onnx import AttributeProto
 
-    found: AttributeProto | None = next((attribute for attribute in node.attribute if attribute.name == name), None)
-    if found is not None and found.type != AttributeProto.AttributeType.Value(kind):
+    found = next((attribute for attribute in node.attribute if attribute.name == name), None)
+    if found is None:
+        return default
+    kind, field = {int: ("INT", "i"), list: ("INTS", "ints"), str: ("STRING", "s")}[type(default)]
+    if found.type != AttributeProto.AttributeType.Value(kind):
         raise InputError(f"attribute {name} is of the wrong type; allowed: {kind}, as ONNX defines it")
-    return found
+    value = getattr(found, field)
+    return value.decode(errors="replace") if kind == "STRING" else type(default)(value)
 
 
 def _reason(node: NodeProto, kind: OmissionKind) -> str:
@@ -183,3 +186,118 @@ def _summary(omissions: tuple[Omission, ...]) -> str:
         if omission.kind is OmissionKind.UNSUPPORTED:
             return f"{omission.operator} {omission.sources[0]!r}: {omission.reason}"
     return "it has " + ", ".join(omission.operator for omission in omissions[:10])
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """What the importer needs of a model.
+
+    Attributes
+    ----------
+    nodes : tuple of onnx.NodeProto
+        In the order of the graph, functions of the model written out.
+    shapes : mapping of str to Shape
+        By tensor; a tensor of unknown rank is missing.
+    symbols : mapping of str to bool
+        The symbolic dimensions of the inputs, and whether each is a batch.
+    parameters : tuple of (str, int)
+        Those of them that have values, a batch by default 1.
+    """
+
+    nodes: tuple[NodeProto, ...]
+    shapes: Mapping[str, Shape]
+    symbols: Mapping[str, bool]
+    parameters: tuple[tuple[str, int], ...]
+
+
+def _read(path: Path, sizes: Mapping[str, int]) -> _Model:
+    """Read a model and infer its shapes, as far as they follow from those of its inputs.
+
+    A symbolic dimension without a name is called ``input[position]``; one that inputs only have first is a
+    batch, and 1 unless ``sizes`` says otherwise.
+    """
+    try:
+        from onnx import inliner, shape_inference
+    except ImportError:
+        raise InputError("ONNX models need the package onnx; install it with pip install 'ithaca[onnx]'") from None
+    model = _parse(path)
+    try:
+        _drop_weights(model.graph)
+        model = inliner.inline_local_functions(model)
+        symbols = _name_dimensions(model.graph)
+        parameters = _set_dimensions(model.graph, symbols, path, sizes)
+        graph = shape_inference.infer_shapes(model, data_prop=True).graph
+    except InputError:
+        raise
+    except Exception as error:  # the library raises whatever its C++ code throws
+        told = next(iter(str(error).splitlines()), type(error).__name__)
+        raise refuse(path, f"is no valid ONNX model: {told}; allowed: a file as exporters write it") from None
+    shapes: dict[str, Shape] = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
+    for value in (*graph.input, *graph.value_info, *graph.output):
+        if (shape := _shape(value)) is not None:
+            shapes[value.name] = shape
+    return _Model(tuple(graph.node), shapes, symbols, parameters)
+
+
+def _parse(path: Path) -> ModelProto:
+    from google.protobuf.message import DecodeError
+    from onnx import ModelProto
+
+    try:
+        model: ModelProto = ModelProto.FromString(read_bytes(path, MAX_BYTES))
+    except DecodeError:
+        raise refuse(path, "is no ONNX model, or not all of one; allowed: a file as exporters write it") from None
+    # other bytes can pass for a message with nothing in it
+    if not model.ir_version or not model.graph.node:
+        raise refuse(path, "is no ONNX model: it has no graph; allowed: a file as exporters write it")
+    return model
+
+
+def _drop_weights(graph: GraphProto) -> None:
+    """Replace large tensors by inputs of their shape: neither memory nor their data is needed."""
+    from onnx import helper
+
+    inputs = {value.name for value in graph.input}
+    kept = []
+    for tensor in graph.initializer:
+        if prod(tensor.dims) <= MAX_SHAPE_ELEMENTS and not tensor.external_data:
+            kept.append(tensor)
+        elif tensor.name not in inputs:
+            graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims)))
+    del graph.initializer[:]
+    graph.initializer.extend(kept)
+
+
+def _name_dimensions(graph: GraphProto) -> dict[str, bool]:
+    """The symbolic dimensions of the inputs, and whether each is a batch; gives a name to those without."""
+    symbols: dict[str, bool] = {}
+    for value in graph.input:
+        for position, dimension in enumerate(value.type.tensor_type.shape.dim):
+            if not dimension.dim_param and (not dimension.HasField("dim_value") or dimension.dim_value < 0):
+                dimension.dim_param = f"{value.name}[{position}]"
+            if dimension.dim_param:
+                symbols[dimension.dim_param] = symbols.get(dimension.dim_param, True) and position == 0
+    return symbols
+
+
+def _set_dimensions(
+    graph: GraphProto, symbols: Mapping[str, bool], path: Path, sizes: Mapping[str, int]
+) -> tuple[tuple[str, int], ...]:
+    """Give symbolic dimensions their values, in place; returns those that have one."""
+    values = chosen_parameters(path, dict.fromkeys(symbols, 1), sizes)
+    given = {name: value for name, value in values.items() if name in sizes or symbols[name]}
+    for tensor in (*graph.input, *graph.value_info, *graph.output):
+        for dimension in tensor.type.tensor_type.shape.dim:
+            if dimension.dim_param in given:
+                dimension.dim_value = given[dimension.dim_param]
+    return tuple(given.items())
+
+
+def _shape(value: ValueInfoProto) -> Shape | None:
+    tensor = value.type.tensor_type
+    if not tensor.HasField("shape"):
+        return None
+    return tuple(
+        dimension.dim_value if dimension.HasField("dim_value") else dimension.dim_param or None
+        for dimension in tensor.shape.dim
+    )
