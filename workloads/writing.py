@@ -22,15 +22,8 @@ from ithaca.workloads.signals import unbroken, undone
 def write_text_atomically(path: Path | str, text: str) -> None:
     """Write a text file (UTF-8) so that it holds either all of ``text`` or what it held before.
 
-    Links are followed, permissions of an existing file kept. A device or pipe
+    Its folder must exist. Links are followed, permissions of an existing file kept. A device or pipe
     (``/dev/stdout``) is written in place, since renaming over it would destroy it.
-
-    Parameters
-    ----------
-    path : Path or str
-        The file; its folder must exist.
-    text : str
-        Its new content.
 
     Raises
     ------
@@ -38,57 +31,28 @@ def write_text_atomically(path: Path | str, text: str) -> None:
         If the path is a directory or cannot be written.
     """
     with _one_line_errors(path):
-        target = Path(path).resolve()
-        if target.is_dir():
-            raise InputError(f"cannot write {path}: it is a directory; give the name of a file")
-        if target.exists() and not target.is_file():
+        target = _file(path)
+        if _is_device(target):
             target.write_bytes(text.encode())
             return
-        _need_parent(target, path)
-        temporary = _temporary_sibling(target)
-
-        def remove() -> None:
-            temporary.unlink(missing_ok=True)
-
-        try:
-            with undone(remove):
-                _write_new(temporary, text)
-                if target.exists():
-                    shutil.copymode(target, temporary)
-                temporary.replace(target)
-        except BaseException:
-            remove()
-            raise
+        with _temporary(target) as temporary:
+            _write_new(temporary, text)
+            if target.exists():
+                shutil.copymode(target, temporary)
+            temporary.replace(target)
         _sync_folder(target.parent)
 
 
 def check_writable(path: Path | str) -> None:
-    """Refuse a path that `write_text_atomically` could not write, before any work is done for it.
-
-    Raises
-    ------
-    InputError
-        If the path is a directory, its folder does not exist, or writing there is not allowed.
-    """
+    """Refuse a path that `write_text_atomically` could not write, before any work is done for it."""
     with _one_line_errors(path):
-        target = Path(path).resolve()
-        if target.is_dir():
-            raise InputError(f"cannot write {path}: it is a directory; give the name of a file")
-        if target.exists() and not target.is_file():
-            return
-        _need_parent(target, path)
-        if not os.access(target.parent, os.W_OK | os.X_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        target = _file(path)
+        if not _is_device(target):
+            _need_access(target.parent)
 
 
 def check_folder(folder: Path | str, names: Iterable[str]) -> None:
-    """Refuse a folder of files of some names that `write_folder` could not write, before any work is done for it.
-
-    Raises
-    ------
-    InputError
-        If it is a file, cannot be made or written, or a file's place is taken by a directory.
-    """
+    """Refuse a folder of files of some names that `write_folder` could not write, before any work is done for it."""
     with _one_line_errors(folder):
         target = Path(folder).resolve()
         if target.exists() and not target.is_dir():
@@ -97,23 +61,15 @@ def check_folder(folder: Path | str, names: Iterable[str]) -> None:
             if (target / name).is_dir():
                 raise InputError(f"cannot write {folder}: {name} in it is a directory")
         _need_parent(target, folder)
-        if not os.access(target if target.exists() else target.parent, os.W_OK | os.X_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+        _need_access(target if target.exists() else target.parent)
 
 
 def write_folder(folder: Path | str, files: Mapping[str, str | bytes]) -> None:
-    """Write a folder of files: all of them or none.
+    """Write a folder of files, content by name: all of them or none.
 
-    A new folder is built beside its place and renamed. In an existing one the files replace
-    those of the same names, and are put back should that fail half-way; other files stay.
-    Files that start with ``#!`` become executable.
-
-    Parameters
-    ----------
-    folder : Path or str
-        The folder; the one that contains it must exist.
-    files : mapping of str to str or bytes
-        Content by file name; text is written as UTF-8.
+    A new folder is built beside its place, in a folder that must exist, and renamed. In an existing one the
+    files replace those of the same names, and are put back should that fail half-way; other files stay. Text
+    is written as UTF-8; files that start with ``#!`` become executable.
 
     Raises
     ------
@@ -124,25 +80,16 @@ def write_folder(folder: Path | str, files: Mapping[str, str | bytes]) -> None:
     with _one_line_errors(folder):
         target = Path(folder).resolve()
         # Inside an existing folder, lest a rename cross file systems where it is a mount point.
-        staging = _temporary_sibling(target / "any" if target.exists() else target)
-
-        def remove() -> None:
-            # Gone already if it was renamed; otherwise it holds what is not wanted any more.
-            shutil.rmtree(staging, ignore_errors=True)
-
-        try:
-            with undone(remove):
-                staging.mkdir()
-                for name, text in files.items():
-                    _write_new(staging / name, text)
-                _sync_folder(staging)
-                if target.exists():
-                    with unbroken():
-                        _move_into(staging, target, tuple(files))
-                else:
-                    staging.rename(target)
-        finally:
-            remove()
+        with _temporary(target / "any" if target.exists() else target) as staging:
+            staging.mkdir()
+            for name, text in files.items():
+                _write_new(staging / name, text)
+            _sync_folder(staging)
+            if target.exists():
+                with unbroken():
+                    _move_into(staging, target, tuple(files))
+            else:
+                staging.rename(target)
         _sync_folder(target.parent)
 
 
@@ -185,9 +132,42 @@ def _sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def _temporary_sibling(path: Path) -> Path:
+@contextmanager
+def _temporary(path: Path) -> Iterator[Path]:
+    """A path beside another one; what is written there and not renamed is removed on every way out."""
     # Its own short name: one derived from the target's could exceed the longest name allowed.
-    return path.with_name(f".ithaca-{secrets.token_hex(6)}.tmp")
+    temporary = path.with_name(f".ithaca-{secrets.token_hex(6)}.tmp")
+
+    def remove() -> None:
+        if temporary.is_dir():
+            shutil.rmtree(temporary, ignore_errors=True)
+        else:
+            temporary.unlink(missing_ok=True)
+
+    try:
+        with undone(remove):
+            yield temporary
+    finally:
+        remove()
+
+
+def _file(path: Path | str) -> Path:
+    """The file that a path means, which can be written as far as its kind and folder say."""
+    target = Path(path).resolve()
+    if target.is_dir():
+        raise InputError(f"cannot write {path}: it is a directory; give the name of a file")
+    if not _is_device(target):
+        _need_parent(target, path)
+    return target
+
+
+def _is_device(target: Path) -> bool:
+    return target.exists() and not target.is_file()
+
+
+def _need_access(folder: Path) -> None:
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def _need_parent(target: Path, given: Path | str) -> None:
