@@ -32,41 +32,20 @@ OBJECTIVE = "latency"
 
 @dataclass(frozen=True)
 class Request:
-    """What a command was asked to solve.
+    """What a command was asked to solve."""
 
-    Attributes
-    ----------
-    nest, data, platform : LoopNest, DataType, Platform
-        Workload, data type and device.
-    limits : mapping of str to Fraction
-        Limits that replace or extend the platform's.
-    objective : Objective
-        What to minimise.
-    edition : Edition
-        Statement of the cost model.
-    dataflow : tuple of str or None
-        The dataflow; None for all.
-    permutation : str or None
-        The permutation; None for all.
-    descriptor : Path or None
-        A published description to solve instead of derived designs.
-    include_unbuildable : bool
-        Whether to consider designs that HLS cannot build.
-    space : SpaceOptions
-        Restrictions of the design space.
-    """
-
+    #: Workload, data type and device.
     nest: LoopNest
     data: DataType
     platform: Platform
-    limits: Mapping[str, Fraction]
-    objective: Objective
-    edition: Edition
-    dataflow: tuple[str, ...] | None = None
-    permutation: str | None = None
-    descriptor: Path | None = None
-    include_unbuildable: bool = False
-    space: SpaceOptions = field(default_factory=SpaceOptions)
+    limits: Mapping[str, Fraction]  #: Limits that replace or extend the platform's
+    objective: Objective  #: What to minimise
+    edition: Edition  #: Statement of the cost model
+    dataflow: tuple[str, ...] | None = None  #: The dataflow; None for all
+    permutation: str | None = None  #: The permutation; None for all
+    descriptor: Path | None = None  #: A published description to solve instead of derived designs
+    include_unbuildable: bool = False  #: Whether to consider designs that HLS cannot build
+    space: SpaceOptions = field(default_factory=SpaceOptions)  #: Restrictions of the design space
 
     @property
     def provenance(self) -> dict[str, str]:

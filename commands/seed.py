@@ -94,21 +94,11 @@ def seed(
 
 @dataclass(frozen=True)
 class Origin:
-    """What seeds are grown from.
+    """What seeds are grown from."""
 
-    Attributes
-    ----------
-    problem : Problem
-        The design, with limits and objective.
-    configuration : Configuration
-        The configuration to begin with.
-    others : tuple of Point
-        Configurations of other designs of the same result; only a table can hold them.
-    """
-
-    problem: Problem
-    configuration: Configuration
-    others: tuple[Point, ...] = ()
+    problem: Problem  #: The design, with limits and objective
+    configuration: Configuration  #: The configuration to begin with
+    others: tuple[Point, ...] = ()  #: Configurations of other designs of the same result; only a table can hold them
 
 
 def is_result(source: str) -> bool:

@@ -38,18 +38,10 @@ SIZE, LIMIT = "size.", "limit."
 
 @dataclass(frozen=True)
 class Variation:
-    """One ``--vary``.
+    """One ``--vary``."""
 
-    Attributes
-    ----------
-    axis : Axis
-        Its values, read and checked.
-    change : callable
-        Puts one of them into a request.
-    """
-
-    axis: Axis
-    change: Change
+    axis: Axis  #: Its values, read and checked
+    change: Change  #: Puts one of them into a request
 
 
 def parse_variations(texts: Sequence[str], request: Request, given: Collection[str]) -> tuple[Variation, ...]:

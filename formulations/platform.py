@@ -15,18 +15,10 @@ DEFAULT_USABLE = Fraction(7, 10)
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """One kind of resource.
+    """One kind of resource."""
 
-    Attributes
-    ----------
-    total : int
-        How many the device has.
-    usable : Fraction
-        Share of them a design may use, in (0, 1].
-    """
-
-    total: int
-    usable: Fraction = DEFAULT_USABLE
+    total: int  #: How many the device has
+    usable: Fraction = DEFAULT_USABLE  #: Share of them a design may use, in (0, 1]
 
     @property
     def limit(self) -> Fraction:
@@ -36,23 +28,12 @@ class Resource:
 
 @dataclass(frozen=True)
 class Platform:
-    """A device.
+    """A device."""
 
-    Attributes
-    ----------
-    name : str
-        Name on the command line.
-    description : str
-        Vendor and part.
-    technology : Technology
-        Its clock, energies, and area and power regressions.
-    resources : mapping of str to Resource
-        By metric name: dsp, bram18k, area, power; others (uram) are recorded but limit nothing yet.
-    """
-
-    name: str
-    description: str
-    technology: Technology
+    name: str  #: Name on the command line
+    description: str  #: Vendor and part
+    technology: Technology  #: Its clock, energies, and area and power regressions
+    #: By metric name: dsp, bram18k, area, power; others (uram) are recorded but limit nothing yet.
     resources: Mapping[str, Resource]
 
     @property

@@ -40,44 +40,23 @@ INFEASIBLE = 1e100
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """An integer that a search tool may choose.
+    """An integer that a search tool may choose."""
 
-    Attributes
-    ----------
-    name : str
-        Its name.
-    low, high : int
-        Smallest and largest value.
-    quantity : str
-        The quantity it stands for.
-    exponent : bool
-        Whether the quantity is 2 to the power of it.
-    """
-
-    name: str
+    name: str  #: Its name
+    #: Smallest and largest value.
     low: int
     high: int
-    quantity: str
-    exponent: bool
+    quantity: str  #: The quantity it stands for
+    exponent: bool  #: Whether the quantity is 2 to the power of it
 
 
 @dataclass(frozen=True)
 class ParameterSpace:
-    """The parameters of a design, and how they become configurations.
+    """The parameters of a design, and how they become configurations."""
 
-    Attributes
-    ----------
-    problem : Problem
-        The design with its limits and objective.
-    parameters : tuple of Parameter
-        In a fixed order, that of `Design.parameters`.
-    fixes : Repair
-        The rule of repair.
-    """
-
-    problem: Problem
-    parameters: tuple[Parameter, ...]
-    fixes: Repair
+    problem: Problem  #: The design with its limits and objective
+    parameters: tuple[Parameter, ...]  #: In a fixed order, that of `Design.parameters`
+    fixes: Repair  #: The rule of repair
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -15,18 +15,10 @@ from ithaca.workloads.errors import InputError
 
 @dataclass(frozen=True)
 class Seeds:
-    """Start configurations of one design.
+    """Start configurations of one design."""
 
-    Attributes
-    ----------
-    space : ParameterSpace
-        The design's parameters.
-    configurations : tuple of Configuration
-        The configurations, the one to try first first.
-    """
-
-    space: ParameterSpace
-    configurations: tuple[Configuration, ...]
+    space: ParameterSpace  #: The design's parameters
+    configurations: tuple[Configuration, ...]  #: The configurations, the one to try first first
 
     @property
     def parameters(self) -> tuple[dict[str, int], ...]:

@@ -31,49 +31,23 @@ BRAM_WIDTH, BRAM_DEPTH = 36, 512
 
 @dataclass(frozen=True, slots=True)
 class ModuleCost:
-    """Cost of one I/O module.
+    """Cost of one I/O module."""
 
-    Attributes
-    ----------
-    transfer : number
-        Cycles per tile on the DRAM side (`inter` for a buffer).
-    per_tile : number
-        Cycles per tile in steady state.
-    total : number
-        ``per_tile`` times the tiles of a run.
-    """
-
-    transfer: Any
-    per_tile: Any
-    total: Any
+    transfer: Any  #: Cycles per tile on the DRAM side (`inter` for a buffer)
+    per_tile: Any  #: Cycles per tile in steady state
+    total: Any  #: ``per_tile`` times the tiles of a run
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Where costs were evaluated: a design, its quantities, and in what terms.
+    """Where costs were evaluated: a design, its quantities, and in what terms."""
 
-    Attributes
-    ----------
-    array : SystolicArray
-        The design.
-    values : mapping of str to number
-        A number per quantity.
-    data : DataType
-        Word size and DSP cost.
-    numbers : NumberSystem
-        The system the values belong to.
-    technology : Technology
-        Clock and energies.
-    buffers : mapping of str to int
-        Words that the buffers of an I/O group (or those of a PE, `ACCUMULATORS`) hold at least.
-    """
-
-    array: SystolicArray
-    values: Mapping[str, Any]
-    data: DataType
-    numbers: NumberSystem
-    technology: Technology
-    buffers: Mapping[str, int]
+    array: SystolicArray  #: The design
+    values: Mapping[str, Any]  #: A number per quantity
+    data: DataType  #: Word size and DSP cost
+    numbers: NumberSystem  #: The system the values belong to
+    technology: Technology  #: Clock and energies
+    buffers: Mapping[str, int]  #: Words that the buffers of an I/O group (or those of a PE, `ACCUMULATORS`) hold at least
 
     def value(self, expression: Expression) -> Any:
         """Value of an expression over quantities."""

@@ -120,27 +120,13 @@ class HeadDocument(Document):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What all designs of a result share.
+    """What all designs of a result share."""
 
-    Attributes
-    ----------
-    nest : LoopNest
-        The loop nest, with extents.
-    data : DataType
-        The type of all tensors.
-    edition : Edition
-        The statement of the cost model.
-    options : SpaceOptions
-        Restrictions of the design space.
-    technology : Technology
-        Clock and energies of the platform.
-    """
-
-    nest: LoopNest
-    data: DataType
-    edition: Edition
-    options: SpaceOptions
-    technology: Technology
+    nest: LoopNest  #: The loop nest, with extents
+    data: DataType  #: The type of all tensors
+    edition: Edition  #: The statement of the cost model
+    options: SpaceOptions  #: Restrictions of the design space
+    technology: Technology  #: Clock and energies of the platform
 
 
 class SystolicFamily:

@@ -18,18 +18,10 @@ from ithaca.workloads.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class CostMetric(Metric):
-    """A metric of systolic arrays.
+    """A metric of systolic arrays."""
 
-    Attributes
-    ----------
-    compute : callable
-        Its value, in the number system of the costs.
-    silicon_only : bool
-        Whether it is known only where area and power regressions hold.
-    """
-
-    compute: Callable[[Costs], Any]
-    silicon_only: bool = False
+    compute: Callable[[Costs], Any]  #: Its value, in the number system of the costs
+    silicon_only: bool = False  #: Whether it is known only where area and power regressions hold
 
     def known(self, technology: Technology) -> bool:
         """Whether a technology says enough to compute the metric."""

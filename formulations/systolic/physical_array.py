@@ -17,28 +17,15 @@ ACCUMULATORS = "PE"
 
 @dataclass(frozen=True, slots=True)
 class PhysicalArray:
-    """The given parts of an array; what is not given is free.
+    """The given parts of an array; what is not given is free."""
 
-    Attributes
-    ----------
-    lanes : tuple of (str, int)
-        PEs along space loops.
-    simd : int or None
-        The SIMD factor.
-    packs : tuple of (str, int)
-        Data packing factors (port widths in words) by I/O group.
-    buffers : tuple of (str, int)
-        Words that the buffers of an I/O group hold at least; `ACCUMULATORS` names those of a PE.
-        A larger tile makes them larger.
-    idle_lanes : int
-        Up to so many lanes may lie along a space loop even if most of them have no work.
-    """
-
-    lanes: tuple[tuple[str, int], ...] = ()
-    simd: int | None = None
-    packs: tuple[tuple[str, int], ...] = ()
+    lanes: tuple[tuple[str, int], ...] = ()  #: PEs along space loops
+    simd: int | None = None  #: The SIMD factor
+    packs: tuple[tuple[str, int], ...] = ()  #: Data packing factors (port widths in words) by I/O group
+    #: Words that the buffers of an I/O group hold at least; `ACCUMULATORS` names those of a PE. A larger tile makes them
+    #: larger.
     buffers: tuple[tuple[str, int], ...] = ()
-    idle_lanes: int = 0
+    idle_lanes: int = 0  #: Up to so many lanes may lie along a space loop even if most of them have no work
 
     def given(self, array: SystolicArray) -> dict[str, int]:
         """The quantities that are given, by name."""

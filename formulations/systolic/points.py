@@ -34,21 +34,11 @@ _Designs = dict[tuple[object, ...], SystolicArray]
 
 @dataclass(frozen=True)
 class Point:
-    """A configuration of one design.
+    """A configuration of one design."""
 
-    Attributes
-    ----------
-    array : SystolicArray
-        The design.
-    nest : LoopNest
-        The loop nest, with extents.
-    tiling : Tiling
-        Tile factors and packs.
-    """
-
-    array: SystolicArray
-    nest: LoopNest
-    tiling: Tiling
+    array: SystolicArray  #: The design
+    nest: LoopNest  #: The loop nest, with extents
+    tiling: Tiling  #: Tile factors and packs
 
     @cached_property
     def quantities(self) -> dict[str, Fraction]:

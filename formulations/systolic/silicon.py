@@ -27,25 +27,14 @@ L1_BLOCK, L2_BLOCK = 64, 32_768
 
 @dataclass(frozen=True, slots=True)
 class Silicon:
-    """What the regressions are functions of.
+    """What the regressions are functions of."""
 
-    Attributes
-    ----------
-    pes : number
-        Number of PEs.
-    lanes : number
-        Multipliers per PE, each with an adder.
-    l1, l2 : number
-        Blocks of private memory per PE, and of shared memory.
-    bandwidth : number
-        Words that all DRAM modules together move per cycle.
-    """
-
-    pes: Any
-    lanes: Any
+    pes: Any  #: Number of PEs
+    lanes: Any  #: Multipliers per PE, each with an adder
+    #: Blocks of private memory per PE, and of shared memory.
     l1: Any
     l2: Any
-    bandwidth: Any
+    bandwidth: Any  #: Words that all DRAM modules together move per cycle
 
 
 def silicon(costs: Costs) -> Silicon:

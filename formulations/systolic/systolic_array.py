@@ -57,111 +57,48 @@ class Epilogue(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """The legal data packing factors of an I/O group (words).
+    """The legal data packing factors of an I/O group (words)."""
 
-    Attributes
-    ----------
-    multiple_of : Expression
-        The factor is a power of two and a multiple of this (the SIMD factor, or 1).
-    last : Expression
-        It divides this, the last dimension of the data tile (words).
-    max_bytes : int
-        It spans at most this many bytes, but never fewer than ``multiple_of`` words.
-    """
-
-    multiple_of: Expression
-    last: Expression
-    max_bytes: int
+    multiple_of: Expression  #: The factor is a power of two and a multiple of this (the SIMD factor, or 1)
+    last: Expression  #: It divides this, the last dimension of the data tile (words)
+    max_bytes: int  #: It spans at most this many bytes, but never fewer than ``multiple_of`` words
 
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """One level of an I/O group, in one direction.
+    """One level of an I/O group, in one direction."""
 
-    Attributes
-    ----------
-    name : str
-        ``<group>_IO_L<level>_<in|out>``.
-    level : int
-        1 is next to the PEs.
-    direction : Direction
-        Copy-in or copy-out.
-    instances : Expression
-        How many such modules there are.
-    tiles : Expression
-        How many data tiles each of its buffers handles in a run.
-    buffer, dram : bool
-        Whether it holds the group's buffer; whether it accesses DRAM. Both, one or none.
-    chain : Expression
-        Lanes of the loop along which the buffer modules are chained.
-    intra : Expression
-        Cycles per tile between buffer and PEs (buffer modules only).
-    serialized : bool
-        Whether its data lie contiguously in DRAM (DRAM modules only).
-    prologue : bool
-        Whether it works before the first tile is complete.
-    epilogue : Epilogue
-        What it does after the last tile.
-    extra_words : Expression
-        Words per tile that the edition adds to its off-chip words.
-    """
-
-    name: str
-    level: int
-    direction: Direction
-    instances: Expression
-    tiles: Expression
+    name: str  #: ``<group>_IO_L<level>_<in|out>``
+    level: int  #: 1 is next to the PEs
+    direction: Direction  #: Copy-in or copy-out
+    instances: Expression  #: How many such modules there are
+    tiles: Expression  #: How many data tiles each of its buffers handles in a run
+    #: Whether it holds the group's buffer; whether it accesses DRAM. Both, one or none.
     buffer: bool
     dram: bool
-    chain: Expression = ONE
-    intra: Expression = ZERO
-    serialized: bool = False
-    prologue: bool = False
-    epilogue: Epilogue = Epilogue.NONE
-    extra_words: Expression = ZERO
+    chain: Expression = ONE  #: Lanes of the loop along which the buffer modules are chained
+    intra: Expression = ZERO  #: Cycles per tile between buffer and PEs (buffer modules only)
+    serialized: bool = False  #: Whether its data lie contiguously in DRAM (DRAM modules only)
+    prologue: bool = False  #: Whether it works before the first tile is complete
+    epilogue: Epilogue = Epilogue.NONE  #: What it does after the last tile
+    extra_words: Expression = ZERO  #: Words per tile that the edition adds to its off-chip words
 
 
 @dataclass(frozen=True, slots=True)
 class IOGroup:
-    """The modules that move one array in one role.
+    """The modules that move one array in one role."""
 
-    Attributes
-    ----------
-    name : str
-        Array name, with ``_1`` or ``_drain`` where needed; names the pack.
-    array : str
-        The array moved.
-    role : Role
-        Read-only, flow or drain.
-    exterior : bool
-        Whether PEs hand the data to their neighbours.
-    size : Expression
-        Words of one data tile (one buffer).
-    last : Expression
-        Words of its last dimension.
-    count : Expression
-        How many buffers there are.
-    double_buffered : bool
-        Whether each buffer is doubled.
-    locally_reducing : bool
-        Whether its buffers accumulate themselves.
-    packing : Packing
-        Legal data packing factors.
-    modules : tuple of Module
-        From the PEs towards DRAM; empty where data never leave the PEs.
-    """
-
-    name: str
-    array: str
-    role: Role
-    exterior: bool
-    size: Expression
-    last: Expression
-    count: Expression
-    double_buffered: bool
-    locally_reducing: bool
-    packing: Packing
-    modules: tuple[Module, ...]
+    name: str  #: Array name, with ``_1`` or ``_drain`` where needed; names the pack
+    array: str  #: The array moved
+    role: Role  #: Read-only, flow or drain
+    exterior: bool  #: Whether PEs hand the data to their neighbours
+    size: Expression  #: Words of one data tile (one buffer)
+    last: Expression  #: Words of its last dimension
+    count: Expression  #: How many buffers there are
+    double_buffered: bool  #: Whether each buffer is doubled
+    locally_reducing: bool  #: Whether its buffers accumulate themselves
+    packing: Packing  #: Legal data packing factors
+    modules: tuple[Module, ...]  #: From the PEs towards DRAM; empty where data never leave the PEs
 
     @property
     def pack(self) -> Expression:
@@ -176,76 +113,38 @@ class IOGroup:
 
 @dataclass(frozen=True, slots=True)
 class ProcessingElement:
-    """The PEs of the array.
+    """The PEs of the array."""
 
-    Attributes
-    ----------
-    count : Expression
-        Number of PEs.
-    simd : Expression
-        MAC units per PE.
-    trips : Expression
-        Cycles of work per tile.
-    tiles : Expression
-        Tiles in a run.
-    moves : Expression
-        Cycles of a run spent on loading and storing partial sums.
-    accumulators : Expression or None
-        Words of the PE's accumulator buffer; None where it has none. With it, the product of
-        the latency hiding factors must cover the accumulator latency.
-    outputs : Expression
-        Accumulators that work at a time, and the width of their buffer (words): the SIMD factor
-        where the SIMD loop is parallel, 1 where it reduces and its products are summed up first.
-    """
-
-    count: Expression
-    simd: Expression
-    trips: Expression
-    tiles: Expression
-    moves: Expression
+    count: Expression  #: Number of PEs
+    simd: Expression  #: MAC units per PE
+    trips: Expression  #: Cycles of work per tile
+    tiles: Expression  #: Tiles in a run
+    moves: Expression  #: Cycles of a run spent on loading and storing partial sums
+    #: Words of the PE's accumulator buffer; None where it has none. With it, the product of the latency hiding factors must
+    #: cover the accumulator latency.
     accumulators: Expression | None
+    #: Accumulators that work at a time, and the width of their buffer (words): the SIMD factor where the SIMD loop is parallel,
+    #: 1 where it reduces and its products are summed up first.
     outputs: Expression = ONE
 
 
 @dataclass(frozen=True, slots=True)
 class SystolicArray:
-    """A design: one dataflow and permutation of one loop nest, in symbols.
+    """A design: one dataflow and permutation of one loop nest, in symbols."""
 
-    Attributes
-    ----------
-    workload : str
-        Name of the loop nest.
-    dataflow : tuple of str
-        The loops mapped to space.
-    permutation : str
-        The array whose reuse loops are innermost.
-    edition : Edition
-        The statement of the cost model it follows.
-    band, untiled : tuple of str
-        Tiled loops, and loops that run inside the PE.
-    order : tuple of str
-        The array-partitioning loops, outermost first.
-    simd_loop : str
-        The loop vectorised inside a PE.
-    groups : tuple of IOGroup
-        In the order read-only arrays, flow, drain.
-    pe : ProcessingElement
-        The processing elements.
-    sequential : tuple of str
-        Band loops that reduce and are not vectorised. Their iterations wait for each other's sums,
-        so they hide no latency: their t2 is 1.
-    """
-
-    workload: str
-    dataflow: tuple[str, ...]
-    permutation: str
-    edition: Edition
+    workload: str  #: Name of the loop nest
+    dataflow: tuple[str, ...]  #: The loops mapped to space
+    permutation: str  #: The array whose reuse loops are innermost
+    edition: Edition  #: The statement of the cost model it follows
+    #: Tiled loops, and loops that run inside the PE.
     band: tuple[str, ...]
     untiled: tuple[str, ...]
-    order: tuple[str, ...]
-    simd_loop: str
-    groups: tuple[IOGroup, ...]
-    pe: ProcessingElement
+    order: tuple[str, ...]  #: The array-partitioning loops, outermost first
+    simd_loop: str  #: The loop vectorised inside a PE
+    groups: tuple[IOGroup, ...]  #: In the order read-only arrays, flow, drain
+    pe: ProcessingElement  #: The processing elements
+    #: Band loops that reduce and are not vectorised. Their iterations wait for each other's sums, so they hide no latency:
+    #: their t2 is 1.
     sequential: tuple[str, ...] = ()
 
     @property

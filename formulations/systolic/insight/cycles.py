@@ -16,39 +16,20 @@ PES = "PE"
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """Something that works all through the main phase.
+    """Something that works all through the main phase."""
 
-    Attributes
-    ----------
-    name : str
-        `PES`, or the name of an I/O module.
-    cycles : Fraction
-        How long it works (cycles); for a buffer that waits for the PEs, how long its transfers take.
-    takes : Fraction
-        The same, for the PEs with the cycles in which the buffers that feed them swap.
-    """
-
-    name: str
-    cycles: Fraction
-    takes: Fraction
+    name: str  #: `PES`, or the name of an I/O module
+    cycles: Fraction  #: How long it works (cycles); for a buffer that waits for the PEs, how long its transfers take
+    takes: Fraction  #: The same, for the PEs with the cycles in which the buffers that feed them swap
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """What the main phase lasts for.
+    """What the main phase lasts for."""
 
-    Attributes
-    ----------
-    first : Contender
-        What takes longest: as long as the main phase.
-    second : Contender or None
-        What takes longest of the others.
-    main, latency : Fraction
-        The main phase, and all of the latency (cycles).
-    """
-
-    first: Contender
-    second: Contender | None
+    first: Contender  #: What takes longest: as long as the main phase
+    second: Contender | None  #: What takes longest of the others
+    #: The main phase, and all of the latency (cycles).
     main: Fraction
     latency: Fraction
 
@@ -94,26 +75,13 @@ def _waits(group: IOGroup, module: Module, cost: ModuleCost) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Cycles:
-    """The latency in parts that add up to it (cycles).
+    """The latency in parts that add up to it (cycles)."""
 
-    Attributes
-    ----------
-    useful : Fraction
-        The nest's operations on all MAC units at once.
-    padding : Fraction
-        Operations on padding.
-    partial_sums : Fraction
-        PEs that load and store partial sums.
-    waiting : Fraction
-        PEs that wait for transfers in the main phase, or for buffers to swap.
-    prologue, epilogue : Fraction
-        Filling the pipeline with the first tile, and draining the last.
-    """
-
-    useful: Fraction
-    padding: Fraction
-    partial_sums: Fraction
-    waiting: Fraction
+    useful: Fraction  #: The nest's operations on all MAC units at once
+    padding: Fraction  #: Operations on padding
+    partial_sums: Fraction  #: PEs that load and store partial sums
+    waiting: Fraction  #: PEs that wait for transfers in the main phase, or for buffers to swap
+    #: Filling the pipeline with the first tile, and draining the last.
     prologue: Fraction
     epilogue: Fraction
 

@@ -20,24 +20,12 @@ from ithaca.workloads.nest import LoopNest
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of a configuration.
+    """What is known of a configuration."""
 
-    Attributes
-    ----------
-    binding : Binding
-        What the main phase lasts for.
-    cycles : Cycles
-        Where the cycles go.
-    padding : Padding
-        Iterations beyond the nest's.
-    roofs : Roofs
-        Latencies no tiling can be below.
-    """
-
-    binding: Binding
-    cycles: Cycles
-    padding: Padding
-    roofs: Roofs
+    binding: Binding  #: What the main phase lasts for
+    cycles: Cycles  #: Where the cycles go
+    padding: Padding  #: Iterations beyond the nest's
+    roofs: Roofs  #: Latencies no tiling can be below
 
 
 def facts(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Facts:

@@ -13,41 +13,24 @@ from ithaca.workloads.nest import LoopNest
 
 @dataclass(frozen=True, slots=True)
 class LoopPadding:
-    """One band loop, padded to whole tiles.
+    """One band loop, padded to whole tiles."""
 
-    Attributes
-    ----------
-    loop : str
-        Its name.
-    extent, padded : int
-        Iterations of the nest, and of the tiling: tiles · t1.
-    lanes, idle_lanes : int
-        PEs along a space loop (1 for another), and those without any work in the last tile.
-    idle_simd : int
-        SIMD lanes without work in the last vector that has any; 0 but for the SIMD loop.
-    """
-
-    loop: str
+    loop: str  #: Its name
+    #: Iterations of the nest, and of the tiling: tiles · t1.
     extent: int
     padded: int
+    #: PEs along a space loop (1 for another), and those without any work in the last tile.
     lanes: int
     idle_lanes: int
-    idle_simd: int
+    idle_simd: int  #: SIMD lanes without work in the last vector that has any; 0 but for the SIMD loop
 
 
 @dataclass(frozen=True, slots=True)
 class Padding:
-    """Padding of a tiling.
+    """Padding of a tiling."""
 
-    Attributes
-    ----------
-    loops : tuple of LoopPadding
-        One per band loop.
-    operations, padded_operations : int
-        Multiply-accumulates of the nest, and of the tiling.
-    """
-
-    loops: tuple[LoopPadding, ...]
+    loops: tuple[LoopPadding, ...]  #: One per band loop
+    #: Multiply-accumulates of the nest, and of the tiling.
     operations: int
     padded_operations: int
 

@@ -17,43 +17,21 @@ from ithaca.workloads.nest import LoopNest
 
 @dataclass(frozen=True, slots=True)
 class ComputeRoof:
-    """All multiply-accumulate units at work in every cycle.
+    """All multiply-accumulate units at work in every cycle."""
 
-    Attributes
-    ----------
-    units : int
-        Multiply-accumulate units.
-    cycles : Fraction
-        The nest's operations over the units (cycles); no latency with as many units is below.
-    """
-
-    units: int
-    cycles: Fraction
+    units: int  #: Multiply-accumulate units
+    cycles: Fraction  #: The nest's operations over the units (cycles); no latency with as many units is below
 
 
 @dataclass(frozen=True)
 class TrafficRoof:
-    """Every array crosses the DRAM port of its own once, at full width.
+    """Every array crosses the DRAM port of its own once, at full width."""
 
-    Attributes
-    ----------
-    array : str
-        The array that takes longest.
-    port_words : int
-        Words a port moves per cycle.
-    cycles : Fraction
-        Its elements over the width of a port (cycles); no latency is below.
-    least : mapping of str to int
-        Elements the nest touches, by array (words).
-    moved : mapping of str to Fraction
-        Off-chip words of the configuration, by array (words).
-    """
-
-    array: str
-    port_words: int
-    cycles: Fraction
-    least: Mapping[str, int]
-    moved: Mapping[str, Fraction]
+    array: str  #: The array that takes longest
+    port_words: int  #: Words a port moves per cycle
+    cycles: Fraction  #: Its elements over the width of a port (cycles); no latency is below
+    least: Mapping[str, int]  #: Elements the nest touches, by array (words)
+    moved: Mapping[str, Fraction]  #: Off-chip words of the configuration, by array (words)
 
     @property
     def least_words(self) -> int:
@@ -68,27 +46,13 @@ class TrafficRoof:
 
 @dataclass(frozen=True, slots=True)
 class Roofs:
-    """The roofs over one configuration.
+    """The roofs over one configuration."""
 
-    Attributes
-    ----------
-    latency : Fraction
-        Of the configuration (cycles).
-    operations : int
-        Multiply-accumulates of the nest.
-    array : ComputeRoof
-        With the configuration's own units.
-    budget : ComputeRoof or None
-        With as many as the limits on dsp and comp allow; None where neither is limited.
-    traffic : TrafficRoof
-        Of the DRAM ports.
-    """
-
-    latency: Fraction
-    operations: int
-    array: ComputeRoof
-    budget: ComputeRoof | None
-    traffic: TrafficRoof
+    latency: Fraction  #: Of the configuration (cycles)
+    operations: int  #: Multiply-accumulates of the nest
+    array: ComputeRoof  #: With the configuration's own units
+    budget: ComputeRoof | None  #: With as many as the limits on dsp and comp allow; None where neither is limited
+    traffic: TrafficRoof  #: Of the DRAM ports
 
     @property
     def intensity(self) -> Fraction:
