@@ -22,10 +22,7 @@ SHOWN_PATH = 4 * SHOWN
 def read_json(path: Path) -> object:
     """Read a JSON file.
 
-    Raises
-    ------
-    InputError
-        If it is no regular file, larger than `MAX_BYTES`, or no JSON document.
+    Raises `InputError` if it is no regular file, larger than `MAX_BYTES`, or no JSON document.
     """
     special = False
     with suppress(OSError, ValueError):  # of a path that is none: reading it says so

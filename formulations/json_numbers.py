@@ -13,10 +13,8 @@ from fractions import Fraction
 from typing import Any
 
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import MAX_LINE as MAX_LINE
 from ithaca.workloads.messages import refuse as refuse
 from ithaca.workloads.reading import MAX_DIGITS as MAX_DIGITS
-from ithaca.workloads.reading import location as location
 from ithaca.workloads.reading import parse_json as parse_json
 from ithaca.workloads.reading import read_text as read_text
 from ithaca.workloads.reading import refuse_invalid as refuse_invalid
@@ -45,10 +43,7 @@ def fraction(number: int | float) -> Fraction:
     The inverse of `json_number` for integers and for decimals of up to 15 digits; for every
     other double, ``float(fraction(number)) == number``.
 
-    Raises
-    ------
-    InputError
-        If the number is not finite.
+    Raises `InputError` if the number is not finite.
     """
     if isinstance(number, int):
         return Fraction(number)

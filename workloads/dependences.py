@@ -81,18 +81,8 @@ def null_space(access: Access, loops: tuple[str, ...]) -> tuple[tuple[int, ...],
     It is a basis of the lattice: every distance between iterations that touch the same element
     is an integer combination of it. (Vectors that merely span the null space are not enough:
     those of ``x[2*i+j+k]`` that leave out j and k in turn do not generate ``(0, 1, -1)``.)
-
-    Parameters
-    ----------
-    access : Access
-        The array reference.
-    loops : tuple of str
-        Column order of the access matrix.
-
-    Returns
-    -------
-    tuple of tuple of int
-        One vector per free dimension, its first non-zero entry positive.
+    The columns of the matrix are in the order of ``loops``. One vector per free dimension, its first
+    non-zero entry positive.
     """
     vectors = [[int(column == row) for column in range(len(loops))] for row in range(len(loops))]
     for subscript in access.subscripts:

@@ -20,10 +20,7 @@ class Document(BaseModel):
 def validated(model: type[_Model], document: Any, where: object, context: Any = None) -> _Model:
     """A document, checked; ``context`` is for its validators.
 
-    Raises
-    ------
-    InputError
-        ``where``, the field, its value and what is allowed, if it is no such document.
+    Raises `InputError`: ``where``, the field, its value and what is allowed, if it is no such document.
     """
     try:
         return model.model_validate(document, context=context)

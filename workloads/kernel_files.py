@@ -27,7 +27,7 @@ from ithaca.workloads.affine import Access
 from ithaca.workloads.documents import Document, validated
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
-from ithaca.workloads.nest import LoopNest, check_parameter
+from ithaca.workloads.nest import LoopNest, check_size
 from ithaca.workloads.reading import read_text
 from ithaca.workloads.statement import einsum_statement, names_in, parse_statement
 from ithaca.workloads.yaml_documents import parse_yaml
@@ -60,49 +60,17 @@ class KernelDocument(Document):
 
 
 def load_kernel_file(path: Path) -> LoopNest:
-    """Load a user's kernel file.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, or is no kernel file.
-    """
+    """Load a user's kernel file."""
     return parse_kernel(read_text(path, MAX_BYTES), path)
 
 
 def parse_kernel(text: str, where: object) -> LoopNest:
-    """Read a kernel file.
-
-    Parameters
-    ----------
-    text : str
-        The YAML document.
-    where : object
-        What error lines start with (a path, a name).
-
-    Raises
-    ------
-    InputError
-        If the text is no kernel file.
-    """
+    """Read a kernel file; error lines start with ``where`` (a path, a name)."""
     return kernel_nest(parse_yaml(text, where), where)
 
 
 def kernel_nest(document: Any, where: object) -> LoopNest:
-    """The loop nest of a kernel document.
-
-    Parameters
-    ----------
-    document : object
-        The document, as YAML or JSON decodes it.
-    where : object
-        What error lines start with.
-
-    Raises
-    ------
-    InputError
-        If it is no kernel document.
-    """
+    """The loop nest of a kernel document, as YAML or JSON decodes it; error lines start with ``where``."""
     read = validated(KernelDocument, document, where)
     try:
         return _nest(read)
@@ -116,10 +84,7 @@ def default_simd(band: tuple[str, ...], output: Access, inputs: tuple[Access, ..
     The innermost tiled reduction that can be; if there is none, the innermost tiled loop that is the
     last subscript of every array it indexes.
 
-    Raises
-    ------
-    InputError
-        If no loop can be vectorised.
+    Raises `InputError` if no loop can be vectorised.
     """
     accesses = (output, *inputs)
     able = [loop for loop in reversed(band) if all(_vectorises(access, loop) for access in accesses)]
@@ -140,7 +105,7 @@ def _nest(read: KernelDocument) -> LoopNest:
     if not 1 <= len(loops) <= MAX_LOOPS:
         raise InputError(f"extents are of {len(loops)} loops; allowed: 1 to {MAX_LOOPS}")
     for name, value in read.parameters.items():
-        check_parameter(name, value)
+        check_size(f"parameter '{name}'", value)
     output, inputs = parse_statement(statement, read.parameters)
     for name in read.parameters:
         if name not in names_in(statement):
@@ -188,13 +153,7 @@ def _check_names(loops: list[str], arrays: list[str], parameters: list[str]) -> 
 
 
 def check_simd(nest: LoopNest) -> None:
-    """Check that the SIMD loop of a nest can be vectorised; a parameter may decide that.
-
-    Raises
-    ------
-    InputError
-        If it cannot.
-    """
+    """Raise `InputError` unless the SIMD loop of a nest can be vectorised; a parameter may decide that."""
     for access in nest.accesses:
         if not _vectorises(access, nest.simd):
             raise InputError(f"SIMD loop '{nest.simd}' is no subscript by itself in {access}; allowed: a loop that is")

@@ -107,10 +107,7 @@ def documented_workload(
 ) -> LoopNest:
     """The nest that the parts of a `workload_document` state.
 
-    Raises
-    ------
-    InputError
-        If they state none, or an extent or parameter is missing.
+    Raises `InputError` if they state none, or an extent or parameter is missing.
     """
     if kernel is not None:
         from ithaca.workloads.kernel_files import kernel_nest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import prod
 
 from ithaca.workloads.affine import Access
 from ithaca.workloads.errors import InputError
@@ -59,7 +60,7 @@ class LoopNest:
     def __post_init__(self) -> None:
         self._check_names()
         for loop, extent in self.extents:
-            check_extent(loop, extent)
+            check_size(f"size of loop '{loop}'", extent)
         self._check_arrays()
         self._check_loops()
         if self.simd not in self.band:
@@ -159,10 +160,7 @@ class LoopNest:
     @property
     def operations(self) -> int:
         """Multiply-accumulate operations of the nest (one per iteration, whatever the number of factors)."""
-        total = 1
-        for _, extent in self.extents:
-            total *= extent
-        return total
+        return prod(self.sizes.values())
 
     def with_sizes(self, sizes: Mapping[str, int]) -> LoopNest:
         """Return the nest with some extents and parameters replaced.
@@ -182,7 +180,7 @@ class LoopNest:
         if chosen == parameters:
             return resized
         for name, value in chosen.items():
-            check_parameter(name, value)
+            check_size(f"parameter '{name}'", value)
         output, inputs = parse_statement(self.template, chosen)
         return replace(resized, output=output, inputs=inputs, parameters=tuple(chosen.items()))
 
@@ -190,13 +188,7 @@ class LoopNest:
         return f"{self.output} += " + " * ".join(str(access) for access in self.inputs)
 
 
-def check_extent(loop: str, extent: int) -> None:
-    """Raise `InputError` unless ``extent`` is an integer in 1 … `MAX_EXTENT`."""
-    if isinstance(extent, bool) or not isinstance(extent, int) or not 1 <= extent <= MAX_EXTENT:
-        raise InputError(f"size of loop '{loop}' is {extent}; allowed: an integer from 1 to {MAX_EXTENT}")
-
-
-def check_parameter(name: str, value: int) -> None:
-    """Raise `InputError` unless a parameter is an integer in 1 … `MAX_EXTENT`."""
+def check_size(what: str, value: int) -> None:
+    """Raise `InputError` unless an extent or parameter is an integer in 1 … `MAX_EXTENT`."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_EXTENT:
-        raise InputError(f"parameter '{name}' is {value}; allowed: an integer from 1 to {MAX_EXTENT}")
+        raise InputError(f"{what} is {value}; allowed: an integer from 1 to {MAX_EXTENT}")

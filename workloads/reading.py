@@ -42,10 +42,7 @@ def packaged_text(package: str, name: str) -> str:
 def read_text(path: Path, max_bytes: int) -> str:
     """Read a UTF-8 file that somebody else wrote.
 
-    Raises
-    ------
-    InputError
-        If it cannot be read, is larger than ``max_bytes``, is not UTF-8 or holds NUL characters.
+    Raises `InputError` if it cannot be read, is larger than ``max_bytes``, is not UTF-8 or holds NUL characters.
     """
     raw = read_bytes(path, max_bytes)
     try:
@@ -60,10 +57,7 @@ def read_text(path: Path, max_bytes: int) -> str:
 def read_bytes(path: Path, max_bytes: int) -> bytes:
     """Read a file that somebody else wrote.
 
-    Raises
-    ------
-    InputError
-        If it cannot be read or is larger than ``max_bytes``.
+    Raises `InputError` if it cannot be read or is larger than ``max_bytes``.
     """
     try:
         with path.open("rb") as file:
@@ -86,17 +80,7 @@ def read_bytes(path: Path, max_bytes: int) -> bytes:
 def parse_json(text: str, where: object) -> Any:
     """Parse JSON strictly: no repeated keys, no NaN or Infinity, no endless numbers or nesting.
 
-    Parameters
-    ----------
-    text : str
-        The document.
-    where : object
-        What the error line starts with (a path, a row and column).
-
-    Raises
-    ------
-    InputError
-        If the text is no such document.
+    Raises `InputError`, beginning with ``where`` (a path, a row and column), if the text is no such document.
     """
 
     def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -129,16 +113,9 @@ def parse_json(text: str, where: object) -> Any:
 
 
 def refuse_invalid(where: object, error: ValidationError, model: type[BaseModel]) -> InputError:
-    """The first complaint of pydantic about a document, as one line of ours.
+    """The first complaint of pydantic about a document, as one line of ours that starts with ``where``.
 
-    Parameters
-    ----------
-    where : object
-        What the line starts with.
-    error : ValidationError
-        Pydantic's error.
-    model : type of BaseModel
-        The model that was validated, asked for its fields where one is unknown.
+    The model that was validated is asked for its fields where one is unknown.
     """
     first = error.errors(include_url=False)[0]
     at = location(first["loc"])

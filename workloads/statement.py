@@ -18,24 +18,11 @@ _ALLOWED = "sums of loops, each times an integer or parameter"
 
 
 def parse_statement(text: str, parameters: Mapping[str, int] | None = None) -> tuple[Access, tuple[Access, ...]]:
-    """Parse an accumulating statement.
+    """Output and inputs of ``output += input * input …`` with affine subscripts in brackets.
 
-    Parameters
-    ----------
-    text : str
-        ``output += input * input …`` with affine subscripts in brackets.
-    parameters : mapping of str to int, optional
-        Numbers that stand in the statement by name, such as a stride.
+    Parameters are numbers that stand in the statement by name, such as a stride.
 
-    Returns
-    -------
-    output : Access
-    inputs : tuple of Access
-
-    Raises
-    ------
-    InputError
-        If the text is no such statement or a subscript is not affine.
+    Raises `InputError` if the text is no such statement or a subscript is not affine.
     """
     output, product = _sides(text)
     read = _Reader(text, parameters or {})
@@ -48,19 +35,11 @@ def names_in(text: str) -> frozenset[str]:
 
 
 def einsum_statement(text: str, arrays: Sequence[str] = ()) -> str:
-    """The statement that an einsum string means.
+    """The statement that an einsum string such as ``ik,jk->ij`` means: one letter per loop, the last part for the output.
 
-    Parameters
-    ----------
-    text : str
-        Such as ``ik,jk->ij``: one letter per loop, the last part for the output.
-    arrays : sequence of str
-        Names of the inputs, then of the output; by default A, B, C, ….
+    ``arrays`` names the inputs, then the output; by default A, B, C, ….
 
-    Raises
-    ------
-    InputError
-        If the text is no such string, or does not fit the names.
+    Raises `InputError` if the text is no such string, or does not fit the names.
     """
     compact = "".join(text.split())
     match = _EINSUM.fullmatch(compact)

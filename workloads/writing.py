@@ -25,10 +25,7 @@ def write_text_atomically(path: Path | str, text: str) -> None:
     Its folder must exist. Links are followed, permissions of an existing file kept. A device or pipe
     (``/dev/stdout``) is written in place, since renaming over it would destroy it.
 
-    Raises
-    ------
-    InputError
-        If the path is a directory or cannot be written.
+    Raises `InputError` if the path is a directory or cannot be written.
     """
     with _one_line_errors(path):
         target = _file(path)
@@ -71,10 +68,7 @@ def write_folder(folder: Path | str, files: Mapping[str, str | bytes]) -> None:
     files replace those of the same names, and are put back should that fail half-way; other files stay. Text
     is written as UTF-8; files that start with ``#!`` become executable.
 
-    Raises
-    ------
-    InputError
-        If the folder or one of its files cannot be written.
+    Raises `InputError` if the folder or one of its files cannot be written.
     """
     check_folder(folder, files)
     with _one_line_errors(folder):

@@ -177,10 +177,7 @@ def children(node: Field) -> list[Field]:
 def read_parameters(parameters: Field, nest: LoopNest) -> Reader:
     """Read the section ``params``.
 
-    Raises
-    ------
-    InputError
-        If it is malformed, or its loops, untiled loops or SIMD loop are not the nest's.
+    Raises `InputError` if it is malformed, or its loops, untiled loops or SIMD loop are not the nest's.
     """
     by_kind: dict[str, dict[str, Field]] = {kind: {} for kind in (_LOOP, _T1, _T2, _SIMD, _PACK)}
     seen: set[str] = set()

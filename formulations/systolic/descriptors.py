@@ -48,21 +48,11 @@ def load_descriptor(path: Path, nest: LoopNest) -> SystolicArray:
 
 
 def descriptor_array(document: object, nest: LoopNest, name: str) -> SystolicArray:
-    """The array of edition `Edition.ODYSSEY` that a design description describes.
+    """The array of edition `Edition.ODYSSEY` that a design description describes, as JSON decodes it.
 
-    Parameters
-    ----------
-    document : object
-        The description, as JSON decodes it. Keys that the model does not need are ignored.
-    nest : LoopNest
-        The loop nest it describes a design of.
-    name : str
-        Name of the document, for messages.
+    Keys that the model does not need are ignored; error lines start with ``name``.
 
-    Raises
-    ------
-    InputError
-        If it is malformed or describes no design of the nest.
+    Raises `InputError` if it is malformed or describes no design of the nest.
     """
     for access in nest.accesses:
         if any(c != 1 for subscript in access for _, c in subscript.terms):

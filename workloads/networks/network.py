@@ -127,16 +127,8 @@ class Network:
 def merge(layers: Iterable[Layer]) -> tuple[Layer, ...]:
     """Merge layers that compute the same nest.
 
-    Parameters
-    ----------
-    layers : iterable of Layer
-        In the order of the network.
-
-    Returns
-    -------
-    tuple of Layer
-        One per distinct nest, in order of first appearance, named after its first member; counts
-        are added and sources joined, so the operations of all layers together stay the same.
+    The result has one per distinct nest, in order of first appearance, named after its first member; counts
+    are added and sources joined, so the operations of all layers together stay the same.
     """
     merged: dict[LoopNest, list[Layer]] = {}
     for layer in layers:
@@ -155,10 +147,7 @@ def merge(layers: Iterable[Layer]) -> tuple[Layer, ...]:
 def chosen_parameters(where: object, defaults: Mapping[str, int], sizes: Mapping[str, int]) -> dict[str, int]:
     """The parameters of a network: its own values, replaced by those that are asked for.
 
-    Raises
-    ------
-    InputError
-        If a name is no parameter of the network, or a value no positive integer.
+    Raises `InputError` if a name is no parameter of the network, or a value no positive integer.
     """
     for name, value in sizes.items():
         if name not in defaults:

@@ -190,32 +190,14 @@ OPERATORS: dict[str, type[Document]] = {
 
 
 def load_network_file(path: Path, sizes: Mapping[str, int]) -> Network:
-    """Load a user's network file.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, is no network file, or ``sizes`` are not its parameters.
-    """
+    """Load a user's network file."""
     return parse_network(read_text(path, MAX_BYTES), path, sizes)
 
 
 def parse_network(text: str, where: object, sizes: Mapping[str, int]) -> Network:
-    """Read a network file.
+    """Read a network file; error lines start with ``where`` (a path, a name), ``sizes`` replace parameters' own values.
 
-    Parameters
-    ----------
-    text : str
-        The YAML document.
-    where : object
-        What error lines start with (a path, a name).
-    sizes : mapping of str to int
-        Values that replace the parameters' own.
-
-    Raises
-    ------
-    InputError
-        If the text is no network file, or ``sizes`` are not its parameters.
+    Raises `InputError` if the text is no network file, or ``sizes`` are not its parameters.
     """
     document = validated(NetworkDocument, parse_yaml(text, where), where)
     parameters = chosen_parameters(document.name, document.parameters, sizes)

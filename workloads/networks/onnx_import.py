@@ -155,10 +155,7 @@ def _extents(model: _Model, tensor: str) -> tuple[int, ...]:
 def _attribute(node: NodeProto, name: str, default: int | str | list[int]) -> Any:
     """An attribute of a node, an integer, a list of them or text.
 
-    Raises
-    ------
-    InputError
-        If it is of another kind than its default value.
+    Raises `InputError` if it is of another kind than its default value.
     """
     from onnx import AttributeProto
 

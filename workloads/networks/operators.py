@@ -23,11 +23,8 @@ class KernelUse:
     def layer(self, name: str) -> Layer:
         """The layer of this name.
 
-        Raises
-        ------
-        InputError
-            If the library has no such kernel, the kernel no such sizes, or a loop has none: a
-            network does not fall back on the extents a kernel happens to come with.
+        Raises `InputError` if the library has no such kernel, the kernel no such sizes, or a loop has none: a network
+        does not fall back on the extents a kernel happens to come with.
         """
         sizes = dict(self.sizes)
         try:
@@ -64,10 +61,7 @@ class FeatureMap:
 
         ``padding`` counts the elements added on both sides together.
 
-        Raises
-        ------
-        InputError
-            If the window does not fit.
+        Raises `InputError` if the window does not fit.
         """
         height, width = (output_extent(*along) for along in zip(self.size, window, stride, dilation, padding, strict=True))
         return replace(self, height=height, width=width)
@@ -76,10 +70,7 @@ class FeatureMap:
 def output_extent(extent: int, window: int, stride: int, dilation: int, padding: int) -> int:
     """Output extent of a sliding window: ``⌊(extent + padding - dilation·(window - 1) - 1) / stride⌋ + 1``.
 
-    Raises
-    ------
-    InputError
-        If the window does not fit into the input, ``padding`` elements included.
+    Raises `InputError` if the window does not fit into the input, ``padding`` elements included.
     """
     free = extent + padding - dilation * (window - 1) - 1
     if free < 0:
@@ -99,11 +90,8 @@ def convolution(
     ``conv2d`` per group, a 1×1 convolution too: it shares the loops and the design space. The
     images of a batch are separate runs, since the kernels have no loop for them.
 
-    Raises
-    ------
-    InputError
-        If groups do not divide the channels, or rows and columns have different strides or
-        dilations, which the kernels cannot express.
+    Raises `InputError` if groups do not divide the channels, or rows and columns have different strides or dilations,
+    which the kernels cannot express.
     """
     inputs, outputs = before.channels, after.channels
     if inputs % groups or outputs % groups:
@@ -133,10 +121,7 @@ def matrix_product(left: tuple[int, ...], right: tuple[int, ...]) -> KernelUse:
     factor has more columns: the product is the same, and the shared factor is reused. Only
     dimensions of both factors are a batch of separate products, loop ``b``.
 
-    Raises
-    ------
-    InputError
-        If the shapes do not fit each other.
+    Raises `InputError` if the shapes do not fit each other.
     """
     where = f"matrix product of shapes {list(left)} and {list(right)}"
     if not left or not right:

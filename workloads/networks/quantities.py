@@ -14,17 +14,9 @@ _PRODUCT = re.compile(rf"{_TERM}(?:\s*[*/]\s*{_TERM}){{0,15}}")
 def quantity(value: int | str, parameters: Mapping[str, int]) -> int:
     """The number that a network file means, such as ``512``, ``sequence`` or ``hidden/heads``.
 
-    Parameters
-    ----------
-    value : int or str
-        An integer, or integers and parameter names joined by ``*`` and ``/``, read from left to right.
-    parameters : mapping of str to int
-        What the names stand for.
+    It is an integer, or integers and parameter names joined by ``*`` and ``/``, read from left to right.
 
-    Raises
-    ------
-    InputError
-        If the text is no such product, names no parameter, or a quotient is no integer.
+    Raises `InputError` if the text is no such product, names no parameter, or a quotient is no integer.
     """
     if isinstance(value, int):
         return value
