@@ -29,10 +29,9 @@ from ithaca.studies.network.modes import mode as find_mode
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.request import NetworkRequest
 from ithaca.studies.network.result import NetworkResult
-from ithaca.studies.network.runner import RunOptions, RunState
-from ithaca.studies.network.store import ProblemStore
+from ithaca.studies.network.runner import RunOptions, RunState, problem_store
 from ithaca.studies.network.table import network_table
-from ithaca.studies.shared.fronts import Minimise
+from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
 from ithaca.workloads.networks.find import find_network
@@ -102,7 +101,7 @@ def network(
     given["limits"] = requested_limits(given["platform"], given["limits"])
     request = NetworkRequest(**given, arrays=_arrays(mode, arrays), minimise=_minimise(mode, minimise))
     asked = only_layers(find_network(name, parse_sizes(sizes or [])), layers or [])
-    store = None if results is None else ProblemStore(results, options.method, options.search, note)
+    store = None if results is None else problem_store(results, options, note)
     with Interrupt() as interrupt, LiveLine("deriving designs") as line:
 
         def report(state: RunState) -> None:

@@ -23,7 +23,7 @@ from ithaca.studies.network.multi_array import solve_multi_array
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.network.shared_array import solve_shared_array
-from ithaca.studies.shared.fronts import Minimise
+from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.network import Layer, Network
 

@@ -7,6 +7,8 @@ one of the problem, and its value what the Fraction reference computes.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,7 +23,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import Document
 from ithaca.results.certificate import Certificate, Status, Termination, relative_gap
 from ithaca.results.files import check_certificate
-from ithaca.results.shortfall import Shortfall
+from ithaca.results.schema import ShortfallDocument
 from ithaca.results.solution import Solution
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
@@ -36,18 +38,8 @@ Note = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Kept:
-    """An answer of the store, with how far its search was told to go.
-
-    Attributes
-    ----------
-    answer : Solution
-        The answer.
-    time_limit : float or None
-        The time limit of its own search (seconds).
-    engine : str
-        The engine that was asked.
-    """
+class StoredAnswer:
+    """An answer of the store, with the time limit of its own search (seconds) and the engine that was asked."""
 
     answer: Solution
     time_limit: float | None
@@ -72,6 +64,8 @@ class Store:
         Made if missing; the folder that contains it must exist.
     note : callable
         Told, in one line, of files that cannot be used.
+    asked : sequence of str or int
+        What else tells answers to the same problems apart.
 
     Raises
     ------
@@ -79,9 +73,10 @@ class Store:
         If it is no folder and cannot be made.
     """
 
-    def __init__(self, folder: Path, note: Note = lambda line: None) -> None:
+    def __init__(self, folder: Path, note: Note = lambda line: None, asked: Sequence[str | int] = ()) -> None:
         self.folder = folder
-        self._note = note
+        self._note, self._asked = note, asked
+        self._names: dict[tuple[int, ...], tuple[Sequence[Problem], str]] = {}
         try:
             folder.mkdir(exist_ok=True)
         except OSError as error:
@@ -89,13 +84,13 @@ class Store:
         except ValueError:
             raise InputError(f"cannot use {str(folder)!r} as results folder: it is no path") from None
 
-    def load(self, problems: Sequence[Problem]) -> Kept | None:
+    def load(self, problems: Sequence[Problem]) -> StoredAnswer | None:
         """The kept answer to some problems; None if there is none or its file is of no use."""
         path = self.path(problems)
         if not path.exists():
             return None
         try:
-            return _kept(_Document.model_validate(parse_json(read_text(path, MAX_BYTES), path)), path.stem, problems)
+            return _stored_answer(_Document.model_validate(parse_json(read_text(path, MAX_BYTES), path)), path.stem, problems)
         except ValidationError as error:
             reason: object = refuse_invalid(path, error, _Document)
         except InputError as error:
@@ -110,7 +105,14 @@ class Store:
 
     def path(self, problems: Sequence[Problem]) -> Path:
         """Where the answer to some problems is kept."""
-        return self.folder / f"{fingerprint(problems)}.json"
+        # a hash takes longer than a look into the folder, and is asked for twice
+        key = tuple(map(id, problems))
+        if key not in self._names:
+            name = fingerprint(problems)
+            if self._asked:
+                name = hashlib.sha256(json.dumps([name, *self._asked]).encode()).hexdigest()
+            self._names[key] = problems, name
+        return self.folder / f"{self._names[key][1]}.json"
 
 
 def _rational(value: object) -> Fraction:
@@ -127,12 +129,9 @@ def _rational(value: object) -> Fraction:
 Rational = Annotated[Fraction, PlainValidator(_rational), PlainSerializer(str)]
 
 
-class _Shortfall(Document):
-    metric: str
+class _Shortfall(ShortfallDocument):
     bound: Rational
     smallest: Rational
-    others_kept: bool
-    proven: bool
     design: str
 
 
@@ -180,20 +179,20 @@ def _document(
     return _Document.model_validate(fields, from_attributes=True).written()
 
 
-def _kept(read: _Document, name: str, problems: Sequence[Problem]) -> Kept:
+def _stored_answer(read: _Document, name: str, problems: Sequence[Problem]) -> StoredAnswer:
     if read.fingerprint != name:
         raise InputError("fingerprint is not the file's name; allowed: a file as Ithaca wrote it")
     gap = relative_gap(read.value, read.lower_bound)
     proof = (read.status, read.lower_bound, gap, read.method, read.nodes, read.seconds)
     certificate = Certificate(*proof, termination=read.termination)
     check_certificate(certificate, read.value, "the certificate")
-    falls = tuple(Shortfall(s.metric, s.bound, s.smallest, s.others_kept, s.proven, s.design) for s in read.shortfalls)
+    falls = tuple(fall.shortfall(fall.design) for fall in read.shortfalls)
     if read.configuration is None:
-        return Kept(Solution(problems[0], None, None, certificate, falls), read.time_limit, read.engine)
+        return StoredAnswer(Solution(problems[0], None, None, certificate, falls), read.time_limit, read.engine)
     if read.design is None or read.design >= len(problems):
         raise InputError(f"design is {read.design}; allowed: the number of a design, from 0 to {len(problems) - 1}")
     problem, configuration = problems[read.design], Configuration(read.configuration)
     value = problem.feasible_value(configuration)
     if value is None or value != read.value:
         raise InputError("the configuration is not the problem's, or its value not the model's")
-    return Kept(Solution(problem, configuration, value, certificate, falls), read.time_limit, read.engine)
+    return StoredAnswer(Solution(problem, configuration, value, certificate, falls), read.time_limit, read.engine)

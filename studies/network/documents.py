@@ -1,35 +1,59 @@
-"""The result of a network as a JSON document: its fields, and how they are filled.
+"""The result of a network as a JSON document: its fields, how they are filled, and how a file is read back.
 
-It says what was found and what is proven, not how long that took: a run that was killed and started again
+A document says what was found and what is proven, not how long that took: a run that was killed and started again
 writes the same file as one in one go. Boxes and seconds of each search are in the results folder.
+
+A file may have been edited, cut off or written by another version. So every configuration is evaluated again by the
+Fraction reference, and the document of what was read must be the document in the file.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
-from ithaca.formulations.json_numbers import SCHEMA
-from ithaca.formulations.schema import Document, Number, PlatformDocument, Text
+from ithaca.formulations.json_numbers import SCHEMA, json_number, parse_json, read_text, refuse, refuse_invalid
+from ithaca.formulations.platform import Platform
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.schema import Document, Number, PlatformDocument, Text, read_objective
+from ithaca.formulations.systolic.data_types import data_type
+from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.family import (
     FAMILY,
     ChoiceDocument,
     NestDocument,
+    Setting,
     SpaceDocument,
     TechnologyDocument,
     TilingDocument,
     setting_fields,
 )
-from ithaca.formulations.systolic.physical_array import ANY_ARRAY
+from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.physical_array import ANY_ARRAY, PhysicalArray
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.results.certificate import Certificate
+from ithaca.results.files import EDITED, check_certificate, check_legal
 from ithaca.results.schema import FirstPart, ProofDocument, ShortfallDocument, configuration_fields, tightest
-from ithaca.results.solution import Solution
-from ithaca.studies.network.result import ArrayResult, LayerResult, NetworkResult, SharedDesign, Total
+from ithaca.results.solution import Solution, make_solution
+from ithaca.studies.network.request import NetworkRequest
+from ithaca.studies.network.result import ArrayResult, Failure, LayerResult, NetworkResult, SharedDesign, Total
+from ithaca.studies.shared.plans import Minimise
+from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload_document
-from ithaca.workloads.networks.network import Omission
+from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind
 
+#: Largest result file (bytes); one with 50 layers of 10 designs has about 300 kB.
+MAX_BYTES = 32 * 2**20
+
+Shared = TypeVar("Shared", SharedDesign, ArrayResult)
+
+Names = Annotated[tuple[str, ...], Field(strict=False)]
 Count = Annotated[int, Field(ge=1, le=10**9)]
 Index = Annotated[int, Field(ge=0, le=10**6)]
 
@@ -39,9 +63,9 @@ class OmissionDocument(Document):
 
     operator: Text
     count: Count
-    kind: Literal["unsupported", "elementwise", "movement"]
+    kind: Annotated[OmissionKind, Field(strict=False)]
     reason: str = ""
-    sources: list[str] = Field(default_factory=list)
+    sources: Names = ()
 
 
 class NetworkPart(Document):
@@ -56,7 +80,7 @@ class PartitionDocument(Document):
     """How layers were to be partitioned over arrays."""
 
     arrays: Count = 1
-    minimise: Literal["total", "slowest"] = "total"
+    minimise: Annotated[Minimise, Field(strict=False)] = Minimise.TOTAL
 
 
 class PhysicalDocument(Document):
@@ -95,7 +119,7 @@ class LayerDocument(Document):
 
     name: Text
     count: Count
-    sources: list[str]
+    sources: Names
     workload: NestDocument
     array: Index | None = None
     value: Number | None
@@ -120,8 +144,9 @@ class TotalDocument(Document):
 class SharedDesignDocument(ChoiceDocument):
     """One dataflow and permutation for the layers of a kernel."""
 
+    dataflow: Names  # type: ignore[assignment]
     kernel: Text
-    layers: list[str]
+    layers: Names
     value: Number | None
     certificate: ProofDocument
     chosen: bool
@@ -131,9 +156,9 @@ class SharedDesignDocument(ChoiceDocument):
 class ArrayDocument(Document):
     """One array that runs several layers."""
 
-    dataflow: list[str]
+    dataflow: Names
     permutation: str | None
-    layers: list[str]
+    layers: Names
     value: Number | None
     certificate: ProofDocument
     resources: dict[str, Number]
@@ -155,7 +180,7 @@ class NetworkResultDocument(FirstPart):
     network: NetworkPart
     dtype: Text
     platform: PlatformDocument
-    edition: Literal["exact", "odyssey"]
+    edition: Annotated[Edition, Field(strict=False)]
     objective: Text
     partition: PartitionDocument = PartitionDocument()
     space: SpaceDocument = SpaceDocument()
@@ -170,43 +195,40 @@ class NetworkResultDocument(FirstPart):
 
 
 def network_document(result: NetworkResult) -> dict[str, Any]:
-    """The document of ``ithaca network``; `load_network_result` reads it back."""
+    """The document of ``ithaca network``."""
     network, request = result.network, result.request
-    fields = {
+    document = {
         "schema": SCHEMA,
         "study": "network",
         "mode": result.mode,
         "network": {
             "name": network.name,
             "parameters": dict(network.parameters),
-            "omissions": [_omission(omission) for omission in network.unsupported],
+            "omissions": list(network.unsupported),
         },
         "dtype": request.data.name,
         "platform": {"name": request.platform.name, "limits": tightest(request.limits)},
-        "edition": request.edition.value,
+        "edition": request.edition,
         "objective": request.objective.text,
-        "partition": {"arrays": request.arrays, "minimise": request.minimise.value},
+        "partition": request,
         **setting_fields(request.space, request.platform.technology),
         "method": result.method,
         "complete": result.complete,
         "total": _summary(result),
         "layers": [_layer(layer) for layer in result.layers],
-        "choices": [_choice(choice) for choice in result.choices],
-        "arrays": [_array(array) for array in result.arrays],
+        "choices": [_shared(choice) for choice in result.choices],
+        "arrays": [_shared(array) for array in result.arrays],
         "failures": list(result.failures),
     }
-    return NetworkResultDocument.model_validate(fields, from_attributes=True).written()
-
-
-def _omission(omission: Omission) -> dict[str, Any]:
-    return asdict(omission) | {"kind": omission.kind.value, "sources": list(omission.sources)}
+    return NetworkResultDocument.model_validate(document, from_attributes=True).written()
 
 
 def _summary(result: NetworkResult) -> dict[str, Any]:
     """The objective over the whole network, and what all of its runs take together."""
     operations, comp = sum(layer.layer.operations for layer in result.layers), result.mac_cycles
     return {
-        **({"value": None, "certificate": None} if result.total is None else _total(result.total)),
+        "value": None if result.total is None else result.total.value,
+        "certificate": None if result.total is None else result.total.certificate,
         "operations": operations,
         "latency": result.sum_of("latency"),
         "throughput": result.throughput,
@@ -214,16 +236,12 @@ def _summary(result: NetworkResult) -> dict[str, Any]:
     }
 
 
-def _total(total: Total) -> dict[str, Any]:
-    return {"value": total.value, "certificate": total.certificate}
-
-
 def _layer(result: LayerResult) -> dict[str, Any]:
     layer, answer = result.layer, result.answer
     return {
         "name": layer.name,
         "count": layer.count,
-        "sources": list(layer.sources),
+        "sources": layer.sources,
         "workload": workload_document(layer.nest),
         "array": result.array,
         "value": answer.value,
@@ -231,7 +249,10 @@ def _layer(result: LayerResult) -> dict[str, Any]:
         "dsp_efficiency": result.efficiency,
         "best": None if answer.found is None else _best(answer.found),
         "shortfalls": list(answer.shortfalls),
-        "designs": [_design(design) for design in result.designs],
+        "designs": [
+            {**FAMILY.choice_fields(design.problem.design), "value": design.value, "certificate": design.certificate}
+            for design in result.designs
+        ],
     }
 
 
@@ -242,23 +263,139 @@ def _best(solution: Solution) -> dict[str, Any]:
     return configuration_fields(FAMILY, solution.problem, solution.configuration) | {"physical": given}
 
 
-def _design(solution: Solution) -> dict[str, Any]:
-    names = FAMILY.choice_fields(solution.problem.design)
-    return {**names, "value": solution.value, "certificate": solution.certificate}
+def _shared(part: SharedDesign | ArrayResult) -> dict[str, Any]:
+    own = {field.name: getattr(part, field.name) for field in fields(part) if field.name != "total"}
+    return own | {"value": part.total.value, "certificate": part.total.certificate}
 
 
-def _choice(choice: SharedDesign) -> dict[str, Any]:
-    lists = {"dataflow": list(choice.dataflow), "layers": list(choice.layers)}
-    names = ("kernel", "permutation", "buildable", "chosen", "proven")
-    return {name: getattr(choice, name) for name in names} | lists | _total(choice.total)
+# -- reading ---------------------------------------------------------------------------
 
 
-def _array(array: ArrayResult) -> dict[str, Any]:
-    return {
-        "dataflow": list(array.dataflow),
-        "permutation": array.permutation,
-        "layers": list(array.layers),
-        **_total(array.total),
-        "resources": dict(array.resources),
-        "parameters": dict(array.parameters),
-    }
+def load_network_result(path: Path) -> NetworkResult:
+    """Read a result file of a network and check it against the model.
+
+    Boxes and seconds of the searches are not in the file; they are read as 0.
+
+    Raises
+    ------
+    InputError
+        If it is no such file, or it is not what the model computes.
+    """
+    document = parse_json(read_text(path, MAX_BYTES), path)
+    try:
+        read = NetworkResultDocument.model_validate(document)
+    except ValidationError as error:
+        raise refuse_invalid(path, error, NetworkResultDocument) from None
+    try:
+        result = _read_result(read)
+        _check_same(document, network_document(result), "")
+        _check_total(result)
+    except InputError as error:
+        raise refuse(path, error) from None
+    return result
+
+
+def _read_result(read: NetworkResultDocument) -> NetworkResult:
+    request = NetworkRequest(
+        data=data_type(read.dtype),
+        platform=Platform(read.platform.name, "", read.technology.technology(), {}),
+        limits=read.platform.upper_limits(METRICS),
+        objective=read_objective(read.objective, "objective", METRICS),
+        edition=read.edition,
+        space=read.space.options(),
+        arrays=read.partition.arrays,
+        minimise=read.partition.minimise,
+    )
+    layers = []
+    for index, layer in enumerate(read.layers):
+        try:
+            layers.append(_read_layer(layer, request))
+        except InputError as error:
+            raise InputError(f"layers[{index}]: {error}") from None
+    network = Network(
+        read.network.name,
+        tuple(layer.layer for layer in layers),
+        unsupported=tuple(Omission(**dict(omission)) for omission in read.network.omissions),
+        parameters=tuple(read.network.parameters.items()),
+    )
+    certificate = read.total.certificate
+    return NetworkResult(
+        read.mode,
+        network,
+        request,
+        read.method,
+        tuple(layers),
+        None if certificate is None else _total(read.total.value, certificate, "total"),
+        read.complete,
+        tuple(_read_shared(SharedDesign, choice, f"choices[{index}]") for index, choice in enumerate(read.choices)),
+        tuple(_read_shared(ArrayResult, array, f"arrays[{index}]") for index, array in enumerate(read.arrays)),
+        tuple(Failure(failure.place, failure.reason) for failure in read.failures),
+    )
+
+
+def _read_layer(read: LayerDocument, request: NetworkRequest) -> LayerResult:
+    layer = Layer(read.name, read.workload.nest(), read.count, read.sources)
+    setting = Setting(layer.nest, request.data, request.edition, request.space, request.platform.technology)
+
+    def problem(choice: ChoiceDocument) -> Problem:
+        return Problem(FAMILY.design(setting, choice), request.limits, request.objective)
+
+    certificate = _certificate(read.certificate, read.value, "certificate")
+    falls = tuple(s.shortfall(s.design) for s in read.shortfalls)
+    designs = tuple(
+        Solution(problem(d), None, d.value, _certificate(d.certificate, d.value, f"designs[{index}].certificate"))
+        for index, d in enumerate(read.designs)
+    )
+    if read.best is None:
+        anything = ChoiceDocument(dataflow=list(dataflows(layer.nest)[0]), permutation=layer.nest.output.array, buildable=True)
+        solution = Solution(designs[0].problem if designs else problem(anything), None, None, certificate, falls)
+    else:
+        posed, given = problem(read.best), read.best.physical
+        if given is not None:
+            parts: dict[str, Any] = {name: tuple(part.items()) if isinstance(part, dict) else part for name, part in given}
+            posed = posed.with_design(physical=PhysicalArray(**parts))
+        configuration = FAMILY.configuration(posed.design, read.best.tiling)
+        if posed.feasible_value(configuration) is None:
+            check_legal(posed.space, configuration, "best.tiling")
+            raise InputError("best.tiling exceeds a limit or breaks a condition of the design; allowed: one that does not")
+        solution = make_solution(posed, configuration, certificate, falls)
+    return LayerResult(layer, solution, designs, read.array)
+
+
+def _read_shared(kind: type[Shared], read: SharedDesignDocument | ArrayDocument, at: str) -> Shared:
+    own = dict(read)
+    total = _total(own.pop("value"), own.pop("certificate"), at)
+    return kind(**own, total=total)
+
+
+def _total(value: Fraction | None, certificate: ProofDocument, at: str) -> Total:
+    return Total(value, _certificate(certificate, value, f"{at}.certificate"))
+
+
+def _certificate(read: ProofDocument, value: Fraction | None, at: str) -> Certificate:
+    """A certificate that its value does not contradict."""
+    certificate = read.certificate()
+    check_certificate(certificate, value, at)
+    return certificate
+
+
+def _check_total(result: NetworkResult) -> None:
+    """Where layers are run one after the other, the whole takes what they take together."""
+    if result.total is None or result.total.value is None or result.request.minimise is not Minimise.TOTAL:
+        return
+    values = [None if r.answer.value is None else r.layer.count * r.answer.value for r in result.layers]
+    known = [value for value in values if value is not None]
+    if len(known) < len(values) or json_number(sum(known, Fraction(0))) != json_number(result.total.value):
+        raise InputError(f"total.value is not the sum over the layers: {EDITED}")
+
+
+def _check_same(found: Any, model: Any, at: str) -> None:
+    """Refuse the first part of a document that is not what the model computes."""
+    if isinstance(found, Mapping) and isinstance(model, Mapping):
+        for name in (*found, *(name for name in model if name not in found)):
+            _check_same(found.get(name), model.get(name), f"{at}.{name}" if at else name)
+    elif isinstance(found, list) and isinstance(model, list) and len(found) == len(model):
+        for index, (one, other) in enumerate(zip(found, model, strict=True)):
+            _check_same(one, other, f"{at}[{index}]")
+    elif found != model:
+        raise InputError(f"{at} is not what the model computes: {EDITED}")

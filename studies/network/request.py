@@ -9,7 +9,7 @@ from ithaca.formulations.problem import Limit, Objective
 from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.design import SpaceOptions
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.studies.shared.fronts import Minimise
+from ithaca.studies.shared.plans import Minimise
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import prod
 
 from ithaca.results.certificate import Certificate
 from ithaca.results.solution import Solution
@@ -193,35 +194,23 @@ class NetworkResult:
         """How many layers are settled: proven optimal, or proven infeasible."""
         return sum(layer.answer.settled for layer in self.layers)
 
-    def sum_of(self, metric: str) -> Fraction | None:
-        """Σ count · metric over all layers, of a metric of which runs take the sum; None where a layer has no configuration."""
-        found = Fraction(0)
-        for layer in self.layers:
-            if layer.answer.found is None:
-                return None
-            found += layer.layer.count * layer.answer.found.metrics[metric]
-        return found
-
-    @property
-    def throughput(self) -> Fraction | None:
-        """Operations per second (Gop/s) while the network runs, layer after layer."""
-        latency = self.sum_of("latency")
-        if not latency:
-            return None
-        done = Fraction(0)
-        for layer in self.layers:
-            assert layer.answer.found is not None
-            metrics = layer.answer.found.metrics
-            done += layer.layer.count * metrics["throughput"] * metrics["latency"]
-        return done / latency
-
-    @property
-    def mac_cycles(self) -> Fraction | None:
-        """Σ count · MAC units · latency: the operations that the layers' arrays had cycles for."""
-        done = Fraction(0)
+    def sum_of(self, *names: str) -> Fraction | None:
+        """Σ count · product of metrics over all layers; None where a layer has no configuration."""
+        total = Fraction(0)
         for layer in self.layers:
             solution = layer.answer.found
             if solution is None:
                 return None
-            done += layer.layer.count * solution.metrics["comp"] * solution.metrics["latency"]
-        return done
+            total += layer.layer.count * prod(solution.metrics[name] for name in names)
+        return total
+
+    @property
+    def throughput(self) -> Fraction | None:
+        """Operations per second (Gop/s) while the network runs, layer after layer."""
+        done, latency = self.sum_of("throughput", "latency"), self.sum_of("latency")
+        return None if done is None or not latency else done / latency
+
+    @property
+    def mac_cycles(self) -> Fraction | None:
+        """Σ count · MAC units · latency: the operations that the layers' arrays had cycles for."""
+        return self.sum_of("comp", "latency")

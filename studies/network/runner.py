@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
@@ -15,7 +16,7 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import not_solved, solve_design
 from ithaca.solver.progress import Progress
 from ithaca.studies.network.result import Failure
-from ithaca.studies.network.store import ProblemStore
+from ithaca.studies.store import Note, Store
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import escaped
 
@@ -80,7 +81,7 @@ class RunOptions:
         How many problems to solve at a time; beyond 1 in processes of their own.
     scheduler : str or None
         Address of the scheduler of a Dask cluster to solve on; ``local`` for one on this machine, of ``threads`` workers.
-    store : ProblemStore or None
+    store : Store or None
         Keeps results as they are found, and supplies those found before.
     report : callable or None
         Told how far the run is.
@@ -90,27 +91,25 @@ class RunOptions:
     search: SolveOptions = field(default_factory=SolveOptions)
     threads: int = 1
     scheduler: str | None = None
-    store: ProblemStore | None = None
+    store: Store | None = None
     report: Callable[[RunState], None] | None = None
 
 
+def problem_store(folder: Path, options: RunOptions, note: Note = lambda line: None) -> Store:
+    """A results folder of single problems, as answered by some engine with some gap and seed.
+
+    Engines may find different ones of several equally good configurations, and a resumed run shall give what it would
+    have given in one go. The time limit tells none apart: what is proven stays proven, and what is not is searched
+    again only with more time.
+    """
+    return Store(folder, note, [options.method.value, repr(options.search.gap), options.search.seed])
+
+
 def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | Failure, ...]:
-    """Solve problems.
+    """Solve problems; those not reached before a stop have status *unknown*.
 
-    They are not started from each other's answers, so the answers do not depend on how many are solved at a time, nor on
-    which were known before.
-
-    Parameters
-    ----------
-    jobs : sequence of Job
-        Problems and where they belong.
-    options : RunOptions
-        How.
-
-    Returns
-    -------
-    tuple of Solution or Failure
-        In the order of ``jobs``; those not reached before a stop, or before time was up, have status *unknown*.
+    Problems are not started from each other's answers, so the answers do not depend on how many
+    are solved at a time, nor on which were known before.
 
     Raises
     ------
@@ -124,55 +123,44 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
     def stopped() -> bool:
         return search.stop is not None and search.stop()
 
-    def show(place: str, progress: Progress | None = None) -> None:
+    def tell(place: str, progress: Progress | None = None) -> None:
         if options.report is not None:
             failed = sum(isinstance(outcome, Failure) for outcome in outcomes.values())
             options.report(RunState(len(outcomes), len(jobs), failed, place, progress))
 
     with open_executor(options.threads, options.scheduler) as executor:
         budget, rounds = Budget(search), max(-(-len(jobs) // executor.width), 1)
-        # exactly the same share in every run, so that what was kept by one serves the next
+        # exactly the same in every run, so that what was kept by one serves the next
         least = None if search.time_limit is None else search.time_limit / rounds
+        asked = replace(search, time_limit=least)
         for index, job in enumerate(jobs):
-            answer, start = _kept(job, options, least)
-            if answer is None:
-                left.append((index, replace(job, start=start or job.start)))
+            stored = None if store is None else store.load([job.problem])
+            # an engine that ended by itself, without a proof, would do so again
+            if stored is not None and (stored.serves(asked) or stored.time_limit == least):
+                outcomes[index] = stored.answer
             else:
-                outcomes[index] = answer
-            show(job.place)
+                known = None if stored is None else stored.answer.configuration
+                left.append((index, replace(job, start=known or job.start)))
+            tell(job.place)
 
         def share(unfinished: int) -> SolveOptions | None:
             if budget.over and not stopped():
                 return None
-            given = budget.share(max(-(-unfinished // executor.width), 1))
-            if given.time_limit is None or least is None:
-                return given
-            return replace(given, time_limit=max(given.time_limit, least))
-
-        def tell(number: int, progress: Progress) -> None:
-            show(left[number][1].place, progress)
+            shared = budget.share(max(-(-unfinished // executor.width), 1))
+            if shared.time_limit is None or least is None:
+                return shared
+            return replace(shared, time_limit=max(shared.time_limit, least))
 
         tasks = [partial(solve_design, job.problem, start=job.start, method=options.method) for _, job in left]
-        for number, outcome in executor.run(tasks, share, tell):
+        for number, outcome in executor.run(tasks, share, lambda number, progress: tell(left[number][1].place, progress)):
             index, job = left[number]
             outcomes[index] = found = failure(job.place, outcome) if isinstance(outcome, Exception) else outcome
             del outcome  # an error holds all that its search held, which the next may need
             # a search that was stopped has not gone as far as the options say
             if isinstance(found, Solution) and store is not None and (found.settled or not stopped()):
-                store.save([job.problem], found, replace(search, time_limit=least))
-            show(job.place)
+                store.save([job.problem], found, asked)
+            tell(job.place)
     return tuple(outcomes.get(index) or not_solved(job.problem) for index, job in enumerate(jobs))
-
-
-def _kept(job: Job, options: RunOptions, time_limit: float | None) -> tuple[Solution | None, Configuration | None]:
-    """A result of the store that serves, or else a configuration to start from."""
-    kept = None if options.store is None else options.store.load([job.problem])
-    if kept is None:
-        return None, None
-    # an engine that ended by itself, without a proof, would do so again
-    if kept.serves(replace(options.search, time_limit=time_limit)) or kept.time_limit == time_limit:
-        return kept.answer, None
-    return None, kept.answer.configuration
 
 
 def failure(place: str, error: Exception) -> Failure:

@@ -20,10 +20,9 @@ from ithaca.formulations.problem import Limit, Problem
 from ithaca.solver.options import SolveOptions, StoppedError, deadline
 from ithaca.solver.progress import Progress
 from ithaca.studies.shared.bank import HardwareBank, Node, build_bank
-from ithaca.studies.shared.fronts import Floats, Front, Indices, Minimise, front_of_sorted
 from ithaca.studies.shared.joint import Joint, fit
 from ithaca.studies.shared.layer import common_step
-from ithaca.studies.shared.plans import Plan, best_plan
+from ithaca.studies.shared.plans import Floats, Front, Indices, Minimise, Plan, best_plan, front_of_sorted
 from ithaca.workloads.errors import InputError
 
 #: Ways to divide block RAM among the arrays that are tried: shares mixed from need and from evenness.

@@ -9,8 +9,7 @@ from typing import Any
 from ithaca.results.certificate import Status
 from ithaca.results.files import load_result, result_document
 from ithaca.studies.documents import StudyDocument
-from ithaca.studies.network.documents import network_document
-from ithaca.studies.network.files import load_network_result
+from ithaca.studies.network.documents import load_network_result, network_document
 
 DATA = Path(__file__).parent / "data"
 

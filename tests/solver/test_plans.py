@@ -8,8 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ithaca.studies.shared.fronts import Front, Minimise, front_of
-from ithaca.studies.shared.plans import Plan, best_plan
+from ithaca.studies.shared.plans import Front, Minimise, Plan, best_plan, front_of
 
 Fronts = dict[tuple[int, int], Front]
 CHOICES = st.lists(st.tuples(st.integers(1, 6), st.integers(-3, 9)), max_size=3)

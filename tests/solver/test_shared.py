@@ -19,10 +19,9 @@ from ithaca.formulations.systolic.physical_array import ACCUMULATORS
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions, StoppedError
-from ithaca.studies.shared.fronts import Front, Minimise
 from ithaca.studies.shared.joint import Joint, buffer_words
 from ithaca.studies.shared.pipeline import PipelineSearch
-from ithaca.studies.shared.plans import Plan, best_plan
+from ithaca.studies.shared.plans import Front, Minimise, Plan, best_plan
 from ithaca.studies.shared.search import SharedSearch
 from ithaca.workloads.errors import InputError
 from tests.problems import mm_problem

@@ -13,13 +13,12 @@ from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.systolic.design import systolic
 from ithaca.results.certificate import Status
 from ithaca.solver.options import SolveOptions
-from ithaca.studies.network.documents import network_document
-from ithaca.studies.network.files import load_network_result
+from ithaca.studies.network.documents import load_network_result, network_document
 from ithaca.studies.network.modes import mode
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions
-from ithaca.studies.shared.fronts import Minimise
+from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.network import Network
 from ithaca.workloads.writing import write_text_atomically

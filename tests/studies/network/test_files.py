@@ -15,15 +15,11 @@ import pytest
 from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.systolic.design import SpaceOptions
-from ithaca.solver.engines import Method
-from ithaca.solver.options import SolveOptions
-from ithaca.studies.network.documents import network_document
-from ithaca.studies.network.files import load_network_result
+from ithaca.studies.network.documents import load_network_result, network_document
 from ithaca.studies.network.modes import mode
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.result import NetworkResult
-from ithaca.studies.network.runner import RunOptions
-from ithaca.studies.network.store import ProblemStore
+from ithaca.studies.network.runner import RunOptions, problem_store
 from ithaca.studies.network.table import COLUMNS, network_table
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.writing import write_text_atomically
@@ -36,7 +32,7 @@ Solve = Callable[..., NetworkResult]
 def solve(tmp_path_factory: pytest.TempPathFactory) -> Solve:
     """Solves the network, or some layers of it."""
     folder = tmp_path_factory.mktemp("network")
-    store = ProblemStore(tmp_path_factory.mktemp("kept"), Method.EXACT, SolveOptions())
+    store = problem_store(tmp_path_factory.mktemp("kept"), RunOptions())
 
     def solve(name: str, *layers: str, **request: Any) -> NetworkResult:
         asked = tiny_request(**({"space": SpaceOptions(divisors_only=True)} | request))

@@ -20,8 +20,7 @@ from ithaca.studies.network.modes import mode
 from ithaca.studies.network.problems import layer_problems, only_layers
 from ithaca.studies.network.request import NetworkRequest
 from ithaca.studies.network.result import NetworkResult, Total
-from ithaca.studies.network.runner import RunOptions
-from ithaca.studies.network.store import ProblemStore
+from ithaca.studies.network.runner import RunOptions, problem_store
 from ithaca.studies.network.totals import adds_up, best_total, total
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.network import Network
@@ -40,8 +39,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Network:
 @pytest.fixture(scope="module")
 def options(tmp_path_factory: pytest.TempPathFactory) -> RunOptions:
     """Options with a results folder, so that no problem is solved by two tests."""
-    store = ProblemStore(tmp_path_factory.mktemp("kept"), Method.EXACT, SolveOptions())
-    return RunOptions(store=store)
+    return RunOptions(store=problem_store(tmp_path_factory.mktemp("kept"), RunOptions()))
 
 
 @pytest.fixture(scope="module")
@@ -256,7 +254,7 @@ def test_unbuildable_designs_can_be_considered(network: Network) -> None:
 
 def test_results_of_one_mode_serve_the_other(network: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     request, only = tiny_request(space=DIVISORS), only_layers(network, ["wide"])
-    store = ProblemStore(tmp_path / "kept", Method.EXACT, SolveOptions())
+    store = problem_store(tmp_path / "kept", RunOptions())
     mode("per-layer")(only, request, RunOptions(store=store))
     monkeypatch.setattr(runner, "solve_design", None)  # whatever is solved again fails
     again = mode("shared-dataflow")(only, request, RunOptions(store=store))

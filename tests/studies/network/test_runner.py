@@ -23,8 +23,8 @@ from ithaca.solver.options import SolveOptions
 from ithaca.studies.network import runner
 from ithaca.studies.network.problems import layer_problems, only_layers
 from ithaca.studies.network.result import Failure
-from ithaca.studies.network.runner import Job, RunOptions, RunState, run_problems
-from ithaca.studies.network.store import ProblemStore
+from ithaca.studies.network.runner import Job, RunOptions, RunState, problem_store, run_problems
+from ithaca.studies.store import Store
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from tests.studies.network.tiny import tiny_network, tiny_request
@@ -49,8 +49,8 @@ def values(outcomes: Any) -> list[Any]:
     return [(o.value, o.configuration, o.certificate.status, o.certificate.nodes) for o in outcomes]
 
 
-def kept(folder: Path, search: SolveOptions | None = None) -> ProblemStore:
-    return ProblemStore(folder, Method.EXACT, search or SolveOptions())
+def kept(folder: Path, search: SolveOptions | None = None) -> Store:
+    return problem_store(folder, RunOptions(search=search or SolveOptions()))
 
 
 def test_results_are_kept_one_by_one_and_never_computed_again(
@@ -80,7 +80,7 @@ def test_engine_gap_and_seed_tell_results_apart_but_not_the_time_limit(jobs: lis
         kept(tmp_path),
         kept(tmp_path, SolveOptions(gap=0.1)),
         kept(tmp_path, SolveOptions(seed=1)),
-        ProblemStore(tmp_path, Method.CPSAT, SolveOptions()),
+        problem_store(tmp_path, RunOptions(Method.CPSAT)),
     ]
     assert len({store.path(problem) for store in stores}) == 4
     assert kept(tmp_path, SolveOptions(time_limit=5)).path(problem) == stores[0].path(problem)
@@ -138,7 +138,7 @@ def test_a_damaged_file_is_told_of_and_solved_again(jobs: list[Job], answers: li
     path = store.path([jobs[0].problem])
     path.write_text(path.read_text()[:100])
     notes: list[str] = []
-    again = ProblemStore(tmp_path, Method.EXACT, SolveOptions(), notes.append)
+    again = problem_store(tmp_path, RunOptions(), notes.append)
     assert values(run_problems(jobs[:1], RunOptions(store=again))) == answers[:1]
     assert len(notes) == 1
     assert str(path) in notes[0]
