@@ -44,7 +44,7 @@ class Case:
         """The case as a problem of the exact edition."""
         loops = {"mm": "ijk", "conv2d": "orcipq"}[self.kernel]
         nest = workload(self.kernel, dict(zip(loops, self.sizes, strict=True)))
-        array = derive(nest, tuple(self.dataflow), nest.output.array, Edition.EXACT)
+        array = derive(nest, tuple(self.dataflow), nest.output.tensor, Edition.EXACT)
         resources = load_platform(self.platform).resources
         limits = tuple(Limit(name, resources[name].limit) for name in ("dsp", "bram18k"))
         return systolic_problem(nest, array, data_type("fp32"), limits, parse_objective(self.objective))

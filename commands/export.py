@@ -97,7 +97,7 @@ def _buildable(result: Result) -> _Choice:
     known = systolic(result.problem)
     nest, edition, options = known.nest, known.array.edition, known.options
     asked = [systolic(s.problem).array.dataflow for s in result.designs]
-    arrays = [derive(nest, d, nest.output.array, edition) for d in dataflows(nest) if d in asked]
+    arrays = [derive(nest, d, nest.output.tensor, edition) for d in dataflows(nest) if d in asked]
     never = {array.name: found for array in arrays if (found := design_obstacles(nest, array))}
     arrays = [array for array in arrays if array.name not in never]
     if never and not arrays:

@@ -72,7 +72,7 @@ class ProblemOptions:
     ] = None
     dataflow: Annotated[str | None, Option("--dataflow", help="Loops mapped to space, e.g. i,j; default: the best.")] = None
     permutation: Annotated[
-        str | None, Option("--permutation", help="Array whose reuse loops are innermost; default: the best.")
+        str | None, Option("--permutation", help="Tensor whose reuse loops are innermost; default: the best.")
     ] = None
     edition: EditionName = "exact"
     include_unbuildable: Annotated[

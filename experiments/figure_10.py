@@ -102,7 +102,7 @@ def _exact_latency(tiling: Tiling, exact: Problem) -> Fraction:
     A drain that the published model merges away gets the pack of its flow group.
     """
     packs = {
-        group.name: tiling.pack.get(group.name, tiling.pack.get(group.array, 1))
+        group.name: tiling.pack.get(group.name, tiling.pack.get(group.tensor, 1))
         for group in systolic(exact).array.packed_groups
     }
     return exact.value(systolic(exact).configuration(replace(tiling, pack=packs)))

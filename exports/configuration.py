@@ -70,7 +70,7 @@ class ArrayConfiguration:
 
         That is the drain, or without one the flow group that accumulates in its own buffers.
         """
-        groups = [g for g in self.design.packed_groups if g.array == tensor]
+        groups = [g for g in self.design.packed_groups if g.tensor == tensor]
         outwards = [g for g in groups if any(m.direction is Direction.OUT for m in g.modules)]
         return max(outwards or groups, key=lambda g: g.role is Role.DRAIN)
 

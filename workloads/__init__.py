@@ -1,1 +1,1 @@
-"""Loop nests, array accesses, dependences, and the library of kernels."""
+"""Loop nests, tensor accesses, dependences, and the library of kernels."""

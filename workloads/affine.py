@@ -1,4 +1,4 @@
-"""Affine subscripts and array accesses of a loop nest."""
+"""Affine subscripts and tensor accesses of a loop nest."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ class Affine:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One reference to an array, such as ``cin[r+p][c+q][i]``.
+    """One reference to a tensor, such as ``cin[r+p][c+q][i]``.
 
     Attributes
     ----------
-    array : str
-        Name of the array.
+    tensor : str
+        Name of the tensor.
     subscripts : tuple of Affine
-        One affine form per array dimension, outermost first.
+        One affine form per dimension, outermost first.
     """
 
-    array: str
+    tensor: str
     subscripts: tuple[Affine, ...]
 
     @property
     def loops(self) -> frozenset[str]:
-        """Names of the loops that index the array."""
+        """Names of the loops that index the tensor."""
         return frozenset(name for s in self.subscripts for name in s.loops)
 
     def indexed_by(self, loop: str) -> bool:
@@ -65,4 +65,4 @@ class Access:
         return iter(self.subscripts)
 
     def __str__(self) -> str:
-        return self.array + "".join(f"[{s}]" for s in self.subscripts)
+        return self.tensor + "".join(f"[{s}]" for s in self.subscripts)

@@ -1,4 +1,4 @@
-"""Dependences of a loop nest, derived from its array accesses.
+"""Dependences of a loop nest, derived from its tensor accesses.
 
 Two iterations depend on each other when they touch the same element. For an affine access
 ``F·x + f`` that is the case exactly when their distance is an integer vector that ``F`` maps to 0.
@@ -39,14 +39,14 @@ class Dependence:
     ----------
     kind : DependenceKind
         Read, flow or output.
-    array : str
-        The array through which the iterations depend on each other.
+    tensor : str
+        The tensor through which the iterations depend on each other.
     distance : tuple of int
         Distance per loop of the nest, outermost first (iterations).
     """
 
     kind: DependenceKind
-    array: str
+    tensor: str
     distance: tuple[int, ...]
 
 
@@ -54,9 +54,9 @@ def dependences(nest: LoopNest) -> tuple[Dependence, ...]:
     """Derive the read, flow and output dependences of ``nest``."""
     found: list[Dependence] = []
     for access in nest.inputs:
-        found += [Dependence(DependenceKind.READ, access.array, d) for d in null_space(access, nest.loops)]
+        found += [Dependence(DependenceKind.READ, access.tensor, d) for d in null_space(access, nest.loops)]
     for kind in (DependenceKind.FLOW, DependenceKind.OUTPUT):
-        found += [Dependence(kind, nest.output.array, d) for d in null_space(nest.output, nest.loops)]
+        found += [Dependence(kind, nest.output.tensor, d) for d in null_space(nest.output, nest.loops)]
     return tuple(found)
 
 

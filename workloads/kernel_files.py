@@ -110,7 +110,7 @@ def _nest(read: KernelDocument) -> LoopNest:
     for name in read.parameters:
         if name not in names_in(statement):
             raise InputError(f"parameter {quoted(name)} is not used by the statement; allowed: parameters that are")
-    _check_names(loops, [access.array for access in (*inputs, output)], list(read.parameters))
+    _check_names(loops, [access.tensor for access in (*inputs, output)], list(read.parameters))
     for loop in read.untiled:
         if loop not in loops:
             raise InputError(f"untiled names the unknown loop {quoted(loop)}; allowed: {', '.join(loops)}")

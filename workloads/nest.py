@@ -67,14 +67,14 @@ class LoopNest:
             self._refuse(f"SIMD loop '{self.simd}' must be one of the band loops {', '.join(self.band)}")
 
     def _check_names(self) -> None:
-        arrays = [access.array for access in (self.output, *self.inputs)]
+        tensors = [access.tensor for access in (self.output, *self.inputs)]
         if len(set(self.loops)) != len(self.loops):
             self._refuse(f"loops {list(self.loops)} repeat a name; allowed: names that differ")
-        if self.output.array in arrays[1:]:
-            name = self.output.array
+        if self.output.tensor in tensors[1:]:
+            name = self.output.tensor
             self._refuse(f"{name} is written and read, so its dependences are not uniform; allowed: other inputs")
-        if len(set(arrays)) != len(arrays):
-            self._refuse(f"arrays {arrays} repeat a name; allowed: every array once")
+        if len(set(tensors)) != len(tensors):
+            self._refuse(f"tensors {tensors} repeat a name; allowed: every tensor once")
 
     def _check_arrays(self) -> None:
         for access in (self.output, *self.inputs):
@@ -90,8 +90,8 @@ class LoopNest:
                 self._refuse(f"subscript {subscript} of {self.output}, which is written; allowed: one loop or a constant")
             written.update(subscript.loops)
         for access in self.inputs:
-            if access.array in (f"{self.output.array}_1", f"{self.output.array}_drain"):
-                self._refuse(f"array '{access.array}' has the name of a module of {self.output.array}; allowed: another name")
+            if access.tensor in (f"{self.output.tensor}_1", f"{self.output.tensor}_drain"):
+                self._refuse(f"array '{access.tensor}' has the name of a module of {self.output.tensor}; allowed: another name")
 
     def _check_loops(self) -> None:
         for loop in sorted(self.untiled):

@@ -104,7 +104,7 @@ def data_pack_sizes(configuration: ArrayConfiguration) -> str:
     It is never left out. By default AutoSA widens the DRAM port to 64 bytes, and loses the end
     of a tensor that is not a multiple of that, without a word.
     """
-    names = [access.array for access in configuration.nest.accesses]
+    names = [access.tensor for access in configuration.nest.accesses]
     packs = {name: configuration.tiling.pack[configuration.moved_group(name).name] for name in names}
     return _kernel_options({name: [pack * configuration.data.bytes] * IO_LEVELS for name, pack in packs.items()})
 

@@ -61,7 +61,7 @@ int main(void) {{
 
 def golden_name(nest: LoopNest) -> str:
     """Name of the array that holds the expected result."""
-    return f"golden_{nest.output.array}"
+    return f"golden_{nest.output.tensor}"
 
 
 def own_identifiers(nest: LoopNest) -> frozenset[str]:
@@ -79,7 +79,7 @@ def c_program(configuration: ArrayConfiguration) -> str:
     """
     statement, padded = configuration.nest, configuration.padded
     nest = visible(statement, padded)
-    output, golden = str(nest.output), str(nest.output).replace(nest.output.array, golden_name(nest), 1)
+    output, golden = str(nest.output), str(nest.output).replace(nest.output.tensor, golden_name(nest), 1)
     differs = [f"if ({output} != {golden})", "  errors++;"]
     return _TEMPLATE.format(
         statement=statement,
@@ -110,7 +110,7 @@ def _golden(nest: LoopNest) -> Access:
 
 
 def _declarator(access: Access) -> str:
-    return access.array + "".join(f"[{_length(subscript, _padded)}]" for subscript in access)
+    return access.tensor + "".join(f"[{_length(subscript, _padded)}]" for subscript in access)
 
 
 def _length(subscript: Affine, bound: Callable[[str], str]) -> str:
@@ -123,7 +123,7 @@ def _length(subscript: Affine, bound: Callable[[str], str]) -> str:
 
 def _place(access: Access, at: int) -> str:
     """Name of the variable that runs over a dimension of an input when it is filled."""
-    return f"{access.array}_{at}"
+    return f"{access.tensor}_{at}"
 
 
 def _text(lines: Iterable[str]) -> str:
@@ -170,7 +170,7 @@ def _fill(nest: LoopNest, access: Access) -> list[str]:
     Positive, so that an output that was never written shows. Without a pattern (this is the
     generator of Numerical Recipes), because data with a period hide a tile taken for another.
     """
-    element = access.array + "".join(f"[{_place(access, at)}]" for at in range(len(access.subscripts)))
+    element = access.tensor + "".join(f"[{_place(access, at)}]" for at in range(len(access.subscripts)))
     body = ["seed = 1664525u * seed + 1013904223u;"]
     body.append(f"{element} = (data_t)(1u + (seed >> 16) % {_largest_value(nest)}u);")
     for at, subscript in reversed(list(enumerate(access))):

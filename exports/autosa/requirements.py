@@ -103,7 +103,7 @@ def _of_accesses(nest: LoopNest) -> Iterator[str]:
 
 
 def _of_names(nest: LoopNest) -> Iterator[str]:
-    tensors = [access.array for access in nest.accesses]
+    tensors = [access.tensor for access in nest.accesses]
     for name in (*nest.loops, *tensors):
         if not (name.isascii() and name.isidentifier()) or name in KEYWORDS:
             yield f"'{name}' cannot be a name in C"
@@ -119,10 +119,10 @@ def _of_design(nest: LoopNest, design: SystolicArray) -> Iterator[str]:
         yield f"dataflow {','.join(design.dataflow)} is none that AutoSA derives"
     if design.obstacle is not None:
         yield design.obstacle
-    if design.permutation != nest.output.array:
+    if design.permutation != nest.output.tensor:
         yield (
             f"permutation {design.permutation}: AutoSA orders the array-partitioning loops as in permutation "
-            f"{nest.output.array}"
+            f"{nest.output.tensor}"
         )
 
 
@@ -153,16 +153,16 @@ def _of_packs(configuration: ArrayConfiguration) -> Iterator[str]:
         values[quantities.t1(loop).name] = Fraction(tiling.array_part[loop])
         values[quantities.t2(loop).name] = Fraction(configuration.t2(loop))
     for access in nest.accesses:
-        group = configuration.moved_group(access.array)
+        group = configuration.moved_group(access.tensor)
         pack = tiling.pack[group.name]
         size = pack * configuration.data.bytes
         last = group.packing.last.evaluate(values, FRACTION)
         multiple = group.packing.multiple_of.evaluate(values, FRACTION)
         if pack & (pack - 1):
-            yield f"tensor {access.array}: pack {pack} is not a power of two"
+            yield f"tensor {access.tensor}: pack {pack} is not a power of two"
         if last % pack:
-            yield f"tensor {access.array}: pack {pack} does not divide the last dimension of its buffer, {last} words"
+            yield f"tensor {access.tensor}: pack {pack} does not divide the last dimension of its buffer, {last} words"
         if pack % multiple:
-            yield f"tensor {access.array}: pack {pack} is not a multiple of the SIMD factor {multiple}"
+            yield f"tensor {access.tensor}: pack {pack} is not a multiple of the SIMD factor {multiple}"
         if size > DRAM_PORT_BYTES:
-            yield f"tensor {access.array}: pack {pack} takes {size} bytes, more than the {DRAM_PORT_BYTES} of a DRAM port"
+            yield f"tensor {access.tensor}: pack {pack} takes {size} bytes, more than the {DRAM_PORT_BYTES} of a DRAM port"

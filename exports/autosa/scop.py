@@ -43,7 +43,7 @@ def visible(nest: LoopNest, extents: Mapping[str, int] | None = None) -> LoopNes
 
 def _without(access: Access, loops: set[str]) -> Access:
     kept = (Affine(tuple((x, c) for x, c in s.terms if x not in loops), s.constant) for s in access)
-    return Access(access.array, tuple(kept))
+    return Access(access.tensor, tuple(kept))
 
 
 def tiled_loops(nest: LoopNest) -> tuple[str, ...]:

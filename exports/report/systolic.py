@@ -154,7 +154,7 @@ def _modules(view: ArrayView) -> tuple[Paragraph, Figure, Table]:
     for group, module in view.array.modules:
         cost = costs.modules[module.name]
         what = " and ".join(part for part, has in (("buffer", module.buffer), ("DRAM access", module.dram)) if has)
-        entries.append((module.name, what or "transfer", group.array, cost.transfer, cost.per_tile, cost.total))
+        entries.append((module.name, what or "transfer", group.tensor, cost.transfer, cost.per_tile, cost.total))
     bars = tuple(
         Bar(name, float(total), f"{number(total)} ({percent(total / main)})", name == first.name) for name, *_, total in entries
     )

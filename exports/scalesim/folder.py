@@ -149,7 +149,7 @@ def _configuration(configuration: ArrayConfiguration, found: Layer, shape: Grid)
 
 def _kilobytes(configuration: ArrayConfiguration, access: Access) -> int:
     """Size of all buffers of a tensor, the second halves included (1,024 words, rounded up)."""
-    group = configuration.moved_group(access.array)
+    group = configuration.moved_group(access.tensor)
     return -(-configuration.whole(group.size * group.count) * (2 if group.double_buffered else 1) // 1024)
 
 
@@ -186,9 +186,9 @@ def _readme(configuration: ArrayConfiguration, found: Layer, shape: Grid) -> str
         rows=shape.rows,
         columns=shape.columns,
         loops=",".join(configuration.design.dataflow),
-        ifmap=found.ifmap.array,
-        filters=found.filters.array,
-        ofmap=configuration.nest.output.array,
+        ifmap=found.ifmap.tensor,
+        filters=found.filters.tensor,
+        ofmap=configuration.nest.output.tensor,
         bandwidth=configuration.data.port_words,
         data=configuration.data.name,
         simd=simd,

@@ -50,14 +50,14 @@ def odyssey_ancestor(problem: Problem, configuration: Configuration) -> list[int
 def pack_names(design: SystolicDesign) -> dict[str, str]:
     """Odyssey's name of the pack of every I/O group.
 
-    All parameters are numbered: extents, t1, t2, then one pack per I/O group, by array name, the
+    All parameters are numbered: extents, t1, t2, then one pack per I/O group, by tensor, the
     drain last. The numbering does not know of merged drains, so the exact edition's groups count.
     """
     nest, array = design.nest, design.array
     groups = derive(nest, array.dataflow, array.permutation, Edition.EXACT).groups
     first = len(nest.loops) + 2 * len(array.band)
     # sorting is stable: flow groups stay before the drain
-    ordered = sorted(groups, key=lambda group: group.array)
+    ordered = sorted(groups, key=lambda group: group.tensor)
     return {group.name: f"p{number}" for number, group in enumerate(ordered, start=first)}
 
 

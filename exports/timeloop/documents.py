@@ -57,7 +57,7 @@ def _coefficients(nest: LoopNest) -> dict[int, str]:
 def _data_space(nest: LoopNest, access: Access, coefficients: dict[int, str]) -> dict[str, Any]:
     """A tensor: per dimension a sum of products of a loop and perhaps a coefficient."""
     projection = [[[x] if c == 1 else [x, coefficients[c]] for x, c in subscript.terms] for subscript in access]
-    space: dict[str, Any] = {"name": access.array, "projection": projection}
+    space: dict[str, Any] = {"name": access.tensor, "projection": projection}
     return {**space, "read_write": True} if access == nest.output else space
 
 
@@ -104,7 +104,7 @@ def _entries(nest: LoopNest, level: Level) -> list[dict[str, Any]]:
         return []
     entries: list[dict[str, Any]] = []
     if level.kind is not Kind.LANES:
-        bypass = [access.array for access in nest.accesses if access.array not in level.keeps]
+        bypass = [access.tensor for access in nest.accesses if access.tensor not in level.keeps]
         kept = {"keep": list(level.keeps)} if level.keeps else {}
         entries.append({"target": level.name, "type": "dataspace", **kept, **({"bypass": bypass} if bypass else {})})
     trips = dict(level.loops)

@@ -95,7 +95,7 @@ def levels(configuration: ArrayConfiguration) -> tuple[Level, ...]:
         If the tiling is none of the design's.
     """
     nest, design, values = configuration.nest, configuration.design, configuration.quantities
-    tensors = tuple(access.array for access in nest.accesses)
+    tensors = tuple(access.tensor for access in nest.accesses)
     groups = [configuration.moved_group(tensor) for tensor in tensors]
     others = [loop for loop in design.band if loop not in design.dataflow]
 
@@ -108,7 +108,7 @@ def levels(configuration: ArrayConfiguration) -> tuple[Level, ...]:
     def accumulators() -> Iterator[Level]:
         if design.pe.accumulators is not None:
             words, width = map(configuration.whole, (design.pe.accumulators, design.pe.outputs))
-            yield Level("PE_accumulators", Kind.REGISTERS, (nest.output.array,), words=words, width=width)
+            yield Level("PE_accumulators", Kind.REGISTERS, (nest.output.tensor,), words=words, width=width)
 
     def trips(quantity: Callable[[str], Symbol], loops: Iterable[str]) -> tuple[tuple[str, int], ...]:
         return tuple((loop, int(values[quantity(loop).name])) for loop in loops)
@@ -128,4 +128,4 @@ def levels(configuration: ArrayConfiguration) -> tuple[Level, ...]:
 
 def _buffer(group: IOGroup, pack: int, words: int) -> Level:
     copies = 2 if group.double_buffered else 1
-    return Level(group.buffers[-1].name, Kind.BUFFER, (group.array,), (), words * copies, pack, group.double_buffered)
+    return Level(group.buffers[-1].name, Kind.BUFFER, (group.tensor,), (), words * copies, pack, group.double_buffered)

@@ -4,12 +4,12 @@ Counted per word, from what the cost model already states of each module:
 
 - **DRAM**: the off-chip words.
 - **Buffer**: every word of a tile enters its buffer once on one side, and the PEs (or the accumulating
-  output) access it once per cycle of `intra` on the other, SIMD words at a time where the SIMD loop indexes the array.
+  output) access it once per cycle of `intra` on the other, SIMD words at a time where the SIMD loop indexes the tensor.
 - **Hop**: towards its buffer a word passes half of the chain on average, (lanes + 1)/2 modules, and one more module
   on each level between buffer and DRAM; on the PE side it takes one step, and from PE to PE along the whole array where
   the group is exterior.
-- **Register**: each iteration accesses one register per array.
-- **MAC**: all iterations, padding included; where more than two arrays are multiplied, one for each of the multiplications.
+- **Register**: each iteration accesses one register per tensor.
+- **MAC**: all iterations, padding included; where more than two tensors are multiplied, one for each of the multiplications.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def activity(costs: Costs) -> Activity:
     point, value = costs.point, costs.point.value
     pe = point.array.pe
     macs = value(pe.count * pe.simd * pe.trips * pe.tiles)
-    arrays = {group.array for group in point.array.groups}
+    tensors = {group.tensor for group in point.array.groups}
     buffer: Any = None
     hop: Any = None
     for group, module in point.array.modules:
@@ -63,4 +63,4 @@ def activity(costs: Costs) -> Activity:
             steps = moved * value((module.chain + 1) / 2) + used * along
             buffer = moved + used if buffer is None else buffer + moved + used
         hop = steps if hop is None else hop + steps
-    return Activity(costs.off_chip_words, buffer, hop, macs * len(arrays), macs * (point.array.factors - 1))
+    return Activity(costs.off_chip_words, buffer, hop, macs * len(tensors), macs * (point.array.factors - 1))

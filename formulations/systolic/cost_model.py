@@ -80,7 +80,7 @@ class Costs:
     dsp, bram18k : number
         DSP blocks and 18-kbit block RAMs.
     words : mapping of str to number
-        Off-chip words per array.
+        Off-chip words per tensor.
     accumulation : number
         Slack of the accumulator condition, Π t2 − factor · products summed per accumulator and
         cycle; a design that accumulates in place needs it ≥ 0. For others it is informative only.
@@ -195,7 +195,7 @@ def evaluate(
     for group, module in array.modules:
         if module.dram:
             moved = value(module.tiles) * (value(group.count) * value(group.size) + value(module.extra_words))
-            words[group.array] = words[group.array] + moved if group.array in words else moved
+            words[group.tensor] = words[group.tensor] + moved if group.tensor in words else moved
 
     macs = value(array.pe.count) * value(array.pe.simd)
     return Costs(

@@ -63,7 +63,7 @@ class DataType:
 
 #: The published condition is one of fp32 only: integer additions take one cycle.
 #:
-#: An fp32 multiplier takes 3 DSP blocks and an adder 2. So a product of three arrays takes 8, as measured: AutoSA's
+#: An fp32 multiplier takes 3 DSP blocks and an adder 2. So a product of three tensors takes 8, as measured: AutoSA's
 #: TTMc and MTTKRP on a U250 have 1,024 lanes and 8,192 DSP blocks (docs/examples/ttmc_large, mttkrp_large).
 #: Integer products keep all their bits: a 32-bit product of two int16 words times a third needs two blocks with their
 #: 27 × 18 bit multipliers, a 16-bit one of two int8 words needs one, and shares it with no other.

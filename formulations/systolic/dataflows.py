@@ -53,7 +53,7 @@ def _reason(nest: LoopNest, loops: tuple[str, ...]) -> str:
         if loop in nest.untiled:
             return f" ({loop} is not tiled: it runs inside the PE)"
         if loop in far:
-            return f" ({far[loop].array} is reused along {loop} at distance {far[loop].distance} of {', '.join(nest.loops)})"
+            return f" ({far[loop].tensor} is reused along {loop} at distance {far[loop].distance} of {', '.join(nest.loops)})"
     if len(loops) == 2 and set(loops) <= set(nest.reduction_loops):
         return " (two reduction loops in space are not supported)"
     return ""

@@ -1,6 +1,6 @@
 """Derive the array of a dataflow and permutation: DESIGN.md §5, rule by rule.
 
-Nothing here knows the names of a nest's loops or arrays, and no design is tabulated.
+Nothing here knows the names of a nest's loops or tensors, and no design is tabulated.
 
 Where those rules speak of the one tiled reduction loop of their two canonical nests, nests here may have
 none or several:
@@ -43,7 +43,7 @@ OUTER_PACK_BYTES = 64
 
 def designs(nest: LoopNest, edition: Edition = Edition.EXACT) -> tuple[SystolicArray, ...]:
     """Derive every design of a nest: all dataflows, each in all permutations."""
-    return tuple(derive(nest, dataflow, array, edition) for dataflow in dataflows(nest) for array in permutations(nest))
+    return tuple(derive(nest, dataflow, tensor, edition) for dataflow in dataflows(nest) for tensor in permutations(nest))
 
 
 def derive(nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition: Edition = Edition.EXACT) -> SystolicArray:
@@ -56,7 +56,7 @@ def derive(nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition:
     dataflow : tuple of str
         One or two of the nest's space loops.
     permutation : str
-        The array whose reuse loops are innermost.
+        The tensor whose reuse loops are innermost.
     edition : Edition
         The statement of the cost model the array shall follow.
 
@@ -72,7 +72,7 @@ def derive(nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition:
     groups += context.output_groups()
     if context.odyssey:
         groups = merge_drain(groups)
-    if all(sum(m.dram for g in groups if g.array == a.array for m in g.modules) <= 1 for a in nest.accesses):
+    if all(sum(m.dram for g in groups if g.tensor == a.tensor for m in g.modules) <= 1 for a in nest.accesses):
         groups = [_serialize(group) for group in groups]
     return SystolicArray(
         workload=nest.name,
@@ -191,7 +191,7 @@ class _Context:
                 kept -= 1
         skipped = _product(tiles(loop) for loop in self.order[kept:])
         modules = self._modules(
-            access.array,
+            access.tensor,
             Role.READ,
             Direction.IN,
             direction,
@@ -200,21 +200,21 @@ class _Context:
             prologue=True,
             epilogue=Epilogue.NONE,
         )
-        return self._group(access.array, access, Role.READ, direction, modules)
+        return self._group(access.tensor, access, Role.READ, direction, modules)
 
     def output_groups(self) -> list[IOGroup]:
         output, spatial = self.nest.output, self.spatial_reduction
         groups = []
         if spatial is None:
-            groups.append(self._flow_group(output.array, None))
+            groups.append(self._flow_group(output.tensor, None))
         else:
             # reductions that run in time are summed up before a PE hands its sums on
             interior_too = any(loop not in self.dataflow for loop in self.nest.reduction_loops)
             if interior_too:
-                groups.append(self._group(output.array, output, Role.FLOW, None, ()))
-            groups.append(self._flow_group(f"{output.array}_1" if interior_too else output.array, spatial))
+                groups.append(self._group(output.tensor, output, Role.FLOW, None, ()))
+            groups.append(self._flow_group(f"{output.tensor}_1" if interior_too else output.tensor, spatial))
         if not groups[-1].locally_reducing:
-            groups.append(self._drain_group(f"{output.array}_drain"))
+            groups.append(self._drain_group(f"{output.tensor}_drain"))
         return groups
 
     def _flow_group(self, name: str, direction: str | None) -> IOGroup:
@@ -318,7 +318,7 @@ class _Context:
         buffer_level = 1 if direction is None else 2
         return IOGroup(
             name=name,
-            array=access.array,
+            tensor=access.tensor,
             role=role,
             exterior=direction is not None,
             size=_product(dimensions),

@@ -103,7 +103,7 @@ def _permutation(order: tuple[str, ...], field: Field, nest: LoopNest) -> str:
     for access in nest.accesses:
         indexing = [access.indexed_by(loop) for loop in order]
         if indexing == sorted(indexing, reverse=True):
-            return access.array
+            return access.tensor
     orders = "; ".join(f"{array}: {', '.join(loop_order(nest, array))}" for array in permutations(nest))
     return field.refuse(f"the order of tile loops of a permutation ({orders}), not {', '.join(order)}")
 
@@ -142,7 +142,7 @@ class _Comparison:
         if (memory is None) is not (pe.accumulators is None):
             self.root["memory"].refuse(f"accumulators of the PEs, {pe.accumulators or 'none'}")
         if memory is not None and pe.accumulators is not None:
-            self.buffer(memory, self.nest.output.array, pe.accumulators, pe.count)
+            self.buffer(memory, self.nest.output.tensor, pe.accumulators, pe.count)
 
     def buffer(self, memory: Field, array: str, size: Expression, count: Expression) -> None:
         if memory["array"].text() != array:
@@ -168,7 +168,7 @@ class _Comparison:
 
     def choices(self, group: IOGroup, memory: Field) -> tuple[int, bool, str]:
         """Widest pack (bytes), whether the buffer is doubled, and name of the pack."""
-        self.buffer(memory, group.array, group.size, group.count)
+        self.buffer(memory, group.tensor, group.size, group.count)
         pack = memory["data_pack_factor_inter"]
         words = self.reader.max_words(self.reader.pack(pack), group.packing)
         return words * memory["ele_size"].positive(), memory["double_buffer"].flag(), pack.text()

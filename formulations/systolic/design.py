@@ -19,7 +19,7 @@ from ithaca.formulations.space import Axis, Kind, Link, Quantity, Relation, Role
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs, accumulation, evaluate
 from ithaca.formulations.systolic.data_types import DataType
-from ithaca.formulations.systolic.metrics import METRICS, array_words, metric_values
+from ithaca.formulations.systolic.metrics import METRICS, metric_values, tensor_words
 from ithaca.formulations.systolic.physical_array import ANY_ARRAY, PhysicalArray
 from ithaca.formulations.systolic.systolic_array import Edition, IOGroup, SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling
@@ -112,7 +112,7 @@ class SystolicDesign(Design):
         return evaluate(self.array, known, self.data, numbers, self.technology, dict(self.physical.buffers))
 
     def details(self, values: Mapping[str, Any], numbers: NumberSystem) -> Mapping[str, Mapping[str, Any]]:
-        return {"words": array_words(self.array, self.costs(values, numbers))}
+        return {"words": tensor_words(self.array, self.costs(values, numbers))}
 
     @property
     def attributes(self) -> Mapping[str, str | float]:

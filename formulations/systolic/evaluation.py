@@ -11,7 +11,7 @@ from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationa
 from ithaca.formulations.json_numbers import SCHEMA, json_number, json_ratio
 from ithaca.formulations.systolic.cost_model import Costs, evaluate
 from ithaca.formulations.systolic.data_types import DataType
-from ithaca.formulations.systolic.metrics import array_words, metric_values
+from ithaca.formulations.systolic.metrics import metric_values, tensor_words
 from ithaca.formulations.systolic.points import Point
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 
@@ -27,7 +27,7 @@ def evaluate_points(points: Iterable[Point], data: DataType) -> list[dict[str, A
     points : iterable of Point
         The points.
     data : DataType
-        The type of all arrays.
+        The type of all tensors.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def evaluation_document(points: Iterable[Point], data: DataType) -> dict[str, An
 def json_metrics(array: SystolicArray, costs: Costs) -> dict[str, Any]:
     """All metrics of exact costs, ready for JSON."""
     metrics: dict[str, Any] = {name: json_number(value) for name, value in metric_values(costs).items()}
-    metrics["off_chip_words_by_array"] = {name: json_number(value) for name, value in array_words(array, costs).items()}
+    metrics["off_chip_words_by_array"] = {name: json_number(value) for name, value in tensor_words(array, costs).items()}
     return metrics
 
 
@@ -69,7 +69,7 @@ def _evaluated(points: Sequence[Point], data: DataType) -> Iterator[dict[str, An
         return (dict(zip(columns, row, strict=True)) for row in zip(*numbers, strict=True))
 
     meets_bounds = np.broadcast_to(costs.meets_bounds, (count,)).tolist()
-    for metrics, words, meets in zip(rows(metric_values(costs)), rows(array_words(array, costs)), meets_bounds, strict=True):
+    for metrics, words, meets in zip(rows(metric_values(costs)), rows(tensor_words(array, costs)), meets_bounds, strict=True):
         yield {
             "dataflow": list(array.dataflow),
             "permutation": array.permutation,

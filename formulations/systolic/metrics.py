@@ -106,6 +106,6 @@ def metric_values(costs: Costs, names: Collection[str] | None = None) -> dict[st
     return {metric.name: metric.compute(costs) for metric in asked}
 
 
-def array_words(array: SystolicArray, costs: Costs) -> dict[str, Any]:
-    """Off-chip words by array name, in the order of the accesses."""
-    return {name: costs.words[name] for name in dict.fromkeys(g.array for g in array.groups) if name in costs.words}
+def tensor_words(array: SystolicArray, costs: Costs) -> dict[str, Any]:
+    """Off-chip words by tensor, in the order of the accesses."""
+    return {name: costs.words[name] for name in dict.fromkeys(g.tensor for g in array.groups) if name in costs.words}

@@ -1,6 +1,6 @@
 """Permutations: orders of the array-partitioning loops that can matter.
 
-Theorem 3.1 of Odyssey (Wang & Cong): for each array reference it is enough to consider the
+Theorem 3.1 of Odyssey (Wang & Cong): for each tensor reference it is enough to consider the
 order ⟨loops that index it, loops that reuse it⟩; the order within each part costs nothing.
 """
 
@@ -11,8 +11,8 @@ from ithaca.workloads.nest import LoopNest
 
 
 def permutations(nest: LoopNest) -> tuple[str, ...]:
-    """The permutations of a nest, each named by the array whose reuse loops are innermost."""
-    return tuple(access.array for access in nest.accesses)
+    """The permutations of a nest, each named by the tensor whose reuse loops are innermost."""
+    return tuple(access.tensor for access in nest.accesses)
 
 
 def loop_order(nest: LoopNest, permutation: str) -> tuple[str, ...]:
@@ -21,10 +21,10 @@ def loop_order(nest: LoopNest, permutation: str) -> tuple[str, ...]:
     Raises
     ------
     InputError
-        If ``permutation`` names no array of the nest.
+        If ``permutation`` names no tensor of the nest.
     """
     for access in nest.accesses:
-        if access.array == permutation:
+        if access.tensor == permutation:
             indexing = tuple(loop for loop in nest.band if access.indexed_by(loop))
             reusing = tuple(loop for loop in nest.band if not access.indexed_by(loop))
             return indexing + reusing

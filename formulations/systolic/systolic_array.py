@@ -28,11 +28,11 @@ class Role(Enum):
     """What an I/O group moves."""
 
     READ = "read"
-    """A read-only array, into the PEs."""
+    """A read-only tensor, into the PEs."""
     FLOW = "flow"
-    """Partial sums of the output array, in and out of the PEs."""
+    """Partial sums of the output, in and out of the PEs."""
     DRAIN = "drain"
-    """Finished elements of the output array, out of the PEs."""
+    """Finished elements of the output, out of the PEs."""
 
 
 class Direction(Enum):
@@ -86,10 +86,10 @@ class Module:
 
 @dataclass(frozen=True, slots=True)
 class IOGroup:
-    """The modules that move one array in one role."""
+    """The modules that move one tensor in one role."""
 
-    name: str  #: Array name, with ``_1`` or ``_drain`` where needed; names the pack
-    array: str  #: The array moved
+    name: str  #: Tensor name, with ``_1`` or ``_drain`` where needed; names the pack
+    tensor: str  #: The tensor moved
     role: Role  #: Read-only, flow or drain
     exterior: bool  #: Whether PEs hand the data to their neighbours
     size: Expression  #: Words of one data tile (one buffer)
@@ -134,14 +134,14 @@ class SystolicArray:
 
     workload: str  #: Name of the loop nest
     dataflow: tuple[str, ...]  #: The loops mapped to space
-    permutation: str  #: The array whose reuse loops are innermost
+    permutation: str  #: The tensor whose reuse loops are innermost
     edition: Edition  #: The statement of the cost model it follows
     #: Tiled loops, and loops that run inside the PE.
     band: tuple[str, ...]
     untiled: tuple[str, ...]
     order: tuple[str, ...]  #: The array-partitioning loops, outermost first
     simd_loop: str  #: The loop vectorised inside a PE
-    groups: tuple[IOGroup, ...]  #: In the order read-only arrays, flow, drain
+    groups: tuple[IOGroup, ...]  #: In the order read-only tensors, flow, drain
     pe: ProcessingElement  #: The processing elements
     #: Band loops that reduce and are not vectorised. Their iterations wait for each other's sums, so they hide no latency:
     #: their t2 is 1.
@@ -169,7 +169,7 @@ class SystolicArray:
 
     @property
     def factors(self) -> int:
-        """Arrays that are multiplied in every iteration."""
+        """Tensors that are multiplied in every iteration."""
         return sum(group.role is Role.READ for group in self.groups)
 
     @property
@@ -177,9 +177,8 @@ class SystolicArray:
         """Why HLS cannot build the design, or None where it can."""
         for group, module in self.modules:
             if group.role is Role.FLOW and module.direction is Direction.IN:
-                return (
-                    f"partial sums of {group.array} are copied in ({module.name}): a feedback loop that HLS does not synthesize"
-                )
+                feedback = "a feedback loop that HLS does not synthesize"
+                return f"partial sums of {group.tensor} are copied in ({module.name}): {feedback}"
         return None
 
     @property

@@ -115,7 +115,7 @@ def _merged_away(array: SystolicArray, module: str) -> bool:
     """Whether a module is the drain's buffer, which the odyssey edition may merge into the copy-out."""
     if array.edition is not Edition.ODYSSEY:
         return False
-    return any(module == f"{group.array}_drain_IO_L1_out" for group in array.groups if group.role is Role.FLOW)
+    return any(module == f"{group.tensor}_drain_IO_L1_out" for group in array.groups if group.role is Role.FLOW)
 
 
 def _check_names(field: str, given: Mapping[str, int], expected: tuple[str, ...]) -> None:

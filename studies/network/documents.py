@@ -347,7 +347,7 @@ def _read_layer(read: LayerDocument, request: NetworkRequest) -> LayerResult:
         for index, d in enumerate(read.designs)
     )
     if read.best is None:
-        anything = ChoiceDocument(dataflow=list(dataflows(layer.nest)[0]), permutation=layer.nest.output.array, buildable=True)
+        anything = ChoiceDocument(dataflow=list(dataflows(layer.nest)[0]), permutation=layer.nest.output.tensor, buildable=True)
         solution = Solution(designs[0].problem if designs else problem(anything), None, None, certificate, falls)
     else:
         posed, given = problem(read.best), read.best.physical

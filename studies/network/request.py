@@ -19,7 +19,7 @@ class NetworkRequest:
     Attributes
     ----------
     data : DataType
-        The type of all arrays.
+        The type of all tensors.
     platform : Platform
         The device.
     limits : tuple of Limit

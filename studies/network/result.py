@@ -89,7 +89,7 @@ class SharedDesign:
     dataflow : tuple of str
         The loops mapped to space.
     permutation : str
-        The array whose reuse loops are innermost.
+        The tensor whose reuse loops are innermost.
     buildable : bool
         Whether HLS can build it for every layer.
     layers : tuple of str
@@ -126,7 +126,7 @@ class ArrayResult:
     dataflow : tuple of str
         The loops mapped to space.
     permutation : str or None
-        The array whose reuse loops are innermost; None where layers differ.
+        The tensor whose reuse loops are innermost; None where layers differ.
     layers : tuple of str
         The layers it runs.
     total : Total

@@ -33,7 +33,7 @@ def convolution(dataflow: str, dtype: str = "fp32", t1=None, t2=None, simd: int 
     nest = workload("conv2d", {**SMALL, **sizes})
     array = derive(nest, tuple(dataflow), "cout")
     part = {"o": 4, "r": 4, "c": 4, "i": 4, **(t1 or {})}
-    packs = {group.name: simd if group.array != "cout" else 1 for group in array.packed_groups}
+    packs = {group.name: simd if group.tensor != "cout" else 1 for group in array.packed_groups}
     return ArrayConfiguration(nest, array, data_type(dtype), Tiling(part, {"o": 2, "r": 2, "c": 2, **(t2 or {})}, simd, packs))
 
 
@@ -131,7 +131,7 @@ def test_weights_are_handed_on_where_the_design_does(dataflow):
 )
 def test_reuse_is_numbered_as_isl_does(name, expected):
     nest = workload(name)
-    assert {access.array: "".join(reuse_loops(nest, access)) for access in nest.inputs} == expected
+    assert {access.tensor: "".join(reuse_loops(nest, access)) for access in nest.inputs} == expected
 
 
 def test_all_ten_dataflows_are_numbered_and_buildable():
@@ -209,8 +209,8 @@ def test_strides_dilation_and_small_windows_pass(dataflow, dtype, sizes, tmp_pat
 @pytest.mark.parametrize("name", ["ttm", "batched_mm", "attention_values", "mv", "pointwise_conv2d"])
 def test_other_nests_pass(name, tmp_path):
     nest = workload(name, dict.fromkeys(workload(name).loops, 5))
-    array = next(a for d in dataflows(nest) if not design_obstacles(nest, a := derive(nest, d, nest.output.array)))
-    packs = {group.name: 2 if group.array != nest.output.array else 1 for group in array.packed_groups}
+    array = next(a for d in dataflows(nest) if not design_obstacles(nest, a := derive(nest, d, nest.output.tensor)))
+    packs = {group.name: 2 if group.tensor != nest.output.tensor else 1 for group in array.packed_groups}
     tiling = Tiling(dict.fromkeys(nest.band, 4), dict.fromkeys(array.latency_hiding_loops, 2), 2, packs)
     result = run(AUTOSA.export(ArrayConfiguration(nest, array, data_type("fp32"), tiling))["kernel.c"], tmp_path)
     assert (result.stdout, result.returncode) == ("Passed\n", 0)

@@ -142,7 +142,7 @@ def test_a_nest_of_four_loops_and_three_inputs(tmp_path):
         {"a": 2, "b": 4, "c": 4, "m": 4},
         {"a": 1, "b": 2, "c": 2},
         2,
-        {g.name: 1 if g.array == "D" else 2 for g in array.packed_groups},
+        {g.name: 1 if g.tensor == "D" else 2 for g in array.packed_groups},
     )
     files = AUTOSA.export(ArrayConfiguration(nest, array, data_type("fp32"), tiling))
     assert "array_part[4,4,2,4];kernel[]->latency[2,2,1];kernel[]->simd[1,2]" in files["autosa_command.sh"]

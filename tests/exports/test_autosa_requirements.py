@@ -128,7 +128,7 @@ def found_in(nest: LoopNest, permutation: str) -> tuple[str, ...]:
 def test_nests(statement, loops, simd, expected):
     output, inputs = parse_statement(statement)
     nest = LoopNest("mine", tuple((loop, 8) for loop in loops), output, inputs, simd)
-    assert any(expected in reason for reason in found_in(nest, output.array))
+    assert any(expected in reason for reason in found_in(nest, output.tensor))
 
 
 def test_an_unknown_dataflow_is_refused(configure):

@@ -36,7 +36,7 @@ def result_file(folder: Path, name: str, sizes: dict[str, int], *dataflows: str,
     limits = (Limit("dsp", Fraction(8601)),)
     solutions = []
     for dataflow in dataflows:
-        array = derive(nest, tuple(dataflow), nest.output.array)
+        array = derive(nest, tuple(dataflow), nest.output.tensor)
         packs = {group.name: 2 for group in array.packed_groups}
         tiling = Tiling(dict.fromkeys(nest.band, 4), dict.fromkeys(array.latency_hiding_loops, 2), 2, packs)
         problem = systolic_problem(nest, array, data, limits, objective)
@@ -54,7 +54,7 @@ def result_file(folder: Path, name: str, sizes: dict[str, int], *dataflows: str,
 def test_every_target_takes_both_kernels(target, name, sizes, dataflow, tmp_path):
     path = result_file(tmp_path, name, sizes, dataflow)
     said = export_result(path, target, tmp_path / "out", nearest=False)
-    design = f"[{','.join(dataflow)}] {workload(name).output.array}"
+    design = f"[{','.join(dataflow)}] {workload(name).output.tensor}"
     assert said == f"wrote {tmp_path / 'out'}: design {design}, the result's best configuration"
     assert {entry.name for entry in (tmp_path / "out").iterdir()} == FILES[target]
 

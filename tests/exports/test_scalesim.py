@@ -130,7 +130,7 @@ def read_topology(files) -> tuple[list[str], list[int]]:
 
 def configuration(name: str, dataflow: str, sizes: dict[str, int], simd: int = 2, dtype: str = "fp32") -> ArrayConfiguration:
     nest = workload(name, sizes)
-    array = derive(nest, tuple(dataflow), nest.output.array)
+    array = derive(nest, tuple(dataflow), nest.output.tensor)
     parts = {loop: 4 + 4 * at for at, loop in enumerate(nest.band)}
     t2 = dict.fromkeys(array.latency_hiding_loops, 2)
     packs = {group.name: 1 for group in array.packed_groups}

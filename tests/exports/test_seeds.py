@@ -89,8 +89,8 @@ def legal(problem: Problem, configuration: Configuration) -> bool:
     for group in array.packed_groups:
         pack, at_l1 = tiling.pack[group.name], group.buffers[0].level == 1
         last = group.packing.last.evaluate(values, FRACTION)
-        accesses = {a.array: a for a in design.nest.accesses}
-        floor = tiling.simd if accesses[group.array].indexed_by(array.simd_loop) else 1
+        accesses = {a.tensor: a for a in design.nest.accesses}
+        floor = tiling.simd if accesses[group.tensor].indexed_by(array.simd_loop) else 1
         if pack.bit_count() != 1 or pack % floor or last % pack:
             return False
         if pack > max((16 if at_l1 else 64) // word, floor):

@@ -16,7 +16,7 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive, designs
-from ithaca.formulations.systolic.metrics import array_words, metric_values
+from ithaca.formulations.systolic.metrics import metric_values, tensor_words
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import Technology
@@ -149,7 +149,7 @@ def load(files: dict[str, str]) -> Files:
 
 def configuration(name: str, dataflow: str, sizes: dict[str, int], permutation: str = "", simd: int = 2) -> ArrayConfiguration:
     nest = workload(name, sizes)
-    array = derive(nest, tuple(dataflow), permutation or nest.output.array)
+    array = derive(nest, tuple(dataflow), permutation or nest.output.tensor)
     t2 = dict.fromkeys(array.latency_hiding_loops, 2)
     packs = {group.name: simd for group in array.packed_groups}
     return ArrayConfiguration(nest, array, data_type("int16"), Tiling(dict.fromkeys(nest.band, 4), t2, simd, packs))
@@ -220,7 +220,7 @@ def test_projections_are_the_statement(chosen):
         return space.name + "".join(f"[{'+'.join(dim)}]" for dim in terms)
 
     assert [text(space) for space in problem.shape.data_spaces] == [str(access) for access in chosen.nest.accesses]
-    assert [s.name for s in problem.shape.data_spaces if s.read_write] == [chosen.nest.output.array]
+    assert [s.name for s in problem.shape.data_spaces if s.read_write] == [chosen.nest.output.tensor]
 
 
 @everything
@@ -252,7 +252,7 @@ def inside(files: Files, target: str) -> dict[str, int]:
 @everything
 def test_tiles_fit_their_buffers(chosen):
     files = load(TIMELOOP.export(chosen))
-    accesses = {access.array: access for access in chosen.nest.accesses}
+    accesses = {access.tensor: access for access in chosen.nest.accesses}
     storage = {
         n.name: n.attributes for n in files.architecture.nodes if isinstance(n, Storage) and n.class_ in ("SRAM", "regfile")
     }
@@ -279,9 +279,9 @@ def test_off_chip_words_counted_as_timeloop_does_are_the_models(chosen):
         loops = list(dram.permutation)
         while loops and (dram.trips[loops[0]] == 1 or not access.indexed_by(loops[0])):
             loops.pop(0)
-        words[access.array] = prod(dram.trips[loop] for loop in loops) * tile_words(access, inside(files, after))
+        words[access.tensor] = prod(dram.trips[loop] for loop in loops) * tile_words(access, inside(files, after))
     costs = evaluate(array, tiling.quantities(array, nest.sizes), data, FRACTION)
-    assert words == array_words(array, costs)
+    assert words == tensor_words(array, costs)
 
 
 def test_a_design_written_out():

@@ -85,7 +85,7 @@ def test_exchanging_rows_and_columns_of_the_result_changes_nothing(
     assert (here.dsp, here.bram18k, here.pe) == (there.dsp, there.bram18k, there.pe)
     swap = {"A": "B", "B": "A", "C": "C"}
     assert here.words == {swap[name]: words for name, words in there.words.items()}
-    bursts = {m.name for g, m in array.modules if g.array == "C" and m.dram and not m.serialized}
+    bursts = {m.name for g, m in array.modules if g.tensor == "C" and m.dram and not m.serialized}
     for name, cost in here.modules.items():
         if name not in bursts:
             assert cost == there.modules[swap[name[0]] + name[1:]]

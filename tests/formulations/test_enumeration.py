@@ -46,7 +46,7 @@ def small_run(
     t2 = {x: 1 if x in nest.sequential_loops else draw.choice((1, 2)) for x in nest.band}
     t1 = {x: t2[x] * (draw.choice((2, 3)) if x in dataflow else draw.choice((1, 2))) for x in nest.band}
     sizes = {x: 2 * t1[x] for x in nest.band} | {x: draw.choice((2, 3)) for x in nest.untiled}
-    access = next(a for a in nest.accesses if a.array == permutation)
+    access = next(a for a in nest.accesses if a.tensor == permutation)
     order = (*(x for x in nest.band if access.indexed_by(x)), *(x for x in nest.band if not access.indexed_by(x)))
     hidden = {x: t2[x] for x in array.latency_hiding_loops}
     tiling = Tiling(t1, hidden, t2[nest.simd], {g.name: 1 for g in array.packed_groups})
@@ -60,8 +60,8 @@ def cases() -> list[Any]:
         nest = kernel(name)
         for number, (dataflow, access) in enumerate(product(dataflows(nest), nest.accesses)):
             marks = [pytest.mark.slow] if name in LIBRARY and number % 4 else []
-            case = f"{name} [{','.join(dataflow)}] {access.array}"
-            found.append(pytest.param(name, dataflow, access.array, id=case, marks=marks))
+            case = f"{name} [{','.join(dataflow)}] {access.tensor}"
+            found.append(pytest.param(name, dataflow, access.tensor, id=case, marks=marks))
     return found
 
 
@@ -73,7 +73,7 @@ def test_enumerated_runs_agree(name: str, dataflow: tuple[str, ...], permutation
     values = tiling.quantities(array, run.nest.sizes)
     costs = evaluate(array, values, FP32, FRACTION)
     for group in array.groups:
-        access = next(a for a in nest.accesses if a.array == group.array)
+        access = next(a for a in nest.accesses if a.tensor == group.tensor)
         assert group.size.evaluate(values, FRACTION) == run.box(access), group.name
     check_inputs(run, array, costs)
     check_output(run, array, costs)
@@ -83,7 +83,7 @@ def test_enumerated_runs_agree(name: str, dataflow: tuple[str, ...], permutation
 
 def check_inputs(run: Run, array: SystolicArray, costs: Costs) -> None:
     for access in run.nest.inputs:
-        (group,) = (g for g in array.groups if g.array == access.array)
+        (group,) = (g for g in array.groups if g.tensor == access.tensor)
         values = costs.point.values
         shared = run.sharing(access)
         assert group.exterior == (shared is not None)
@@ -93,7 +93,7 @@ def check_inputs(run: Run, array: SystolicArray, costs: Costs) -> None:
         loads = run.changes(access) if near else len(run.tiles)
         if near and loads == 1:
             loads = 2  # the outermost loop is never skipped
-        assert costs.words[access.array] == loads * run.buffers(access) * run.box(access)
+        assert costs.words[access.tensor] == loads * run.buffers(access) * run.box(access)
 
 
 def check_output(run: Run, array: SystolicArray, costs: Costs) -> None:
@@ -103,7 +103,7 @@ def check_output(run: Run, array: SystolicArray, costs: Costs) -> None:
     holders = len(run.pes)
     for loop in in_space:
         holders //= run.t1[loop] // run.t2[loop]
-    assert costs.words[output.array] == (2 * runs - finished) * holders * run.box(output)
+    assert costs.words[output.tensor] == (2 * runs - finished) * holders * run.box(output)
     flows = [g for g in array.groups if g.role is Role.FLOW and g.modules]
     assert array.buildable == (runs == finished)
     assert bool(flows) == (bool(in_space) or runs > finished)

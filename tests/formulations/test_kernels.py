@@ -24,7 +24,7 @@ FP32 = DATA_TYPES["fp32"]
 def metrics(name: str, extent: int, t1: dict[str, int], t2: dict[str, int], packs: dict[str, int]) -> dict[str, Fraction]:
     """Metrics of the published design of a kernel: the first two loops in space, eight lanes per PE."""
     nest = workload(name, dict.fromkeys(workload(name).loops, extent))
-    array = derive(nest, nest.loops[:2], nest.output.array)
+    array = derive(nest, nest.loops[:2], nest.output.tensor)
     tiling = Tiling(t1, t2, 8, packs)
     costs = evaluate(array, tiling.quantities(array, nest.sizes), FP32, FRACTION)
     assert costs.meets_bounds
@@ -96,7 +96,7 @@ def test_every_kernel_has_buildable_designs_in_both_editions(name: str) -> None:
         found = designs(nest, edition)
         assert len(found) == len(dataflows(nest)) * len(nest.accesses)
         # where the output's permutation keeps all reductions innermost, sums never leave the array
-        assert all(array.buildable for array in found if array.permutation == nest.output.array)
+        assert all(array.buildable for array in found if array.permutation == nest.output.tensor)
         assert all(len(set(array.order)) == len(nest.band) for array in found)
 
 

@@ -79,7 +79,7 @@ def test_golden(app: str, name: str, reference: Path) -> None:
             assert found["metrics"][metric] == pytest.approx(float(row[metric]), rel=1e-9)
         words = found["metrics"]["off_chip_words_by_array"]
         assert sum(words.values()) == pytest.approx(found["metrics"]["off_chip_words"], rel=1e-12)
-        assert set(words) == {access.array for access in workload(name).accesses}
+        assert set(words) == {access.tensor for access in workload(name).accesses}
 
 
 def test_points_of_a_design_are_evaluated_together_and_stay_exact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from ithaca.formulations.algebra.rounding import largest_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.design import systolic, systolic_problem
-from ithaca.formulations.systolic.metrics import METRICS, array_words, metric_values
+from ithaca.formulations.systolic.metrics import METRICS, metric_values, tensor_words
 from ithaca.formulations.systolic.physical_array import PhysicalArray
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.refine import grid as grids
@@ -143,7 +143,7 @@ def test_every_variable_is_the_reference(seed: int) -> None:
     grid = exact_grid(window)
     here = grid.sel({name: window.center[name] for name in window.free})
     costs = systolic(problem).costs(center)
-    expected = metric_values(costs) | {f"words.{n}": v for n, v in array_words(systolic(problem).array, costs).items()}
+    expected = metric_values(costs) | {f"words.{n}": v for n, v in tensor_words(systolic(problem).array, costs).items()}
     for name, value in expected.items():
         rounded = name in ("throughput", "power")
         assert float(here[name]) == pytest.approx(float(value), rel=1e-14 if rounded else 0, abs=0), name

@@ -119,7 +119,7 @@ def assert_same(loaded: Solution | None, written: Solution | None) -> None:
 @pytest.mark.parametrize("edition", list(Edition))
 def test_solved_results_round_trip(tmp_path: Path, name: str, edition: Edition) -> None:
     nest = workload(name, dict.fromkeys(workload(name).loops, 4))
-    array = derive(nest, nest.output.subscripts[0].loops, nest.output.array, edition)
+    array = derive(nest, nest.output.subscripts[0].loops, nest.output.tensor, edition)
     found = solve_exact(systolic_problem(nest, array, DATA_TYPES["int16"], LIMITS, parse_objective("latency")))
     result = Result("mine", found, (found,))
     assert load_result(write(tmp_path / "result.json", result_document(result))) == result

@@ -16,7 +16,7 @@ from ithaca.commands.explain_words import _effect
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.derivation import designs
-from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.design import systolic, systolic_problem
 from ithaca.formulations.systolic.insight.cycles import PES, Binding, Contender
 from ithaca.formulations.systolic.insight.facts import Facts, _binding, _loop, _times_as_many, facts
 from ithaca.formulations.systolic.insight.padding import LoopPadding
@@ -163,10 +163,10 @@ def test_roofs_of_a_strided_convolution(edition: Edition) -> None:
     like = mm_problem((2, 2, 2))
     solved = 0
     for array in designs(nest, edition)[::5]:
-        problem = Problem(nest, array, like.data, like.limits, like.objective)
+        problem = systolic_problem(nest, array, systolic(like).data, like.limits, like.objective)
         solution = solve_exact(problem, SolveOptions(gap=0.5))
-        if solution.tiling is not None:
-            check(problem, solution.tiling)
+        if solution.configuration is not None:
+            check(problem, solution.configuration)
             solved += 1
     assert solved
 
@@ -204,9 +204,10 @@ def test_every_workload_has_its_facts(name: str) -> None:
     like = mm_problem((2, 2, 2))
     solved = 0
     for array in designs(small, Edition.EXACT)[:3]:
-        solution = solve_exact(Problem(small, array, like.data, like.limits, like.objective), SolveOptions(gap=0.5))
-        if solution.tiling is not None:
-            check(solution.problem, solution.tiling)
+        problem = systolic_problem(small, array, systolic(like).data, like.limits, like.objective)
+        solution = solve_exact(problem, SolveOptions(gap=0.5))
+        if solution.configuration is not None:
+            check(solution.problem, solution.configuration)
             solved += 1
     assert solved
 
@@ -334,7 +335,7 @@ def test_no_configuration_and_other_platforms(results: Path) -> None:
     ("arguments", "piece"),
     [
         (("missing.json",), "missing.json"),
-        (("mm.json", "--design", "i,j"), "--design is 'i,j'; allowed: dataflow and permutation, such as 'i,j C'"),
+        (("mm.json", "--design", "i,j"), "--design is 'i,j'; allowed: one of the result's, [i,k] C; "),
         (("mm.json", "--design", "i,j A"), "--design is 'i,j A'; allowed: one of the result's, "),
         (("mm.json", "--quick", "--time-limit", "3"), "--time-limit cannot be given with --quick"),
         (("mm.json", "--time-limit", "0"), "--time-limit is '0'"),

@@ -16,7 +16,7 @@ from ithaca.workloads.statement import parse_statement
 
 
 def test_mm_reuses_each_array_along_the_loop_that_does_not_index_it() -> None:
-    found = {(d.kind, d.array): d.distance for d in dependences(workload("mm"))}
+    found = {(d.kind, d.tensor): d.distance for d in dependences(workload("mm"))}
     assert found == {
         (DependenceKind.READ, "A"): (0, 1, 0),
         (DependenceKind.READ, "B"): (1, 0, 0),
@@ -28,7 +28,7 @@ def test_mm_reuses_each_array_along_the_loop_that_does_not_index_it() -> None:
 def test_a_convolution_window_slides() -> None:
     nest = workload("conv2d")
     position = {loop: n for n, loop in enumerate(nest.loops)}
-    window = next(d.distance for d in dependences(nest) if d.array == "cin" and d.distance[position["p"]])
+    window = next(d.distance for d in dependences(nest) if d.tensor == "cin" and d.distance[position["p"]])
     assert abs(window[position["r"]]) == 1
     assert window[position["r"]] == -window[position["p"]]
 
@@ -36,7 +36,7 @@ def test_a_convolution_window_slides() -> None:
 @pytest.mark.parametrize(("stride", "dilation"), [(1, 1), (2, 1), (1, 2), (2, 3), (2, 2)])
 def test_a_strided_window_slides_by_its_stride(stride: int, dilation: int) -> None:
     nest = workload("conv2d", {"s": stride, "d": dilation})
-    (rows,) = (d.distance for d in dependences(nest) if d.array == "cin" and d.distance[nest.loops.index("p")])
+    (rows,) = (d.distance for d in dependences(nest) if d.tensor == "cin" and d.distance[nest.loops.index("p")])
     common = 2 if stride == dilation == 2 else 1
     assert rows[nest.loops.index("r")] == dilation // common
     assert rows[nest.loops.index("p")] == -stride // common

@@ -226,7 +226,7 @@ FIELDS = [
     ("y[f][t]", "y[f][t][t]", ["subscript t of y[f][t][t], which is written"]),
     ("x[2*f+d*p][c]", "y[f][p]", ["parameter 'd' is not used"]),
     ("* w[t][p][c]", "* w[t][p][c] * y[f][p]", ["y is written and read", "not uniform", "other inputs"]),
-    ("* w[t][p][c]", "* w[t][p][c] * w[t][p][c]", ["repeat a name", "every array once"]),
+    ("* w[t][p][c]", "* w[t][p][c] * w[t][p][c]", ["repeat a name", "every tensor once"]),
     ("w[t]", "y_drain[t]", ["'y_drain' has the name of a module of y", "another name"]),
     ("w[t]", "f[t]", ["'f' is the name of a loop and an array"]),
     ("w[t]", "é[t]", ["'é' is no name of an array", "40 letters, digits and _"]),

@@ -122,17 +122,18 @@ def _roofs(roofs: Roofs) -> Iterator[str]:
             f"{number(roofs.budget.cycles)} cycles; {_distance(roofs, roofs.budget)}."
         )
     yield (
-        f"Traffic roof: moving each array once, {traffic.array} with its {traffic.least[traffic.array]:,} words takes longest, "
-        f"at least {number(traffic.cycles)} cycles at {traffic.port_words} words per cycle; {_distance(roofs, traffic)}."
+        f"Traffic roof: moving each tensor once, {traffic.tensor} with its {traffic.least[traffic.tensor]:,} words "
+        f"takes longest, at least {number(traffic.cycles)} cycles at {traffic.port_words} words per cycle; "
+        f"{_distance(roofs, traffic)}."
     )
     more = ", ".join(f"{name} {number(words / traffic.least[name])}" for name, words in traffic.moved.items())
     yield (
         f"Traffic: {number(traffic.moved_words)} off-chip words are moved where {traffic.least_words:,} are the least, "
-        f"{_times_as_many(traffic.moved_words / traffic.least_words)} (by array: {more})."
+        f"{_times_as_many(traffic.moved_words / traffic.least_words)} (by tensor: {more})."
     )
     yield (
         f"Arithmetic intensity: {number(roofs.intensity)} multiply-accumulates per off-chip word, "
-        f"at most {number(roofs.most_intensity)} if each array were moved once."
+        f"at most {number(roofs.most_intensity)} if each tensor were moved once."
     )
 
 
@@ -179,7 +180,7 @@ def _roof_fields(roofs: Roofs) -> dict[str, Any]:
         "array": compute(roofs.array),
         "budget": None if roofs.budget is None else compute(roofs.budget),
         "traffic": {
-            "array": traffic.array,
+            "array": traffic.tensor,
             "port_words": traffic.port_words,
             "cycles": json_number(traffic.cycles),
             "distance": json_number(roofs.distance(traffic)),

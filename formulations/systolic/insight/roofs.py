@@ -10,7 +10,7 @@ from math import floor, gcd, prod
 
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.cost_model import Costs
-from ithaca.formulations.systolic.metrics import array_words
+from ithaca.formulations.systolic.metrics import tensor_words
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
 
@@ -25,17 +25,17 @@ class ComputeRoof:
 
 @dataclass(frozen=True)
 class TrafficRoof:
-    """Every array crosses the DRAM port of its own once, at full width."""
+    """Every tensor crosses the DRAM port of its own once, at full width."""
 
-    array: str  #: The array that takes longest
+    tensor: str  #: The tensor that takes longest
     port_words: int  #: Words a port moves per cycle
     cycles: Fraction  #: Its elements over the width of a port (cycles); no latency is below
-    least: Mapping[str, int]  #: Elements the nest touches, by array (words)
-    moved: Mapping[str, Fraction]  #: Off-chip words of the configuration, by array (words)
+    least: Mapping[str, int]  #: Elements the nest touches, by tensor (words)
+    moved: Mapping[str, Fraction]  #: Off-chip words of the configuration, by tensor (words)
 
     @property
     def least_words(self) -> int:
-        """Elements of all arrays (words)."""
+        """Elements of all tensors (words)."""
         return sum(self.least.values())
 
     @property
@@ -61,7 +61,7 @@ class Roofs:
 
     @property
     def most_intensity(self) -> Fraction:
-        """Operations per off-chip word if every array were moved once."""
+        """Operations per off-chip word if every tensor were moved once."""
         return Fraction(self.operations, self.traffic.least_words)
 
     def distance(self, roof: ComputeRoof | TrafficRoof) -> Fraction:
@@ -72,19 +72,19 @@ class Roofs:
 def roofs(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Roofs:
     """The roofs over exact costs.
 
-    In the model a DRAM module moves at most a port's width per cycle, and one module moves each array's elements at
-    least once; so ``footprint / port`` of the largest array bounds the main phase. Likewise the PEs do at least the
+    In the model a DRAM module moves at most a port's width per cycle, and one module moves each tensor's elements at
+    least once; so ``footprint / port`` of the largest tensor bounds the main phase. Likewise the PEs do at least the
     nest's operations, at most one per unit and cycle.
     """
     operations, allowed = nest.operations, _allowed_units(costs, limits)
     least, port = footprints(nest), costs.point.data.port_words
-    largest = max(least, key=lambda array: least[array])
+    largest = max(least, key=lambda tensor: least[tensor])
     return Roofs(
         costs.latency,
         operations,
         ComputeRoof(int(costs.comp), operations / costs.comp),
         None if allowed is None else ComputeRoof(allowed, Fraction(operations, allowed)),
-        TrafficRoof(largest, port, Fraction(least[largest], port), least, array_words(costs.point.array, costs)),
+        TrafficRoof(largest, port, Fraction(least[largest], port), least, tensor_words(costs.point.array, costs)),
     )
 
 
@@ -96,12 +96,12 @@ def _allowed_units(costs: Costs, limits: Sequence[Limit]) -> int | None:
 
 
 def footprints(nest: LoopNest) -> dict[str, int]:
-    """Elements that a nest touches, per array and in the order of the accesses (words).
+    """Elements that a nest touches, per tensor and in the order of the accesses (words).
 
-    Exact where no two subscripts of an array share a loop and none has more than two loops, otherwise a lower
+    Exact where no two subscripts of a tensor share a loop and none has more than two loops, otherwise a lower
     bound. Elements that a stride steps over are not counted.
     """
-    return {access.array: _elements(access, nest.sizes) for access in nest.accesses}
+    return {access.tensor: _elements(access, nest.sizes) for access in nest.accesses}
 
 
 def _elements(access: Access, sizes: Mapping[str, int]) -> int:
