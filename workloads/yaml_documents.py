@@ -7,8 +7,9 @@ document; and numbers are JSON's, so that ``1:30`` or ``0x10`` cannot be mistake
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import Any
+
+import yaml
 
 from ithaca.workloads.messages import quoted, refuse
 from ithaca.workloads.reading import MAX_DIGITS
@@ -22,80 +23,55 @@ _WORDS: dict[str, object] = {"": None, "~": None, "null": None, "true": True, "f
 
 
 def parse_yaml(text: str, where: object) -> Any:
-    """Build the document from YAML's events: nothing is constructed, nothing expanded."""
-    import yaml
+    """Build the document from YAML's nodes: nothing is constructed, nothing expanded."""
 
-    builder = _Builder()
+    class Loader(yaml.SafeLoader):
+        """Refuses aliases, tags and deep nesting before it makes nodes of them."""
+
+        depth = 0
+
+        def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+            event = self.peek_event()  # type: ignore[no-untyped-call]
+            if isinstance(event, yaml.AliasEvent):
+                raise refuse(_line(where, event), f"alias {quoted(event.anchor)}; allowed: every value written out")
+            if event.tag is not None:
+                raise refuse(_line(where, event), f"tag {quoted(event.tag)}; allowed: values without tags")
+            if isinstance(event, yaml.CollectionStartEvent) and self.depth == MAX_DEPTH:
+                raise refuse(_line(where, event), f"nested too deeply; allowed: {MAX_DEPTH} levels")
+            self.depth += 1
+            node = super().compose_node(parent, index)
+            self.depth -= 1
+            return node
+
     try:
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            builder.where = f"{where}: line {event.start_mark.line + 1}" if event.start_mark else str(where)
-            match event:
-                case yaml.AliasEvent():
-                    raise refuse(builder.where, f"alias {quoted(event.anchor)}; allowed: every value written out")
-                case yaml.ScalarEvent(tag=str(tag)) | yaml.CollectionStartEvent(tag=str(tag)):
-                    raise refuse(builder.where, f"tag {quoted(tag)}; allowed: values without tags")
-                case yaml.MappingStartEvent():
-                    builder.open({})
-                case yaml.SequenceStartEvent():
-                    builder.open([])
-                case yaml.CollectionEndEvent():
-                    builder.close()
-                case yaml.ScalarEvent():
-                    builder.scalar(event.value, plain=event.style is None)
+        documents = [_value(node, where) for node in yaml.compose_all(text, Loader=Loader)]
     except yaml.MarkedYAMLError as error:
         place = f" at line {error.problem_mark.line + 1}" if error.problem_mark else ""
         raise refuse(where, f"not YAML{place}: {error.problem}; allowed: a YAML document") from None
     except yaml.YAMLError as error:
         raise refuse(where, f"not YAML: {str(error).splitlines()[0]}; allowed: a YAML document") from None
-    if len(builder.documents) != 1:
-        raise refuse(where, f"holds {len(builder.documents)} documents; allowed: one")
-    return builder.documents[0]
+    if len(documents) != 1:
+        raise refuse(where, f"holds {len(documents)} documents; allowed: one")
+    return documents[0]
 
 
-@dataclass(slots=True)
-class _Builder:
-    """The document as far as it has been read: ``collections`` are open, from the outside in.
+def _value(node: yaml.Node, where: object) -> Any:
+    if isinstance(node, yaml.SequenceNode):
+        return [_value(entry, where) for entry in node.value]
+    if isinstance(node, yaml.ScalarNode):
+        return _scalar(node.value, _line(where, node)) if node.style is None else node.value
+    found: dict[str, Any] = {}
+    for name, value in node.value:
+        if not isinstance(name, yaml.ScalarNode):
+            raise refuse(_line(where, name), f"a field name is {quoted(_value(name, where))}; allowed: text")
+        if name.value in found:
+            raise refuse(_line(where, name), f"field {quoted(name.value)} occurs twice; allowed: every field once")
+        found[name.value] = _value(value, where)
+    return found
 
-    ``keys`` holds for each of them the field its next value belongs to, None where a field
-    name comes next; ``where`` names the place for error lines.
-    """
 
-    where: str = ""
-    documents: list[Any] = field(default_factory=list)
-    collections: list[dict[str, Any] | list[Any]] = field(default_factory=list)
-    keys: list[str | None] = field(default_factory=list)
-
-    def open(self, collection: dict[str, Any] | list[Any]) -> None:
-        if len(self.collections) == MAX_DEPTH:
-            raise refuse(self.where, f"nested too deeply; allowed: {MAX_DEPTH} levels")
-        self.collections.append(collection)
-        self.keys.append(None)
-
-    def close(self) -> None:
-        self.keys.pop()
-        self.value(self.collections.pop())
-
-    def scalar(self, text: str, plain: bool) -> None:
-        owner = self.collections[-1] if self.collections else None
-        if isinstance(owner, dict) and self.keys[-1] is None:
-            if text in owner:
-                raise refuse(self.where, f"field {quoted(text)} occurs twice; allowed: every field once")
-            self.keys[-1] = text
-        else:
-            self.value(_scalar(text, self.where) if plain else text)
-
-    def value(self, value: Any) -> None:
-        if not self.collections:
-            self.documents.append(value)
-            return
-        owner, key = self.collections[-1], self.keys[-1]
-        if isinstance(owner, list):
-            owner.append(value)
-        elif key is None:
-            raise refuse(self.where, f"a field name is {quoted(value)}; allowed: text")
-        else:
-            owner[key] = value
-            self.keys[-1] = None
+def _line(where: object, part: Any) -> str:
+    return f"{where}: line {part.start_mark.line + 1}"
 
 
 def _scalar(text: str, where: str) -> object:

@@ -22,6 +22,7 @@ padding. ``output`` is the published size, at the parameters' own values, and is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -35,7 +36,6 @@ from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
 from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind, chosen_parameters, merge
 from ithaca.workloads.networks.operators import FeatureMap, KernelUse, convolution, matrix_product
-from ithaca.workloads.networks.quantities import quantity
 from ithaca.workloads.reading import read_text
 from ithaca.workloads.yaml_documents import parse_yaml
 
@@ -45,10 +45,17 @@ MAX_BYTES = 262_144
 #: Most repetitions of a block, and most layers of a network.
 MAX_LAYERS = 10_000
 
+_TERM = r"(?:[0-9]{1,9}|[A-Za-z_][A-Za-z0-9_]{0,39})"
+_PRODUCT = re.compile(rf"{_TERM}(?:\s*[*/]\s*{_TERM}){{0,15}}")
 
-def _number(value: Any, parameters: Any, least: int = 1, pair: str = "") -> int:
+
+def quantity(value: Any, parameters: Any, least: int = 1, pair: str = "") -> int:
+    """The number that a network file means, such as ``512``, ``sequence`` or ``hidden/heads``.
+
+    Raises `ValueError` if it is less than ``least`` or none; ``pair`` says what else the field may be.
+    """
     if isinstance(value, str):
-        value = quantity(value, parameters)
+        value = _product(value, parameters)
     elif isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 10**9:
         raise ValueError(f"an integer from 0 to 10^9, or a product of parameters{pair}")
     if value < least:
@@ -57,14 +64,36 @@ def _number(value: Any, parameters: Any, least: int = 1, pair: str = "") -> int:
     return number
 
 
+def _product(value: str, parameters: Mapping[str, int]) -> int:
+    """The value of integers and parameter names joined by ``*`` and ``/``, read from left to right."""
+    allowed = f"integers and {', '.join(parameters) or 'no names'}, joined by * and /"
+    if not _PRODUCT.fullmatch(value):
+        raise InputError(f"'{value[:60]}' is no quantity; allowed: {allowed}")
+    result, sign = 1, "*"
+    for token in re.findall(rf"{_TERM}|[*/]", value):
+        if token in "*/":
+            sign = token
+            continue
+        if not token.isdigit() and token not in parameters:
+            raise InputError(f"'{value}' uses the unknown name '{token}'; allowed: {allowed}")
+        number = int(token) if token.isdigit() else parameters[token]
+        if sign == "*":
+            result *= number
+        elif number == 0 or result % number:
+            raise InputError(f"'{value}' is {result}/{number}, no integer; allowed: parameters that divide without remainder")
+        else:
+            result //= number
+    return result
+
+
 def _size(value: Any, info: ValidationInfo) -> int:
-    return _number(value, info.context)
+    return quantity(value, info.context)
 
 
 def _pair(value: Any, info: ValidationInfo, least: int = 1) -> tuple[int, int]:
     rows, columns = value if isinstance(value, list) and len(value) == 2 else (value, value)
     pair = ", or [rows, columns]"
-    return _number(rows, info.context, least, pair), _number(columns, info.context, least, pair)
+    return quantity(rows, info.context, least, pair), quantity(columns, info.context, least, pair)
 
 
 def _padding(value: Any, info: ValidationInfo) -> tuple[int, int]:
@@ -75,7 +104,7 @@ def _padding(value: Any, info: ValidationInfo) -> tuple[int, int]:
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./-]{0,63}$")]
 ParameterName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,39}$")]
 
-#: An integer, or a product of integers and parameters (see `ithaca.workloads.networks.quantities`): its value.
+#: An integer, or a product of integers and parameters: its value.
 Size = Annotated[int, PlainValidator(_size)]
 
 #: One value for rows and columns, or both.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
 from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind, chosen_parameters, merge
-from ithaca.workloads.networks.onnx_operators import REASONS, omission_kind
+from ithaca.workloads.networks.onnx_operators import omission
 from ithaca.workloads.networks.operators import FeatureMap, KernelUse, convolution, matrix_product
 from ithaca.workloads.reading import read_bytes
 
@@ -66,8 +66,7 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
         name = node.name or next(filter(None, node.output), f"{node.op_type}_{index}")
         operator = f"{node.domain}.{node.op_type}".removeprefix("ai.onnx.").removeprefix(".")
         if operator not in OPERATORS:
-            kind = omission_kind(node.domain, node.op_type)
-            omitted.setdefault((operator, kind, _reason(node, kind)), []).append(name)
+            omitted.setdefault((operator, *omission(node.domain, node.op_type)), []).append(name)
             continue
         try:
             layers.append(_kernel_use(model, node).layer(name))
@@ -77,7 +76,7 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
             continue
         if any(node.input[OPERATORS[operator] :]):
             omitted.setdefault((BIAS, OmissionKind.ELEMENTWISE, ""), []).append(name)
-    omissions = tuple(Omission(key[0], len(names), key[1], key[2], tuple(names)) for key, names in omitted.items())
+    omissions = tuple(Omission(key[0], len(names), *key[1:], tuple(names)) for key, names in omitted.items())
     if not layers:
         raise refuse(path, f"no node can become a layer: {_summary(omissions)}; allowed: models with Conv, Gemm or MatMul")
     return Network(path.stem, merge(layers), "ONNX model", omissions, model.parameters)
@@ -169,20 +168,12 @@ def _attribute(node: NodeProto, name: str, default: int | str | list[int]) -> An
     return value.decode(errors="replace") if kind == "STRING" else type(default)(value)
 
 
-def _reason(node: NodeProto, kind: OmissionKind) -> str:
-    if kind is not OmissionKind.UNSUPPORTED:
-        return ""
-    if node.domain not in ("", "ai.onnx"):
-        return f"operator of domain {node.domain}, not of ONNX"
-    return REASONS.get(node.op_type, "only Conv, Gemm and MatMul are imported")
-
-
 def _summary(omissions: tuple[Omission, ...]) -> str:
     """The first reason why arithmetic is left out, or the operators there are."""
-    for omission in omissions:
-        if omission.kind is OmissionKind.UNSUPPORTED:
-            return f"{omission.operator} {omission.sources[0]!r}: {omission.reason}"
-    return "it has " + ", ".join(omission.operator for omission in omissions[:10])
+    for left_out in omissions:
+        if left_out.kind is OmissionKind.UNSUPPORTED:
+            return f"{left_out.operator} {left_out.sources[0]!r}: {left_out.reason}"
+    return "it has " + ", ".join(left_out.operator for left_out in omissions[:10])
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,11 +51,12 @@ REASONS = {
 }
 
 
-def omission_kind(domain: str, operator: str) -> OmissionKind:
-    """What kind of omission an operator is."""
-    if domain in ("", "ai.onnx"):
-        if operator in MOVEMENT:
-            return OmissionKind.MOVEMENT
-        if operator in ELEMENTWISE:
-            return OmissionKind.ELEMENTWISE
-    return OmissionKind.UNSUPPORTED
+def omission(domain: str, operator: str) -> tuple[OmissionKind, str]:
+    """What kind of omission an operator is, and why it is not supported."""
+    if domain not in ("", "ai.onnx"):
+        return OmissionKind.UNSUPPORTED, f"operator of domain {domain}, not of ONNX"
+    if operator in MOVEMENT:
+        return OmissionKind.MOVEMENT, ""
+    if operator in ELEMENTWISE:
+        return OmissionKind.ELEMENTWISE, ""
+    return OmissionKind.UNSUPPORTED, REASONS.get(operator, "only Conv, Gemm and MatMul are imported")
