@@ -1,4 +1,4 @@
-"""The names, expressions and loop trees of a published design description.
+"""The fields, names, expressions and loop trees of a published design description.
 
 A description names the extent, ``t1`` and ``t2`` of a loop as it likes (``i``, ``i_t1``, ``i_t2``) and links
 them in its ``params``. Its modules state their schedules as trees of loops, marks (such as ``array``, below
@@ -7,10 +7,13 @@ which one array tile is handled), conditionals, blocks, calls and transfers of a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from random import Random
+from typing import NoReturn
 
 from ithaca.formulations.algebra.expression import (
     ONE,
@@ -24,12 +27,15 @@ from ithaca.formulations.algebra.expression import (
     walk,
 )
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.algebra.parsing import SHOWN, parse_expression
-from ithaca.formulations.documents import Field, shortened
+from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.systolic.quantities import extent, lanes, t1, t2, tiles
 from ithaca.formulations.systolic.systolic_array import Packing
-from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import SHOWN, quoted, refuse
 from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.reading import location, parse_json, read_text
+
+#: Largest description (bytes); those published take some 100 kB.
+MAX_BYTES = 20_000_000
 
 #: Most levels of a loop tree; no published one comes near.
 MAX_DEPTH = 100
@@ -44,6 +50,82 @@ _LOOP, _T1, _T2, _SIMD, _PACK = (
     "SIMD_tiling_factor",
     "data_pack_factor",
 )
+
+
+def read_json(path: Path) -> object:
+    """Read a JSON file, which is a regular one: a pipe may never end."""
+    special = False
+    with suppress(OSError, ValueError):  # of a path that is none: reading it says so
+        special = path.exists() and not path.is_file()
+    if special:
+        raise refuse(path, "is no regular file; allowed: a JSON file")
+    document: object = parse_json(read_text(path, MAX_BYTES), path)
+    return document
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A value of a document, the document's name for messages, and the keys and indices that lead to the value."""
+
+    value: object
+    document: str
+    steps: tuple[str | int, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """``document: key.key[index]``."""
+        return f"{self.document}: {location(self.steps)}" if self.steps else self.document
+
+    def refuse(self, expected: str) -> NoReturn:
+        """Raise `InputError`: the value is not what it must be."""
+        raise refuse(self.path, f"{quoted(self.value)} is not allowed; allowed: {expected}")
+
+    def members(self) -> dict[str, Field]:
+        """The fields of an object, in order."""
+        if not isinstance(self.value, dict):
+            self.refuse("an object")
+        for key in self.value:
+            if not isinstance(key, str):
+                self.refuse("an object with text keys")
+        return {key: self._below(key, value) for key, value in self.value.items()}
+
+    def find(self, key: str) -> Field | None:
+        """A field of an object; None where it is missing."""
+        if not isinstance(self.value, dict):
+            self.refuse("an object")
+        return self._below(key, self.value[key]) if key in self.value else None
+
+    def __getitem__(self, key: str) -> Field:
+        found = self.find(key)
+        if found is None:
+            raise refuse(self.path, f"misses {quoted(key)}")
+        return found
+
+    def __iter__(self) -> Iterator[Field]:
+        if not isinstance(self.value, list):
+            self.refuse("a list")
+        return (self._below(index, value) for index, value in enumerate(self.value))
+
+    def text(self) -> str:
+        """The value of a text field."""
+        if not isinstance(self.value, str):
+            self.refuse("text")
+        return self.value
+
+    def positive(self) -> int:
+        """The value of a field that is a positive integer."""
+        if isinstance(self.value, bool) or not isinstance(self.value, int) or not 0 < self.value < 2**31:
+            self.refuse("a positive integer")
+        return self.value
+
+    def flag(self) -> bool:
+        """The value of a field that is 0 or 1."""
+        if isinstance(self.value, bool) or not isinstance(self.value, int) or self.value not in (0, 1):
+            self.refuse("0 or 1")
+        return self.value == 1
+
+    def _below(self, step: str | int, value: object) -> Field:
+        return Field(value, self.document, (*self.steps, step))
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +275,7 @@ def read_parameters(parameters: Field, nest: LoopNest) -> Reader:
         by_kind[kind][name] = parameter
     loops, inner = by_kind[_LOOP], {**by_kind[_T2], **by_kind[_SIMD]}
     if sorted(loops) != sorted(nest.loops):
-        raise InputError(f"{parameters.path}: loops {_listed(loops)} do not match {nest.name}, which has {_listed(nest.loops)}")
+        raise refuse(parameters.path, f"loops {_listed(loops)} do not match {nest.name}, which has {_listed(nest.loops)}")
     names = {loop: extent(loop).name for loop in loops}
     tiled: dict[str, str] = {}
     for loop, parameter in loops.items():
@@ -204,14 +286,14 @@ def read_parameters(parameters: Field, nest: LoopNest) -> Reader:
         names[outer.text()], names[link.text()] = t1(loop).name, t2(loop).name
         tiled[loop] = link.text()
     if sorted(tiled) != sorted(nest.band):
-        raise InputError(
-            f"{parameters.path}: tiled loops {_listed(tiled)} do not match {nest.name}, which tiles {_listed(nest.band)}"
+        raise refuse(
+            parameters.path, f"tiled loops {_listed(tiled)} do not match {nest.name}, which tiles {_listed(nest.band)}"
         )
     if len(names) < len(loops) + 2 * len(tiled):
-        raise InputError(f"{parameters.path}: two loops share a tiling factor")
+        raise refuse(parameters.path, "two loops share a tiling factor")
     simd = [loop for loop, name in tiled.items() if name in by_kind[_SIMD]]
     if simd != [nest.simd]:
-        raise InputError(f"{parameters.path}: SIMD loops {_listed(simd)} do not match {nest.name}, which has {nest.simd}")
+        raise refuse(parameters.path, f"SIMD loops {_listed(simd)} do not match {nest.name}, which has {nest.simd}")
     dice = Random(POINTS)
     return Reader(names, by_kind[_PACK], tuple(_point(nest, names, dice) for _ in range(POINTS)))
 
@@ -234,4 +316,4 @@ def _linked(link: Field, parameters: Mapping[str, Field], kind: str) -> Field:
 
 
 def _listed(names: Iterable[str]) -> str:
-    return shortened(", ".join(sorted(names))) or "none"
+    return ", ".join(sorted(names)) or "none"

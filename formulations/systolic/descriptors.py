@@ -14,15 +14,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ithaca.formulations.algebra.expression import ONE, Expression, multiply
-from ithaca.formulations.algebra.parsing import escaped, quoted
-from ithaca.formulations.documents import Field, read_json, shortened
 from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.descriptor_reader import Reader, Spine, children, read_parameters
+from ithaca.formulations.systolic.descriptor_reader import Field, Reader, Spine, children, read_json, read_parameters
 from ithaca.formulations.systolic.permutations import loop_order, permutations
 from ithaca.formulations.systolic.quantities import lanes, tiles
 from ithaca.formulations.systolic.systolic_array import Direction, Edition, IOGroup, Module, Role, SystolicArray
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import escaped, quoted, refuse
 from ithaca.workloads.nest import LoopNest
 
 #: What descriptions call the processing element.
@@ -44,7 +43,7 @@ def load_descriptor(path: Path, nest: LoopNest) -> SystolicArray:
     InputError
         If the file cannot be read, is malformed, or describes no design of the nest.
     """
-    return descriptor_array(read_json(path), nest, shortened(escaped(path.name)))
+    return descriptor_array(read_json(path), nest, escaped(path.name))
 
 
 def descriptor_array(document: object, nest: LoopNest, name: str) -> SystolicArray:
@@ -56,7 +55,7 @@ def descriptor_array(document: object, nest: LoopNest, name: str) -> SystolicArr
     """
     for access in nest.accesses:
         if any(c != 1 for subscript in access for _, c in subscript.terms):
-            raise InputError(f"{name}: published descriptions have no strides or dilations; allowed: those of {access} at 1")
+            raise refuse(name, f"published descriptions have no strides or dilations; allowed: those of {access} at 1")
     root = Field(document, name)
     reader = read_parameters(root["params"], nest)
     dataflow = _dataflow(root, reader, nest)
@@ -87,7 +86,7 @@ def _dataflow(root: Field, reader: Reader, nest: LoopNest) -> tuple[str, ...]:
     try:
         return find_dataflow(nest, tuple(loops))
     except InputError as error:
-        raise InputError(f"{compute['dims'].path}: {error}") from None
+        raise refuse(compute["dims"].path, error) from None
 
 
 def _order(schedule: Spine, field: Field, reader: Reader, nest: LoopNest) -> tuple[str, ...]:
@@ -123,9 +122,7 @@ class _Comparison:
             for key in self.root[section].members():
                 if key not in allowed:
                     known = ", ".join((PE, *modules))
-                    raise InputError(
-                        f"{self.root[section].path}: {quoted(key)} is no module of {self.nest.name}; allowed: {known}"
-                    )
+                    raise refuse(self.root[section].path, f"{quoted(key)} is no module of {self.nest.name}; allowed: {known}")
 
     def processing_element(self, array: SystolicArray, schedule: Spine) -> None:
         pe, compute, memory = array.pe, self.root["compute"][PE], self.root["memory"].find(PE)
@@ -157,7 +154,7 @@ class _Comparison:
             return group
         if any(choice != described[0] for choice in described):
             names = " and ".join(module.name for module in group.buffers)
-            raise InputError(f"{self.root['memory'].path}: {names} differ; allowed: buffers alike")
+            raise refuse(self.root["memory"].path, f"{names} differ; allowed: buffers alike")
         max_bytes, double_buffered, pack = described[0]
         return replace(
             group,

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ithaca.formulations import documents
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.systolic import descriptor_reader
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import derive
@@ -167,7 +167,7 @@ def test_bad_file(content, problem, tmp_path):
 def test_unreadable_paths(tmp_path, monkeypatch):
     large = tmp_path / "large.json"
     large.write_text(json.dumps(OURS["k",]))
-    monkeypatch.setattr(documents, "MAX_BYTES", 1000)
+    monkeypatch.setattr(descriptor_reader, "MAX_BYTES", 1000)
     os.mkfifo(tmp_path / "pipe")
     for path, problem in (
         (tmp_path, "is no regular file"),
