@@ -21,10 +21,10 @@ from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.certificate import Status
 from ithaca.results.solution import Solution
 from ithaca.solver.exact.engine import solve_exact
+from ithaca.studies.network.arrays import solve_shared_array
 from ithaca.studies.network.layers import solve_per_layer
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions
-from ithaca.studies.network.shared_array import solve_shared_array
 from ithaca.studies.network.shared_dataflow import solve_shared_dataflow
 from ithaca.workloads.networks.network import Layer, Network
 

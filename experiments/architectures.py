@@ -18,11 +18,10 @@ from ithaca.experiments.published_networks import network, request, vgg16
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.solution import Solution
 from ithaca.solver.options import SolveOptions
+from ithaca.studies.network.arrays import solve_multi_array, solve_shared_array
 from ithaca.studies.network.layers import solve_per_layer
-from ithaca.studies.network.multi_array import solve_multi_array
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions
-from ithaca.studies.network.shared_array import solve_shared_array
 from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.network import Layer, Network

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ithaca.formulations.problem import Problem
 from ithaca.results.solution import Solution
+from ithaca.solver.portfolio import not_solved
 from ithaca.studies.best import over_all
 from ithaca.studies.network.problems import layer_problems
 from ithaca.studies.network.request import NetworkRequest
@@ -20,17 +21,7 @@ PER_LAYER = "per-layer"
 
 @dataclass(frozen=True)
 class SolvedLayer:
-    """One layer under every design.
-
-    Attributes
-    ----------
-    layer : Layer
-        The layer.
-    problems : tuple of Problem
-        One per design.
-    outcomes : tuple of Solution or Failure
-        What came of each.
-    """
+    """One layer under every design: a problem per design, and what came of each."""
 
     layer: Layer
     problems: tuple[Problem, ...]
@@ -41,6 +32,12 @@ class SolvedLayer:
         """The outcomes that are solutions."""
         return tuple(outcome for outcome in self.outcomes if isinstance(outcome, Solution))
 
+    @property
+    def answers(self) -> dict[str, Solution]:
+        """What is known of every design, by its name."""
+        pairs = zip(self.problems, self.outcomes, strict=True)
+        return {p.design.name: o if isinstance(o, Solution) else not_solved(p) for p, o in pairs}
+
     def best(self) -> Solution:
         """The best of all designs; where one failed, no lower bound is known."""
         return over_all(self.problems[0], self.solutions, missing=len(self.outcomes) - len(self.solutions))
@@ -48,15 +45,7 @@ class SolvedLayer:
 
 @dataclass(frozen=True)
 class SolvedLayers:
-    """Every layer under every design.
-
-    Attributes
-    ----------
-    layers : tuple of SolvedLayer
-        In the order of the network.
-    complete : bool
-        Whether all problems were solved as far as they were asked for.
-    """
+    """Every layer of a network, in order; complete if all problems were solved as far as they were asked for."""
 
     layers: tuple[SolvedLayer, ...]
     complete: bool
@@ -83,7 +72,7 @@ def solve_layers(network: Network, request: NetworkRequest, options: RunOptions)
     outcomes = iter(found)
     layers = tuple(SolvedLayer(p.layer, p.problems, tuple(next(outcomes) for _ in p.problems)) for p in posed)
     stop = options.search.stop
-    return SolvedLayers(layers, stop is None or not stop() or not any(map(_open, found)))
+    return SolvedLayers(layers, stop is None or not stop() or all(isinstance(f, Failure) or f.settled for f in found))
 
 
 def solve_per_layer(network: Network, request: NetworkRequest, options: RunOptions) -> NetworkResult:
@@ -114,7 +103,3 @@ def solve_per_layer(network: Network, request: NetworkRequest, options: RunOptio
     if adds_up(request.objective):
         summed = total([(r.layer.count, r.answer.value, r.answer.certificate) for r in layers], method)
     return NetworkResult(PER_LAYER, network, request, method, layers, summed, solved.complete, failures=solved.failures)
-
-
-def _open(outcome: Solution | Failure) -> bool:
-    return isinstance(outcome, Solution) and not outcome.settled

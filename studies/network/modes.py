@@ -19,8 +19,8 @@ SolveNetwork = Callable[[Network, NetworkRequest, RunOptions], NetworkResult]
 MODES: Mapping[str, tuple[str, str]] = {
     "per-layer": ("layers", "solve_per_layer"),
     "shared-dataflow": ("shared_dataflow", "solve_shared_dataflow"),
-    "shared-array": ("shared_array", "solve_shared_array"),
-    "multi-array": ("multi_array", "solve_multi_array"),
+    "shared-array": ("arrays", "solve_shared_array"),
+    "multi-array": ("arrays", "solve_multi_array"),
 }
 
 #: Modes that are one search over all layers: there are no problems to share out, or to keep one by one.

@@ -19,15 +19,7 @@ from ithaca.workloads.networks.network import Layer, Network
 
 @dataclass(frozen=True)
 class LayerProblems:
-    """A layer, and its problem under each design.
-
-    Attributes
-    ----------
-    layer : Layer
-        The layer.
-    problems : tuple of Problem
-        One per design, in the order of dataflows and permutations.
-    """
+    """A layer, and its problem under each design, in the order of dataflows and permutations."""
 
     layer: Layer
     problems: tuple[Problem, ...]
@@ -49,23 +41,9 @@ def layer_problems(network: Network, request: NetworkRequest) -> tuple[LayerProb
         shape = replace(layer.nest, extents=tuple((loop, 1) for loop in layer.nest.loops))
         if shape not in derived:
             derived[shape] = _designs(layer, request)
-        found.append(
-            LayerProblems(
-                layer,
-                tuple(
-                    systolic_problem(
-                        layer.nest,
-                        array,
-                        request.data,
-                        request.limits,
-                        request.objective,
-                        request.space,
-                        request.platform.technology,
-                    )
-                    for array in derived[shape]
-                ),
-            )
-        )
+        setting = (request.data, request.limits, request.objective, request.space, request.platform.technology)
+        problems = (systolic_problem(layer.nest, array, *setting) for array in derived[shape])
+        found.append(LayerProblems(layer, tuple(problems)))
     found[0].problems[0].symbolic()  # refuses a metric that the platform does not know
     return tuple(found)
 

@@ -7,15 +7,12 @@ convolutions one, its fully connected layers another).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ithaca.formulations.systolic.design import systolic
-from ithaca.formulations.systolic.systolic_array import SystolicArray
-from ithaca.results.certificate import Certificate, Status
+from ithaca.results.certificate import Status
 from ithaca.results.solution import Solution
-from ithaca.solver.portfolio import not_solved
 from ithaca.studies.network.layers import SolvedLayer, solve_layers
 from ithaca.studies.network.request import NetworkRequest
 from ithaca.studies.network.result import LayerResult, NetworkResult, SharedDesign, Total
@@ -25,44 +22,6 @@ from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.network import Layer, Network
 
 MODE = "shared-dataflow"
-
-#: Dataflow and permutation.
-Design = tuple[tuple[str, ...], str]
-
-
-@dataclass(frozen=True)
-class _Member:
-    """A layer of a kernel, and what came of each design."""
-
-    solved: SolvedLayer
-
-    @property
-    def layer(self) -> Layer:
-        return self.solved.layer
-
-    @cached_property
-    def answers(self) -> dict[Design, Solution]:
-        pairs = zip(self.solved.problems, self.solved.outcomes, strict=True)
-        return {_design(systolic(p).array): o if isinstance(o, Solution) else not_solved(p) for p, o in pairs}
-
-    @cached_property
-    def buildable(self) -> dict[Design, bool]:
-        return {_design(systolic(p).array): systolic(p).array.buildable for p in self.solved.problems}
-
-    def result(self, chosen: SharedDesign | None, without: Status) -> LayerResult:
-        """The layer under the design chosen, or with a status where none is."""
-        if chosen is not None:
-            answer = self.answers[chosen.dataflow, chosen.permutation]
-        else:
-            alone = self.solved.best()
-            known = alone.certificate
-            none = Certificate(without, None, None, known.method, known.nodes, known.seconds)
-            answer = Solution(alone.problem, None, None, none, alone.shortfalls)
-        return LayerResult(self.layer, answer, self.solved.solutions)
-
-
-def _design(array: SystolicArray) -> Design:
-    return array.dataflow, array.permutation
 
 
 def solve_shared_dataflow(network: Network, request: NetworkRequest, options: RunOptions) -> NetworkResult:
@@ -91,17 +50,20 @@ def solve_shared_dataflow(network: Network, request: NetworkRequest, options: Ru
     require_sum(request.objective, f"--mode {MODE}")
     solved = solve_layers(network, request, options)
     method = options.method.value
-    kernels: dict[tuple[str, ...], list[_Member]] = {}
+    kernels: dict[tuple[str, ...], list[SolvedLayer]] = {}
     for part in solved.layers:
-        kernels.setdefault((part.layer.nest.name, *part.layer.nest.loops), []).append(_Member(part))
+        kernels.setdefault((part.layer.nest.name, *part.layer.nest.loops), []).append(part)
     choices: list[SharedDesign] = []
     bests: list[Total] = []
     results: dict[Layer, LayerResult] = {}
     for members in kernels.values():
-        designs = _compare(members, method)
+        answers = [member.answers for member in members]
+        designs = _compare([member.layer for member in members], answers, method)
         best = best_total([d.total for d in designs], method)
-        chosen = next((d for d in designs if d.chosen), None)
-        results |= {m.layer: m.result(chosen, best.certificate.status) for m in members}
+        chosen = designs[0].name if designs[0].chosen else None
+        for member, own in zip(members, answers, strict=True):
+            answer = _without(member.best(), best.certificate.status) if chosen is None else own[chosen]
+            results[member.layer] = LayerResult(member.layer, answer, member.solutions)
         choices += designs
         bests.append(best)
     return NetworkResult(
@@ -117,23 +79,25 @@ def solve_shared_dataflow(network: Network, request: NetworkRequest, options: Ru
     )
 
 
-def _compare(members: Sequence[_Member], method: str) -> list[SharedDesign]:
+def _without(alone: Solution, status: Status) -> Solution:
+    """The answer for a layer of a kernel without a design, given what is known of the layer alone."""
+    certificate = replace(alone.certificate, status=status, lower_bound=None, gap=None, trace=(), termination=None)
+    return Solution(alone.problem, None, None, certificate, alone.shortfalls)
+
+
+def _compare(layers: Sequence[Layer], answers: Sequence[Mapping[str, Solution]], method: str) -> list[SharedDesign]:
     """All designs of a kernel, the best first."""
-    first = members[0]
-    common = [design for design in first.answers if all(design in m.answers for m in members)]
+    kernel, names = layers[0].nest.name, tuple(layer.name for layer in layers)
+    common = [design for design in answers[0] if all(design in own for own in answers)]
     if not common:
-        names = ", ".join(m.layer.name for m in members)
-        raise InputError(f"layers {names} of kernel {first.layer.nest.name} have no design in common; see --layers")
-    found = [
-        SharedDesign(
-            first.layer.nest.name,
-            *design,
-            all(m.buildable[design] for m in members),
-            tuple(m.layer.name for m in members),
-            total([(m.layer.count, m.answers[design].value, m.answers[design].certificate) for m in members], method),
-        )
-        for design in common
-    ]
+        raise InputError(f"layers {', '.join(names)} of kernel {kernel} have no design in common; see --layers")
+    found = []
+    for design in common:
+        same = [own[design] for own in answers]
+        arrays = [systolic(answer.problem).array for answer in same]
+        summed = total([(n.count, a.value, a.certificate) for n, a in zip(layers, same, strict=True)], method)
+        buildable = all(array.buildable for array in arrays)
+        found.append(SharedDesign(kernel, arrays[0].dataflow, arrays[0].permutation, buildable, names, summed))
     found.sort(key=lambda d: (d.total.value is None, d.total.value or 0))  # stable: the first of equals
     value = found[0].total.value
     if value is not None:

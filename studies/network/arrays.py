@@ -1,0 +1,169 @@
+"""Modes ``shared-array`` and ``multi-array``: one physical array for all layers, or several that share the budget.
+
+On an array, lanes, SIMD factor, port widths and buffers are the same for every layer; tile factors are each layer's own,
+within them. Each of several arrays runs consecutive layers: where to cut, and each array's design, hardware and tilings are
+chosen together, for the slowest array (the rate of a stream of inputs) or for all of them one after the other (the time of
+one input). Both are one search over designs, hardware and tilings together; engine, threads and store play no part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic.design import systolic
+from ithaca.results.certificate import Certificate, Status
+from ithaca.results.solution import Solution, make_solution
+from ithaca.solver.conclusion import conclude
+from ithaca.solver.progress import Progress
+from ithaca.studies.network.problems import common_designs, layer_problems
+from ithaca.studies.network.request import NetworkRequest
+from ithaca.studies.network.result import ArrayResult, LayerResult, NetworkResult, Total
+from ithaca.studies.network.runner import RunOptions, RunState
+from ithaca.studies.network.totals import require_sum
+from ithaca.studies.shared.joint import Joint
+from ithaca.studies.shared.pipeline import PipelineSearch
+from ithaca.studies.shared.search import SharedSearch
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.networks.network import Layer, Network
+
+SHARED_ARRAY, MULTI_ARRAY = "shared-array", "multi-array"
+
+#: Most runs of layers on several arrays: every pair of cuts is a stage of its own.
+MOST_RUNS = 64
+
+
+def solve_shared_array(network: Network, request: NetworkRequest, options: RunOptions) -> NetworkResult:
+    """Find the array that serves all layers best.
+
+    Parameters
+    ----------
+    network : Network
+        The layers, of one kernel.
+    request : NetworkRequest
+        What is asked; its objective must add up over layers, its limits be on what the array decides.
+    options : RunOptions
+        Time limit, gap and stop of the search.
+
+    Returns
+    -------
+    NetworkResult
+        The array, each layer's configuration on it, and the total with its lower bound.
+
+    Raises
+    ------
+    InputError
+        If the layers are not of one kernel or have no design in common, the objective does not add up, or a
+        limit is not on what the array decides.
+    """
+    require_sum(request.objective, f"--mode {SHARED_ARRAY}")
+    designs = common_designs(network, request, SHARED_ARRAY)
+    counts = [layer.count for layer in network.layers]
+    pairs = [tuple(zip(design, counts, strict=True)) for design in designs]
+    found = SharedSearch(pairs, options.search, _report(options, "hardware for all layers")).run()
+    value = None if found.best is None else found.best.value
+    total = _total(value, found.lower_bound, found.hardware, found.seconds, infeasible=found.infeasible)
+    complete = found.infeasible or options.search.gap_is_met(value, found.lower_bound)
+    if found.best is None or found.design is None:
+        return NetworkResult(SHARED_ARRAY, network, request, "exact", _nothing(network, request, total), total, complete)
+    array, layers = _on_array(network.layers, designs[found.design], found.best, 0, total)
+    return NetworkResult(SHARED_ARRAY, network, request, "exact", layers, total, complete, arrays=(array,))
+
+
+def solve_multi_array(network: Network, request: NetworkRequest, options: RunOptions) -> NetworkResult:
+    """Find the arrays that serve the layers best.
+
+    Parameters
+    ----------
+    network : Network
+        The layers, of one kernel, in order; runs of a merged layer count as neighbours.
+    request : NetworkRequest
+        What is asked; ``arrays`` is the most arrays there may be. Limits are on DSP blocks and block RAM of all
+        arrays together.
+    options : RunOptions
+        Time limit, gap and stop of the search.
+
+    Returns
+    -------
+    NetworkResult
+        The arrays, each layer's configuration on its array (a merged layer whose runs are cut apart appears once per
+        array), and the objective of the slowest array or of all with its lower bound.
+
+    Raises
+    ------
+    InputError
+        If the layers are not of one kernel or too many, the objective does not add up, or limits cannot be shared.
+    """
+    require_sum(request.objective, f"--mode {MULTI_ARRAY}")
+    designs = common_designs(network, request, MULTI_ARRAY)
+    sequence = [number for number, layer in enumerate(network.layers) for _ in range(layer.count)]
+    if len(sequence) > MOST_RUNS:
+        raise InputError(
+            f"--mode {MULTI_ARRAY} takes up to {MOST_RUNS} runs of layers, {network.name} has {len(sequence)}; "
+            "select with --layers"
+        )
+    pairs = [tuple((problem, 1) for problem in design) for design in designs]
+    report = _report(options, f"{request.arrays} arrays")
+    found = PipelineSearch(pairs, sequence, request.arrays, request.minimise, options.search, report).run()
+    total = _total(found.value, found.lower_bound, found.plans, found.seconds)
+    complete = options.search.gap_is_met(found.value, found.lower_bound)
+    if found.value is None:
+        return NetworkResult(MULTI_ARRAY, network, request, "exact", _nothing(network, request, total), total, complete)
+    layers: list[LayerResult] = []
+    arrays: list[ArrayResult] = []
+    for number, stage in enumerate(found.stages):
+        runs = sequence[stage.first : stage.end]
+        members = sorted(set(runs))
+        parts = [replace(network.layers[n], count=runs.count(n)) for n in members]
+        problems = [designs[stage.design][n] for n in members]
+        array, own = _on_array(parts, problems, stage.joint, number, _total(stage.joint.value, None, 0, 0.0))
+        arrays.append(array)
+        layers += own
+    shown = replace(network, layers=tuple(r.layer for r in layers))
+    return NetworkResult(MULTI_ARRAY, shown, request, "exact", tuple(layers), total, complete, arrays=tuple(arrays))
+
+
+def _report(options: RunOptions, what: str) -> Callable[[Progress], None]:
+    def report(progress: Progress) -> None:
+        if options.report is not None:
+            options.report(RunState(0, 1, 0, what, progress))
+
+    return report
+
+
+def _total(value: Fraction | None, bound: Fraction | None, nodes: int, seconds: float, *, infeasible: bool = False) -> Total:
+    """A total with its certificate; the engine is exact."""
+    found = None if infeasible else value
+    return Total(found, conclude(found, bound, complete=infeasible, method="exact", nodes=nodes, seconds=seconds))
+
+
+def _nothing(network: Network, request: NetworkRequest, total: Total) -> tuple[LayerResult, ...]:
+    """The layers of a network for which there is no array."""
+    certificate = Certificate(total.certificate.status, None, None, total.certificate.method, 0, 0.0)
+    asked = layer_problems(network, request)
+    return tuple(LayerResult(each.layer, Solution(each.problems[0], None, None, certificate)) for each in asked)
+
+
+def _on_array(
+    layers: Sequence[Layer], problems: Sequence[Problem], joint: Joint, number: int, total: Total
+) -> tuple[ArrayResult, tuple[LayerResult, ...]]:
+    """One array, and its layers: what is proven is proven of the whole, not of a layer."""
+    certificate = Certificate(Status.FEASIBLE, None, None, "exact", 0, 0.0)
+    solutions = [
+        make_solution(problem.with_design(physical=joint.physical), configuration, certificate)
+        for problem, configuration in zip(problems, joint.configurations, strict=True)
+    ]
+    used = {limit.metric: solutions[0].metrics[limit.metric] for limit in problems[0].limits}
+    parameters = {f"lanes.{loop}": lanes for loop, lanes in joint.physical.lanes}
+    if joint.physical.simd is not None:
+        parameters["simd"] = joint.physical.simd
+    parameters |= {f"pack.{group}": pack for group, pack in joint.physical.packs}
+    parameters |= {f"buffer.{group}": words for group, words in joint.physical.buffers}
+    array, names = systolic(problems[0]).array, tuple(layer.name for layer in layers)
+    pairs = zip(layers, solutions, strict=True)
+    return (
+        ArrayResult(array.dataflow, array.permutation, names, total, used, parameters),
+        tuple(LayerResult(layer, solution, array=number) for layer, solution in pairs),
+    )
