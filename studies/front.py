@@ -48,60 +48,27 @@ FrontReport = Callable[[int, str, Progress], None]
 
 @dataclass(frozen=True)
 class FrontPoint:
-    """A point of a front.
+    """A point of a front."""
 
-    Attributes
-    ----------
-    problem : Problem
-        Its design.
-    configuration : Configuration
-        Its configuration; others may have the same objectives.
-    values : tuple of Fraction
-        Its objectives, by the Fraction reference.
-    metrics : mapping of str to Fraction
-        All its metrics.
-    proof : tuple of ProofStep
-        The proven minima that no dominating configuration is compatible with.
-    """
-
-    problem: Problem
-    configuration: Configuration
-    values: tuple[Fraction, ...]
-    metrics: dict[str, Fraction]
-    proof: tuple[ProofStep, ...]
+    problem: Problem  #: Its design
+    configuration: Configuration  #: Its configuration; others may have the same objectives
+    values: tuple[Fraction, ...]  #: Its objectives, by the Fraction reference
+    metrics: dict[str, Fraction]  #: All its metrics
+    proof: tuple[ProofStep, ...]  #: The proven minima that no dominating configuration is compatible with
 
 
 @dataclass(frozen=True)
 class Front:
-    """A Pareto front over several designs, or a part of one.
+    """A Pareto front over several designs, or a part of one."""
 
-    Attributes
-    ----------
-    objectives : tuple of Objective
-        What is minimised.
-    problems : tuple of Problem
-        The designs, one problem each.
-    points : tuple of FrontPoint
-        Points proven to be on the front, by ascending first objective.
-    unfinished : str or None
-        Why further points may exist; None if the front is proven complete.
-    completeness : tuple of ProofStep
-        The proofs that nothing else is on the front (of the boxes examined so far).
-    nodes : int
-        Boxes examined by all searches.
-    seconds : float
-        Wall time.
-    shortfalls : tuple of Shortfall
-        Design and limit that cannot be met, if no configuration of any design is feasible.
-    """
-
-    objectives: tuple[Objective, ...]
-    problems: tuple[Problem, ...]
-    points: tuple[FrontPoint, ...]
-    unfinished: str | None
-    completeness: tuple[ProofStep, ...]
-    nodes: int
-    seconds: float
+    objectives: tuple[Objective, ...]  #: What is minimised
+    problems: tuple[Problem, ...]  #: The designs, one problem each
+    points: tuple[FrontPoint, ...]  #: Points proven to be on the front, by ascending first objective
+    unfinished: str | None  #: Why further points may exist; None if the front is proven complete
+    completeness: tuple[ProofStep, ...]  #: The proofs that nothing else is on the front (of the boxes examined so far)
+    nodes: int  #: Boxes examined by all searches
+    seconds: float  #: Wall time
+    #: Design and limit that cannot be met, if no configuration of any design is feasible.
     shortfalls: tuple[Shortfall, ...] = ()
 
     @property

@@ -18,27 +18,13 @@ Index = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Axis:
-    """What a study varies.
+    """What a study varies."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the dimension.
-    values : tuple
-        What is put into the problem, in the order given.
-    labels : tuple of str, int or float
-        The values as coordinates; ``values`` themselves unless given.
-    unit : str
-        Unit of the labels.
-    meaning : str
-        One line for users.
-    """
-
-    name: str
-    values: tuple[Any, ...]
-    labels: tuple[str | int | float, ...] = ()
-    unit: str = ""
-    meaning: str = ""
+    name: str  #: Name of the dimension
+    values: tuple[Any, ...]  #: What is put into the problem, in the order given
+    labels: tuple[str | int | float, ...] = ()  #: The values as coordinates; ``values`` themselves unless given
+    unit: str = ""  #: Unit of the labels
+    meaning: str = ""  #: One line for users
 
     def __post_init__(self) -> None:
         if not self.labels:

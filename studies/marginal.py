@@ -21,20 +21,11 @@ Solve = Callable[[Sequence[Problem], Sequence[Configuration | None]], Solution]
 
 @dataclass(frozen=True)
 class Marginal:
-    """The optimum with one limit raised.
+    """The optimum with one limit raised."""
 
-    Attributes
-    ----------
-    limit : Limit
-        As it was.
-    raised : Limit
-        As it is for ``after``.
-    before, after : Solution
-        The best over all designs, with certificates.
-    """
-
-    limit: Limit
-    raised: Limit
+    limit: Limit  #: As it was
+    raised: Limit  #: As it is for ``after``
+    #: The best over all designs, with certificates.
     before: Solution
     after: Solution
 

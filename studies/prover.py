@@ -33,52 +33,24 @@ class UnfinishedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A configuration met on the way.
+    """A configuration met on the way."""
 
-    Attributes
-    ----------
-    design : int
-        Number of its problem.
-    configuration : Configuration
-        The configuration.
-    vector : tuple of Fraction
-        Its objectives.
-    """
-
-    design: int
-    configuration: Configuration
-    vector: Vector
+    design: int  #: Number of its problem
+    configuration: Configuration  #: The configuration
+    vector: Vector  #: Its objectives
 
 
 @dataclass(frozen=True, slots=True)
 class ProofStep:
-    """One proven minimum.
+    """One proven minimum."""
 
-    Attributes
-    ----------
-    objective : int
-        Number of the objective minimised.
-    region : tuple of Bound or None
-        The bounds it was minimised under, one per objective.
-    value : Fraction or None
-        The minimum over all designs; None if no configuration of any design is in the region.
-    solved : int
-        Designs solved for it.
-    known : int
-        Designs about which earlier steps had already proven enough.
-    nodes : int
-        Boxes examined.
-    seconds : float
-        Time of its searches, also of those in an earlier run.
-    """
-
-    objective: int
-    region: Region
-    value: Fraction | None
-    solved: int
-    known: int
-    nodes: int
-    seconds: float
+    objective: int  #: Number of the objective minimised
+    region: Region  #: The bounds it was minimised under, one per objective
+    value: Fraction | None  #: The minimum over all designs; None if no configuration of any design is in the region
+    solved: int  #: Designs solved for it
+    known: int  #: Designs about which earlier steps had already proven enough
+    nodes: int  #: Boxes examined
+    seconds: float  #: Time of its searches, also of those in an earlier run
 
 
 class Prover:

@@ -20,18 +20,10 @@ UpperBounds = tuple[Fraction | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """An upper bound on an objective.
+    """An upper bound on an objective."""
 
-    Attributes
-    ----------
-    value : Fraction
-        The bound.
-    strict : bool
-        Whether the value itself is excluded.
-    """
-
-    value: Fraction
-    strict: bool
+    value: Fraction  #: The bound
+    strict: bool  #: Whether the value itself is excluded
 
     def admits(self, value: Fraction) -> bool:
         """Whether a value meets the bound."""

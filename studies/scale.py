@@ -41,32 +41,18 @@ from ithaca.workloads.errors import InputError
 
 @dataclass(frozen=True)
 class Scale:
-    """The values of an objective over a design.
+    """The values of an objective over a design."""
 
-    Attributes
-    ----------
-    objective : Objective
-        The objective.
-    step : Fraction
-        All values are multiples of it; 0 for a quotient.
-    over, under : Expression
-        The objective is over/under (over metrics), ``under`` positive; ``under`` is 1 where there is a step.
-    over_step, under_step : Fraction
-        Steps of both.
-    over_constant : Fraction or None
-        The value of ``over`` where it is the same for all configurations.
-    under_form : Expression
-        ``under`` in the design's quantities, without its constant factor.
-    """
-
-    objective: Objective
-    step: Fraction
+    objective: Objective  #: The objective
+    step: Fraction  #: All values are multiples of it; 0 for a quotient
+    #: The objective is over/under (over metrics), ``under`` positive; ``under`` is 1 where there is a step.
     over: Expression
     under: Expression
+    #: Steps of both.
     over_step: Fraction
     under_step: Fraction
-    over_constant: Fraction | None
-    under_form: Expression
+    over_constant: Fraction | None  #: The value of ``over`` where it is the same for all configurations
+    under_form: Expression  #: ``under`` in the design's quantities, without its constant factor
 
     @property
     def numerator(self) -> Objective:

@@ -21,18 +21,11 @@ from ithaca.workloads.errors import InputError
 
 @dataclass(frozen=True)
 class StandIn:
-    """An objective that is minimised in place of another one.
+    """An objective that is minimised in place of another one."""
 
-    Attributes
-    ----------
-    objective : Objective
-        What is minimised.
-    constant : Fraction or None
-        c, where it is B in place of −c/B (c then given as negative) or −B in place of c/B; None where it is
-        the other objective itself.
-    """
-
-    objective: Objective
+    objective: Objective  #: What is minimised
+    #: c, where it is B in place of −c/B (c then given as negative) or −B in place of c/B; None where it is the other objective
+    #: itself.
     constant: Fraction | None = None
 
     def original(self, value: Fraction) -> Fraction | None:

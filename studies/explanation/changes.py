@@ -31,30 +31,16 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change, and what the objective becomes with it.
+    """A change, and what the objective becomes with it."""
 
-    Attributes
-    ----------
-    kind : Kind
-        What is changed.
-    what : str
-        Name of the design changed to, or of the limit raised; that of the design found for a search or without limits.
-    before, after : Fraction
-        The objective.
-    proven : bool
-        Whether both are proven; of another design, whether a configuration with that value is at hand.
-    percent : int or None
-        By how much a limit is raised (%).
-    limit, raised : Fraction or None
-        The limit before and after.
-    """
-
-    kind: Kind
-    what: str
+    kind: Kind  #: What is changed
+    what: str  #: Name of the design changed to, or of the limit raised; that of the design found for a search or without limits
+    #: The objective.
     before: Fraction
     after: Fraction
-    proven: bool
-    percent: int | None = None
+    proven: bool  #: Whether both are proven; of another design, whether a configuration with that value is at hand
+    percent: int | None = None  #: By how much a limit is raised (%)
+    #: The limit before and after.
     limit: Fraction | None = None
     raised: Fraction | None = None
 

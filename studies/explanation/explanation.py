@@ -31,33 +31,16 @@ from ithaca.workloads.messages import quoted
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What is explained, and how.
+    """What is explained, and how."""
 
-    Attributes
-    ----------
-    solution : Solution or None
-        The configuration that is explained; None where there is none.
-    certificate : Certificate or None
-        What the result says is proven of all designs considered; None where there is no configuration.
-    limits : tuple of LimitUse
-        What is left of the limits, the least first.
-    remarks : Remarks
-        What its family says of the configuration.
-    next_best : tuple of (str, Fraction) or None
-        The next design of the result, and its objective.
-    failure : str or None
-        Why there is no configuration, in one line.
-    changes : tuple of Change or None
-        What was tried; None where nothing was to be tried.
-    """
-
-    solution: Solution | None
+    solution: Solution | None  #: The configuration that is explained; None where there is none
+    #: What the result says is proven of all designs considered; None where there is no configuration.
     certificate: Certificate | None
-    limits: tuple[LimitUse, ...]
-    remarks: Remarks
-    next_best: tuple[str, Fraction] | None
-    failure: str | None
-    changes: tuple[Change, ...] | None
+    limits: tuple[LimitUse, ...]  #: What is left of the limits, the least first
+    remarks: Remarks  #: What its family says of the configuration
+    next_best: tuple[str, Fraction] | None  #: The next design of the result, and its objective
+    failure: str | None  #: Why there is no configuration, in one line
+    changes: tuple[Change, ...] | None  #: What was tried; None where nothing was to be tried
 
     @property
     def first(self) -> Change | None:

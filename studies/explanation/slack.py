@@ -12,17 +12,10 @@ from ithaca.studies.marginal import distinct_limits
 
 @dataclass(frozen=True, slots=True)
 class LimitUse:
-    """How much of a limit is used.
+    """How much of a limit is used."""
 
-    Attributes
-    ----------
-    metric : str
-        What is limited.
-    used, bound : Fraction
-        Its value, and the limit (in the metric's unit).
-    """
-
-    metric: str
+    metric: str  #: What is limited
+    #: Its value, and the limit (in the metric's unit).
     used: Fraction
     bound: Fraction
 

@@ -14,42 +14,16 @@ from ithaca.studies.shared.plans import Minimise
 
 @dataclass(frozen=True)
 class NetworkRequest:
-    """What a network is solved for.
+    """What a network is solved for."""
 
-    Attributes
-    ----------
-    data : DataType
-        The type of all tensors.
-    platform : Platform
-        The device.
-    limits : tuple of Limit
-        Upper limits on metrics: the platform's, and those that replace or extend them.
-    objective : Objective
-        What is minimised, of each run of a layer.
-    edition : Edition
-        Statement of the cost model.
-    dataflow : tuple of str or None
-        The dataflow of every layer; None for all.
-    permutation : str or None
-        The permutation of every layer; None for all.
-    include_unbuildable : bool
-        Whether to consider designs that HLS cannot build.
-    space : SpaceOptions
-        Restrictions of the design space.
-    arrays : int
-        How many arrays share the budget.
-    minimise : Minimise
-        What of several arrays is minimised.
-    """
-
-    data: DataType
-    platform: Platform
-    limits: tuple[Limit, ...]
-    objective: Objective
-    edition: Edition = Edition.EXACT
-    dataflow: tuple[str, ...] | None = None
-    permutation: str | None = None
-    include_unbuildable: bool = False
-    space: SpaceOptions = field(default_factory=SpaceOptions)
-    arrays: int = 1
-    minimise: Minimise = Minimise.TOTAL
+    data: DataType  #: The type of all tensors
+    platform: Platform  #: The device
+    limits: tuple[Limit, ...]  #: Upper limits on metrics: the platform's, and those that replace or extend them
+    objective: Objective  #: What is minimised, of each run of a layer
+    edition: Edition = Edition.EXACT  #: Statement of the cost model
+    dataflow: tuple[str, ...] | None = None  #: The dataflow of every layer; None for all
+    permutation: str | None = None  #: The permutation of every layer; None for all
+    include_unbuildable: bool = False  #: Whether to consider designs that HLS cannot build
+    space: SpaceOptions = field(default_factory=SpaceOptions)  #: Restrictions of the design space
+    arrays: int = 1  #: How many arrays share the budget
+    minimise: Minimise = Minimise.TOTAL  #: What of several arrays is minimised

@@ -15,59 +15,29 @@ from ithaca.workloads.networks.network import Layer, Network
 
 @dataclass(frozen=True)
 class Failure:
-    """A problem without an answer, not even that there is none.
+    """A problem without an answer, not even that there is none."""
 
-    Attributes
-    ----------
-    place : str
-        What was to be solved, such as layer and design.
-    reason : str
-        What went wrong, in one line.
-    refused : bool
-        Whether the engine refused the problem, so that it would fail everywhere.
-    """
-
-    place: str
-    reason: str
-    refused: bool = False
+    place: str  #: What was to be solved, such as layer and design
+    reason: str  #: What went wrong, in one line
+    refused: bool = False  #: Whether the engine refused the problem, so that it would fail everywhere
 
 
 @dataclass(frozen=True)
 class Total:
-    """An objective over several layers, and what is proven about it.
+    """An objective over several layers, and what is proven about it."""
 
-    Attributes
-    ----------
-    value : Fraction or None
-        The objective; None where a layer has no configuration.
-    certificate : Certificate
-        What is proven: nothing that the mode allows is below the lower bound.
-    """
-
-    value: Fraction | None
-    certificate: Certificate
+    value: Fraction | None  #: The objective; None where a layer has no configuration
+    certificate: Certificate  #: What is proven: nothing that the mode allows is below the lower bound
 
 
 @dataclass(frozen=True)
 class LayerResult:
-    """One layer: how it is run.
+    """One layer: how it is run."""
 
-    Attributes
-    ----------
-    layer : Layer
-        The layer, with its count.
-    answer : Solution
-        Its configuration, and what is proven about it within what the mode allows the layer.
-    designs : tuple of Solution
-        All designs that were solved for it alone.
-    array : int or None
-        Number of the array that runs it (from 0), where layers share arrays.
-    """
-
-    layer: Layer
-    answer: Solution
-    designs: tuple[Solution, ...] = ()
-    array: int | None = None
+    layer: Layer  #: The layer, with its count
+    answer: Solution  #: Its configuration, and what is proven about it within what the mode allows the layer
+    designs: tuple[Solution, ...] = ()  #: All designs that were solved for it alone
+    array: int | None = None  #: Number of the array that runs it (from 0), where layers share arrays
 
     @property
     def efficiency(self) -> Fraction | None:
@@ -80,35 +50,16 @@ class LayerResult:
 
 @dataclass(frozen=True)
 class SharedDesign:
-    """One dataflow and permutation for all layers of a kernel.
+    """One dataflow and permutation for all layers of a kernel."""
 
-    Attributes
-    ----------
-    kernel : str
-        Name of the layers' loop nest.
-    dataflow : tuple of str
-        The loops mapped to space.
-    permutation : str
-        The tensor whose reuse loops are innermost.
-    buildable : bool
-        Whether HLS can build it for every layer.
-    layers : tuple of str
-        The layers.
-    total : Total
-        The objective over all runs of these layers.
-    chosen : bool
-        Whether it is the best of its kernel.
-    proven : bool
-        Whether, if chosen, no other design can be better: its total is at most the lower bound of every other's.
-    """
-
-    kernel: str
-    dataflow: tuple[str, ...]
-    permutation: str
-    buildable: bool
-    layers: tuple[str, ...]
-    total: Total
-    chosen: bool = False
+    kernel: str  #: Name of the layers' loop nest
+    dataflow: tuple[str, ...]  #: The loops mapped to space
+    permutation: str  #: The tensor whose reuse loops are innermost
+    buildable: bool  #: Whether HLS can build it for every layer
+    layers: tuple[str, ...]  #: The layers
+    total: Total  #: The objective over all runs of these layers
+    chosen: bool = False  #: Whether it is the best of its kernel
+    #: Whether, if chosen, no other design can be better: its total is at most the lower bound of every other's.
     proven: bool = False
 
     @property
@@ -119,70 +70,31 @@ class SharedDesign:
 
 @dataclass(frozen=True)
 class ArrayResult:
-    """One array that runs several layers.
+    """One array that runs several layers."""
 
-    Attributes
-    ----------
-    dataflow : tuple of str
-        The loops mapped to space.
-    permutation : str or None
-        The tensor whose reuse loops are innermost; None where layers differ.
-    layers : tuple of str
-        The layers it runs.
-    total : Total
-        The objective over all runs of these layers on this array.
-    resources : mapping of str to Fraction
-        What it takes of each limited resource, by metric name.
-    parameters : mapping of str to int
-        What all its layers share, such as lanes by loop and the SIMD factor.
-    """
-
-    dataflow: tuple[str, ...]
-    permutation: str | None
-    layers: tuple[str, ...]
-    total: Total
-    resources: Mapping[str, Fraction] = field(default_factory=dict)
+    dataflow: tuple[str, ...]  #: The loops mapped to space
+    permutation: str | None  #: The tensor whose reuse loops are innermost; None where layers differ
+    layers: tuple[str, ...]  #: The layers it runs
+    total: Total  #: The objective over all runs of these layers on this array
+    resources: Mapping[str, Fraction] = field(default_factory=dict)  #: What it takes of each limited resource, by metric name
+    #: What all its layers share, such as lanes by loop and the SIMD factor.
     parameters: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class NetworkResult:
-    """The answer of a network's solve.
+    """The answer of a network's solve."""
 
-    Attributes
-    ----------
-    mode : str
-        What layers share, as on the command line.
-    network : Network
-        The network, with the layers that were asked for.
-    request : NetworkRequest
-        What was asked of it.
-    method : str
-        The engine asked.
-    layers : tuple of LayerResult
-        In the order of the network.
-    total : Total or None
-        The objective over the whole network; None where it does not add up over layers.
-    complete : bool
-        Whether every problem was solved as far as it was asked for; an interrupted run is not.
-    choices : tuple of SharedDesign
-        The designs compared for all layers of a kernel, the best first.
-    arrays : tuple of ArrayResult
-        The arrays that layers share.
-    failures : tuple of Failure
-        Problems that could not be solved because something broke.
-    """
-
-    mode: str
-    network: Network
-    request: NetworkRequest
-    method: str
-    layers: tuple[LayerResult, ...]
-    total: Total | None
-    complete: bool
-    choices: tuple[SharedDesign, ...] = ()
-    arrays: tuple[ArrayResult, ...] = ()
-    failures: tuple[Failure, ...] = ()
+    mode: str  #: What layers share, as on the command line
+    network: Network  #: The network, with the layers that were asked for
+    request: NetworkRequest  #: What was asked of it
+    method: str  #: The engine asked
+    layers: tuple[LayerResult, ...]  #: In the order of the network
+    total: Total | None  #: The objective over the whole network; None where it does not add up over layers
+    complete: bool  #: Whether every problem was solved as far as it was asked for; an interrupted run is not
+    choices: tuple[SharedDesign, ...] = ()  #: The designs compared for all layers of a kernel, the best first
+    arrays: tuple[ArrayResult, ...] = ()  #: The arrays that layers share
+    failures: tuple[Failure, ...] = ()  #: Problems that could not be solved because something broke
 
     @property
     def answered(self) -> bool:

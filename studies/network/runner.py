@@ -26,73 +26,38 @@ MAX_REASON = 300
 
 @dataclass(frozen=True)
 class Job:
-    """One problem to solve.
+    """One problem to solve."""
 
-    Attributes
-    ----------
-    place : str
-        What it is, for people: layer and design.
-    problem : Problem
-        The problem.
-    start : Configuration or None
-        A configuration to start from.
-    """
-
-    place: str
-    problem: Problem
-    start: Configuration | None = None
+    place: str  #: What it is, for people: layer and design
+    problem: Problem  #: The problem
+    start: Configuration | None = None  #: A configuration to start from
 
 
 @dataclass(frozen=True)
 class RunState:
-    """How far a run is.
+    """How far a run is."""
 
-    Attributes
-    ----------
-    done, total : int
-        Problems finished, and all of them.
-    failed : int
-        Problems finished without an answer.
-    place : str
-        What was finished last, or is being solved.
-    progress : Progress or None
-        Of the search that is under way, where that is known.
-    """
-
+    #: Problems finished, and all of them.
     done: int
     total: int
-    failed: int
-    place: str
-    progress: Progress | None = None
+    failed: int  #: Problems finished without an answer
+    place: str  #: What was finished last, or is being solved
+    progress: Progress | None = None  #: Of the search that is under way, where that is known
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How to run many problems.
+    """How to run many problems."""
 
-    Attributes
-    ----------
-    method : Method
-        The engine. The exact one is deterministic; what others find may depend on the clock.
-    search : SolveOptions
-        How far. The time limit is for the whole run: every problem gets an equal share of what is left, at least the share
-        it had at the beginning, and none is begun when it is over. ``stop`` ends the run with what it has.
-    threads : int
-        How many problems to solve at a time; beyond 1 in processes of their own.
-    scheduler : str or None
-        Address of the scheduler of a Dask cluster to solve on; ``local`` for one on this machine, of ``threads`` workers.
-    store : Store or None
-        Keeps results as they are found, and supplies those found before.
-    report : callable or None
-        Told how far the run is.
-    """
-
-    method: Method = Method.EXACT
+    method: Method = Method.EXACT  #: The engine. The exact one is deterministic; what others find may depend on the clock.
+    #: How far. The time limit is for the whole run: every problem gets an equal share of what is left, at least the share it
+    #: had at the beginning, and none is begun when it is over. ``stop`` ends the run with what it has.
     search: SolveOptions = field(default_factory=SolveOptions)
-    threads: int = 1
+    threads: int = 1  #: How many problems to solve at a time; beyond 1 in processes of their own
+    #: Address of the scheduler of a Dask cluster to solve on; ``local`` for one on this machine, of ``threads`` workers.
     scheduler: str | None = None
-    store: Store | None = None
-    report: Callable[[RunState], None] | None = None
+    store: Store | None = None  #: Keeps results as they are found, and supplies those found before
+    report: Callable[[RunState], None] | None = None  #: Told how far the run is
 
 
 def problem_store(folder: Path, options: RunOptions, note: Note = lambda line: None) -> Store:

@@ -31,24 +31,14 @@ Node = tuple[int, ...]
 
 @dataclass
 class HardwareBank:
-    """Layers of one design, with bounds for all hardware and optima for the hardware that was asked for.
+    """Layers of one design, with bounds for all hardware and optima for the hardware that was asked for."""
 
-    Attributes
-    ----------
-    layers : tuple of Layer
-        The layers.
-    coarse, fine : HardwareClasses
-        Hardware by lanes and SIMD factor, and by port widths, too.
-    nodes : array, shape (axes, combinations)
-        All coarse hardware on which layers can run.
-    bounds : array, shape (layers, combinations)
-        Lower bound of every layer's objective on ``nodes``; infinite where it cannot run.
-    """
-
-    layers: tuple[Layer, ...]
+    layers: tuple[Layer, ...]  #: The layers
+    #: Hardware by lanes and SIMD factor, and by port widths, too.
     coarse: HardwareClasses
     fine: HardwareClasses
-    nodes: NDArray[np.int64]
+    nodes: NDArray[np.int64]  #: All coarse hardware on which layers can run; shape (axes, combinations)
+    #: Lower bound of every layer's objective on ``nodes``; infinite where it cannot run; shape (layers, combinations).
     bounds: NDArray[np.float64]
     _optima: dict[tuple[int, bool, Node], Optimum] = field(default_factory=dict)
 

@@ -18,24 +18,12 @@ CHUNK = 1 << 18
 
 @dataclass(frozen=True)
 class HardwareClasses:
-    """Hardware of a design at one level of detail.
+    """Hardware of a design at one level of detail."""
 
-    Attributes
-    ----------
-    names : tuple of tuple of str
-        Per axis the quantities that are hardware.
-    keys : tuple of array, shape (classes, names)
-        Per axis their values; a class is a row.
-    groups : tuple of Groups
-        Every layer's rows grouped by them.
-    common : bool
-        Whether hardware counts only if every layer can run on it; else, if any can.
-    """
-
-    names: tuple[tuple[str, ...], ...]
-    keys: tuple[Keys, ...]
-    groups: tuple[Groups, ...]
-    common: bool
+    names: tuple[tuple[str, ...], ...]  #: Per axis the quantities that are hardware
+    keys: tuple[Keys, ...]  #: Per axis their values; a class is a row; shape (classes, names)
+    groups: tuple[Groups, ...]  #: Every layer's rows grouped by them
+    common: bool  #: Whether hardware counts only if every layer can run on it; else, if any can
 
     def bounds(self, nodes: NDArray[np.int64], checkpoint: Callable[[], None] = never) -> NDArray[np.float64]:
         """Lower bound of every layer's objective, shape (layers, combinations); infinite where it cannot run."""

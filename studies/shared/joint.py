@@ -18,24 +18,12 @@ from ithaca.studies.shared.layer import Layer, physical_array, total
 
 @dataclass(frozen=True)
 class Joint:
-    """Configurations of all layers on one physical array.
+    """Configurations of all layers on one physical array."""
 
-    Attributes
-    ----------
-    physical : PhysicalArray
-        The array, its buffers as large as the largest tile.
-    configurations : tuple of Configuration
-        One per layer.
-    values : tuple of Fraction
-        The objective of each layer.
-    value : Fraction
-        Their sum, each layer as often as it occurs.
-    """
-
-    physical: PhysicalArray
-    configurations: tuple[Configuration, ...]
-    values: tuple[Fraction, ...]
-    value: Fraction
+    physical: PhysicalArray  #: The array, its buffers as large as the largest tile
+    configurations: tuple[Configuration, ...]  #: One per layer
+    values: tuple[Fraction, ...]  #: The objective of each layer
+    value: Fraction  #: Their sum, each layer as often as it occurs
 
     def problems(self, layers: Sequence[Layer]) -> tuple[Problem, ...]:
         """The layers on the array."""

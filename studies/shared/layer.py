@@ -35,27 +35,13 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Layer:
-    """A layer with its tables, nothing dropped from them: what one layer never needs another may.
+    """A layer with its tables, nothing dropped from them: what one layer never needs another may."""
 
-    Attributes
-    ----------
-    problem : Problem
-        The layer on a design, hardware free.
-    count : int
-        How many times it occurs.
-    tables : tuple of Table
-        One per axis.
-    relaxation : Relaxation
-        Lowers its expressions.
-    lowered : LoweredProblem
-        Bounds and values it.
-    """
-
-    problem: Problem
-    count: int
-    tables: tuple[Table, ...]
-    relaxation: Relaxation
-    lowered: LoweredProblem
+    problem: Problem  #: The layer on a design, hardware free
+    count: int  #: How many times it occurs
+    tables: tuple[Table, ...]  #: One per axis
+    relaxation: Relaxation  #: Lowers its expressions
+    lowered: LoweredProblem  #: Bounds and values it
 
     def keys(self, axis: int, names: Sequence[str]) -> Keys:
         """The values of some quantities on every row of an axis, shape (rows, names)."""
@@ -106,21 +92,12 @@ def build_layer(problem: Problem, count: int, most_lanes: int, checkpoint: Calla
 
 @dataclass(frozen=True)
 class Groups:
-    """The rows of a layer's axes grouped by hardware.
+    """The rows of a layer's axes grouped by hardware."""
 
-    Attributes
-    ----------
-    layer : Layer
-        The layer.
-    statistics : tuple of (int, array)
-        For each symbol of its program its axis, and its value on each group. The last group of an axis is all rows.
-    present : tuple of array of bool
-        Per axis the groups that have rows.
-    """
-
-    layer: Layer
+    layer: Layer  #: The layer
+    #: For each symbol of its program its axis, and its value on each group. The last group of an axis is all rows.
     statistics: tuple[tuple[int, Floats], ...]
-    present: tuple[NDArray[np.bool_], ...]
+    present: tuple[NDArray[np.bool_], ...]  #: Per axis the groups that have rows
 
     def bound(self, nodes: NDArray[np.int64]) -> tuple[Floats, NDArray[np.bool_]]:
         """Bound the layer on hardware.

@@ -34,47 +34,24 @@ MOST_UNMET = 20
 
 @dataclass(frozen=True)
 class Stage:
-    """One array of a pipeline.
+    """One array of a pipeline."""
 
-    Attributes
-    ----------
-    first, end : int
-        Its layers: numbers in the sequence, the end exclusive.
-    design : int
-        Number of its design.
-    joint : Joint
-        The array and its layers' configurations: one per distinct layer of the stage, in order of first appearance.
-    """
-
+    #: Its layers: numbers in the sequence, the end exclusive.
     first: int
     end: int
-    design: int
-    joint: Joint
+    design: int  #: Number of its design
+    joint: Joint  #: The array and its layers' configurations: one per distinct layer of the stage, in order of first appearance
 
 
 @dataclass(frozen=True)
 class PipelineOutcome:
-    """What is known about the best arrays for a sequence of layers.
+    """What is known about the best arrays for a sequence of layers."""
 
-    Attributes
-    ----------
-    stages : tuple of Stage
-        The best arrays found, in order; empty if none were.
-    value : Fraction or None
-        Their objective: of the slowest, or in all.
-    lower_bound : Fraction or None
-        No arrays do better.
-    plans : int
-        Plans examined.
-    seconds : float
-        Wall time.
-    """
-
-    stages: tuple[Stage, ...]
-    value: Fraction | None
-    lower_bound: Fraction | None
-    plans: int
-    seconds: float
+    stages: tuple[Stage, ...]  #: The best arrays found, in order; empty if none were
+    value: Fraction | None  #: Their objective: of the slowest, or in all
+    lower_bound: Fraction | None  #: No arrays do better
+    plans: int  #: Plans examined
+    seconds: float  #: Wall time
 
 
 @dataclass(frozen=True)

@@ -24,21 +24,11 @@ class Minimise(Enum):
 
 @dataclass(frozen=True)
 class Front:
-    """Choices none of which is better than another in both respects, DSP blocks ascending.
+    """Choices none of which is better than another in both respects, DSP blocks ascending."""
 
-    Attributes
-    ----------
-    dsp : array, shape (choices,)
-        DSP blocks.
-    value : array, shape (choices,)
-        Lower bound of the objective; descending.
-    choice : array, shape (choices,)
-        Number of the choice.
-    """
-
-    dsp: Floats
-    value: Floats
-    choice: Indices
+    dsp: Floats  #: DSP blocks; shape (choices,)
+    value: Floats  #: Lower bound of the objective; descending; shape (choices,)
+    choice: Indices  #: Number of the choice; shape (choices,)
 
 
 def front_of_sorted(dsp: Floats, value: Floats) -> Front:

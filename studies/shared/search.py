@@ -48,30 +48,14 @@ class _Open:
 
 @dataclass(frozen=True)
 class SharedOutcome:
-    """What is known about the best array for several layers.
+    """What is known about the best array for several layers."""
 
-    Attributes
-    ----------
-    design : int or None
-        Number of the design of the best array found.
-    best : Joint or None
-        The best array and its configurations.
-    lower_bound : Fraction or None
-        No array serves the layers with less.
-    infeasible : bool
-        Whether it is proven that no array can run all layers within the limits.
-    hardware : int
-        Arrays on which every layer was solved.
-    seconds : float
-        Wall time.
-    """
-
-    design: int | None
-    best: Joint | None
-    lower_bound: Fraction | None
-    infeasible: bool
-    hardware: int
-    seconds: float
+    design: int | None  #: Number of the design of the best array found
+    best: Joint | None  #: The best array and its configurations
+    lower_bound: Fraction | None  #: No array serves the layers with less
+    infeasible: bool  #: Whether it is proven that no array can run all layers within the limits
+    hardware: int  #: Arrays on which every layer was solved
+    seconds: float  #: Wall time
 
 
 class SharedSearch:
