@@ -16,7 +16,7 @@ from ithaca.experiments.published_networks import LIMITS, MAC_UNITS, network, re
 from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import systolic, systolic_problem
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.certificate import Status
 from ithaca.results.solution import Solution

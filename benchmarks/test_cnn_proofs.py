@@ -16,8 +16,7 @@ from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import systolic_problem
-from ithaca.formulations.systolic.metrics import METRICS
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.metrics import METRICS, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.certificate import Status
 from ithaca.solver.auto import solve_auto

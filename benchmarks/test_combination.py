@@ -19,7 +19,7 @@ from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import systolic_problem
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.auto import solve_auto
 from ithaca.solver.combination import bound_and_seed, close_coarse_boxes

@@ -14,7 +14,7 @@ from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import systolic_problem
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.exact.search import Search
 from ithaca.solver.options import SolveOptions

@@ -18,8 +18,7 @@ from ithaca.commands.parsing import parse_integer, parse_proving_method, split_v
 from ithaca.commands.request import ProblemOptions, Request, problems
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.shown_numbers import number
-from ithaca.formulations.systolic.metrics import METRICS
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.metrics import METRICS, parse_objective
 from ithaca.solver.infeasibility import why_infeasible
 from ithaca.studies.charts.files import check_plot, save_plot
 from ithaca.studies.charts.of_studies import check_front_plottable, front_chart

@@ -17,10 +17,9 @@ from ithaca.formulations.platform import Platform
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.systolic.data_types import DataType, data_type
+from ithaca.formulations.systolic.derivation import choose_designs
 from ithaca.formulations.systolic.design import SpaceOptions, systolic_problem
-from ithaca.formulations.systolic.design_choice import choose_designs
-from ithaca.formulations.systolic.metrics import METRICS
-from ithaca.formulations.systolic.objectives import parse_limit, parse_objective
+from ithaca.formulations.systolic.metrics import METRICS, parse_limit, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload as find_workload

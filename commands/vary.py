@@ -12,10 +12,8 @@ from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.json_numbers import json_number
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.systolic.data_types import data_type
-from ithaca.formulations.systolic.dataflows import find_dataflow
-from ithaca.formulations.systolic.metrics import METRICS
-from ithaca.formulations.systolic.objectives import parse_limit, parse_objective
-from ithaca.formulations.systolic.permutations import loop_order
+from ithaca.formulations.systolic.dataflows import find_dataflow, loop_order
+from ithaca.formulations.systolic.metrics import METRICS, parse_limit, parse_objective
 from ithaca.studies.grid import Axis, check_grid
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest

@@ -10,7 +10,7 @@ from ithaca.experiments.matrix_product import BRAM18K, DSP
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.data_types import data_type
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.studies.network.request import NetworkRequest
 from ithaca.workloads.library import workload

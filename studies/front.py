@@ -26,7 +26,7 @@ from fractions import Fraction
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Objective, Problem
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.results.shortfall import Shortfall
 from ithaca.solver.engines import Method
 from ithaca.solver.executor import open_executor

@@ -12,7 +12,7 @@ from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.library import workload

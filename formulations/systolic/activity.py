@@ -14,39 +14,13 @@ Counted per word, from what the cost model already states of each module:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ithaca.formulations.systolic.cost_model import Costs
 
 
-@dataclass(frozen=True, slots=True)
-class Activity:
-    """Counts of a whole run.
-
-    Attributes
-    ----------
-    dram : number
-        Words moved from or to DRAM.
-    buffer : number
-        Words written to or read from on-chip buffers.
-    hop : number
-        Steps of words between neighbouring modules or PEs.
-    register : number
-        Register accesses of the PEs.
-    mac : number
-        Multiply-accumulate operations, padding included.
-    """
-
-    dram: Any
-    buffer: Any
-    hop: Any
-    register: Any
-    mac: Any
-
-
-def activity(costs: Costs) -> Activity:
-    """Count the activity of a design at the point its costs were evaluated at."""
+def activity(costs: Costs) -> dict[str, Any]:
+    """Activity of a run by kind, named like the energies of a technology, at the point the costs were evaluated at."""
     point, value = costs.point, costs.point.value
     pe = point.array.pe
     macs = value(pe.count * pe.simd * pe.trips * pe.tiles)
@@ -63,4 +37,10 @@ def activity(costs: Costs) -> Activity:
             steps = moved * value((module.chain + 1) / 2) + used * along
             buffer = moved + used if buffer is None else buffer + moved + used
         hop = steps if hop is None else hop + steps
-    return Activity(costs.off_chip_words, buffer, hop, macs * len(tensors), macs * (point.array.factors - 1))
+    return {
+        "dram": costs.off_chip_words,
+        "buffer": buffer,
+        "hop": hop,
+        "register": macs * len(tensors),
+        "mac": macs * (point.array.factors - 1),
+    }

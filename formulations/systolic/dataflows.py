@@ -1,4 +1,8 @@
-"""Dataflows: which loops may be mapped to space."""
+"""What tells the designs of a nest apart: dataflows, the loops mapped to space, and permutations of the others.
+
+Theorem 3.1 of Odyssey (Wang & Cong) on orders of the array-partitioning loops: for each tensor reference it is enough to
+consider the order ⟨loops that index it, loops that reuse it⟩; the order within each part costs nothing.
+"""
 
 from __future__ import annotations
 
@@ -57,3 +61,24 @@ def _reason(nest: LoopNest, loops: tuple[str, ...]) -> str:
     if len(loops) == 2 and set(loops) <= set(nest.reduction_loops):
         return " (two reduction loops in space are not supported)"
     return ""
+
+
+def permutations(nest: LoopNest) -> tuple[str, ...]:
+    """The permutations of a nest, each named by the tensor whose reuse loops are innermost."""
+    return tuple(access.tensor for access in nest.accesses)
+
+
+def loop_order(nest: LoopNest, permutation: str) -> tuple[str, ...]:
+    """The array-partitioning loops in the order of a permutation, outermost first.
+
+    Raises
+    ------
+    InputError
+        If ``permutation`` names no tensor of the nest.
+    """
+    for access in nest.accesses:
+        if access.tensor == permutation:
+            indexing = tuple(loop for loop in nest.band if access.indexed_by(loop))
+            reusing = tuple(loop for loop in nest.band if not access.indexed_by(loop))
+            return indexing + reusing
+    raise InputError(f"unknown permutation '{permutation}' of {nest.name}; allowed: {', '.join(permutations(nest))}")

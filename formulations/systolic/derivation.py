@@ -18,8 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ithaca.formulations.algebra.expression import ONE, ZERO, Expression, add, multiply
-from ithaca.formulations.systolic.dataflows import dataflows
-from ithaca.formulations.systolic.permutations import loop_order, permutations
+from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow, loop_order, permutations
 from ithaca.formulations.systolic.quantities import extent, lanes, t1, t2, tiles
 from ithaca.formulations.systolic.systolic_array import (
     Direction,
@@ -87,6 +86,31 @@ def derive(nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition:
         pe=context.processing_element(groups),
         sequential=nest.sequential_loops,
     )
+
+
+def choose_designs(
+    nest: LoopNest,
+    edition: Edition = Edition.EXACT,
+    dataflow: tuple[str, ...] | None = None,
+    permutation: str | None = None,
+    *,
+    include_unbuildable: bool = False,
+) -> tuple[SystolicArray, ...]:
+    """The designs of a nest with a dataflow and a permutation, where these are asked for.
+
+    Raises
+    ------
+    InputError
+        If there is no such dataflow or permutation, or HLS can build none of them (and they are not to be included).
+    """
+    chosen = dataflows(nest) if dataflow is None else (find_dataflow(nest, dataflow),)
+    orders = permutations(nest) if permutation is None else (permutation,)
+    found = tuple(derive(nest, loops, order, edition) for loops in chosen for order in orders)
+    kept = tuple(a for a in found if a.buildable or include_unbuildable)
+    if not kept:
+        names = "; ".join(f"{a.name}: {a.obstacle}" for a in found[:1])
+        raise InputError(f"no buildable design is left ({names}); allowed: --include-unbuildable")
+    return kept
 
 
 @dataclass(frozen=True, slots=True)

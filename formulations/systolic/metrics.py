@@ -1,13 +1,16 @@
-"""The metrics of a design by name: what objectives, limits and results may speak of."""
+"""The metrics of a design by name, and the objectives and limits that are expressions over them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from operator import attrgetter
 from typing import Any
 
+from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Metric
+from ithaca.formulations.problem import Limit, Objective
 from ithaca.formulations.systolic import quantities, silicon
 from ithaca.formulations.systolic.activity import activity
 from ithaca.formulations.systolic.cost_model import Costs
@@ -30,10 +33,10 @@ class CostMetric(Metric):
 
 def energy(costs: Costs) -> Any:
     """Energy of a run (pJ): activity counts times the technology's energies."""
-    counts, technology, numbers = activity(costs), costs.point.technology, costs.point.numbers
+    technology, numbers = costs.point.technology, costs.point.numbers
     total: Any = None
-    for kind in ("dram", "buffer", "hop", "register", "mac"):
-        part = getattr(counts, kind) * numbers.number(getattr(technology, kind) * technology.mac_pj)
+    for kind, count in activity(costs).items():
+        part = count * numbers.number(getattr(technology, kind) * technology.mac_pj)
         total = part if total is None else total + part
     return total
 
@@ -109,3 +112,26 @@ def metric_values(costs: Costs, names: Collection[str] | None = None) -> dict[st
 def tensor_words(array: SystolicArray, costs: Costs) -> dict[str, Any]:
     """Off-chip words by tensor, in the order of the accesses."""
     return {name: costs.words[name] for name in dict.fromkeys(g.tensor for g in array.groups) if name in costs.words}
+
+
+def parse_objective(text: str) -> Objective:
+    """Read an objective such as ``latency`` or ``latency + 100*dsp``.
+
+    Raises
+    ------
+    InputError
+        If it is no expression, or names an unknown metric.
+    """
+    return Objective(text, parse_expression(text, where="--objective", allowed=tuple(METRICS)))
+
+
+def parse_limit(metric: str, bound: Fraction) -> Limit:
+    """Read a limit on a metric or on an expression such as ``latency*dsp``.
+
+    Raises
+    ------
+    InputError
+        If it is no expression, names an unknown metric, or limits a metric to less than 0.
+    """
+    parse_expression(metric, where="limit", allowed=tuple(METRICS))
+    return Limit(metric, bound)

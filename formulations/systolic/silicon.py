@@ -16,11 +16,6 @@ from typing import Any
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.physical_array import ACCUMULATORS
 
-MAESTRO_28NM = "maestro-28nm"
-
-#: Names of the regressions there are.
-COST_TABLES = (MAESTRO_28NM,)
-
 #: Bytes of one block of private and of shared memory.
 L1_BLOCK, L2_BLOCK = 64, 32_768
 

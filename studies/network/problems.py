@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic.derivation import choose_designs
 from ithaca.formulations.systolic.design import systolic_problem
-from ithaca.formulations.systolic.design_choice import choose_designs
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.studies.network.request import NetworkRequest
 from ithaca.workloads.errors import InputError

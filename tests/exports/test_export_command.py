@@ -13,7 +13,7 @@ from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import systolic, systolic_problem
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.results.files import load_result, result_document
 from ithaca.results.result import Result

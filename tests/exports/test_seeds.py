@@ -25,7 +25,7 @@ from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.points import load_points
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.exact.engine import solve_exact

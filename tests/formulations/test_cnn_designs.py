@@ -13,8 +13,7 @@ from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.design import systolic_problem
-from ithaca.formulations.systolic.metrics import metric_values
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.metrics import metric_values, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.errors import InputError

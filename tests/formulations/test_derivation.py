@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow
+from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow, loop_order
 from ithaca.formulations.systolic.derivation import derive, designs
-from ithaca.formulations.systolic.permutations import loop_order
 from ithaca.formulations.systolic.systolic_array import Edition, Role
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload

@@ -16,7 +16,7 @@ from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import systolic, systolic_problem
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.workloads.library import LIBRARY, workload
 from tests.formulations.test_number_systems import agrees, everything, reference

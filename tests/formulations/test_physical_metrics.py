@@ -11,8 +11,7 @@ from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.activity import activity
 from ithaca.formulations.systolic.design import systolic
-from ithaca.formulations.systolic.metrics import METRICS, metric_values
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.metrics import METRICS, metric_values, parse_objective
 from ithaca.formulations.systolic.physical_array import ACCUMULATORS, PhysicalArray
 from ithaca.formulations.systolic.silicon import silicon
 from ithaca.formulations.technology import Technology
@@ -29,28 +28,28 @@ TILING = mm_tiling(systolic(PROBLEM).array, (16, 16, 4), (4, 8), 2, A=4, B=4, C_
 
 def test_activity_is_counted_by_hand() -> None:
     counts = activity(costs_at(PROBLEM, TILING))
-    assert counts.mac == 16 * 16 * 8
-    assert counts.register == 3 * 16 * 16 * 8
-    assert counts.dram == 16 * 8 + 16 * 8 + 16 * 16
+    assert counts["mac"] == 16 * 16 * 8
+    assert counts["register"] == 3 * 16 * 16 * 8
+    assert counts["dram"] == 16 * 8 + 16 * 8 + 16 * 16
     # per tile, A's 4 buffers take 4·4 words each and feed 2 words a cycle for (4/2)·4·8 = 64 cycles; B's 2 buffers take
     # 8·4 and feed the same; C's 8 buffers take 4·8 words in and out, once
     fed = 64 * 2
     a, b, c = 2 * 4 * (16 + fed), 2 * 2 * (32 + fed), 8 * (32 + 32)
-    assert counts.buffer == a + b + c
+    assert counts["buffer"] == a + b + c
     # A: half of 4 chained buffers on the way in, along 2 PEs when fed; one more module at L3. B: 2 chained, along 4 PEs.
     # C: half of 4 chained drains, one step from the PE; one module each at L2 and L3
     a_hops = 2 * 4 * (16 * Fraction(5, 2) + fed * 2 + 16)
     b_hops = 2 * 2 * (32 * Fraction(3, 2) + fed * 4 + 32)
     c_hops = 8 * (32 * Fraction(5, 2) + 32 + 2 * 32)
-    assert counts.hop == a_hops + b_hops + c_hops
+    assert counts["hop"] == a_hops + b_hops + c_hops
 
 
 def test_energy_weighs_activity_with_the_technology() -> None:
     counts = activity(costs_at(PROBLEM, TILING))
-    expected = 200 * counts.dram + 6 * counts.buffer + 2 * counts.hop + counts.register + counts.mac
+    expected = 200 * counts["dram"] + 6 * counts["buffer"] + 2 * counts["hop"] + counts["register"] + counts["mac"]
     assert PROBLEM.metrics(configuration_of(PROBLEM, TILING))["energy"] == expected
     costs = costs_at(PROBLEM.with_design(technology=Technology(dram=Fraction(100), mac_pj=Fraction(1, 2))), TILING)
-    assert metric_values(costs)["energy"] == (expected - 100 * counts.dram) / 2
+    assert metric_values(costs)["energy"] == (expected - 100 * counts["dram"]) / 2
 
 
 def test_power_and_throughput_follow_from_energy_latency_and_clock() -> None:

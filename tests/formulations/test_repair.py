@@ -16,7 +16,7 @@ from ithaca.formulations.space import Axis, Kind, Link, Quantity, Relation, Role
 from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import SpaceOptions, systolic_problem
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement

@@ -20,8 +20,7 @@ from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
-from ithaca.formulations.systolic.metrics import METRICS
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.metrics import METRICS, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.results.certificate import Termination, relative_gap

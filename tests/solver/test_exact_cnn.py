@@ -12,7 +12,7 @@ from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.workloads.kernel_files import parse_kernel
 from ithaca.workloads.library import workload

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from ithaca.formulations.problem import Limit
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.exact.search import Search
 from ithaca.solver.options import SolveOptions

@@ -20,7 +20,7 @@ from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.pyomo_model import design_model
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.design import systolic
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.certificate import Status
 from ithaca.solver.exact.engine import solve_exact

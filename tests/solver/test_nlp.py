@@ -15,7 +15,7 @@ import pytest
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.results.certificate import Status
 from ithaca.solver.engines import PROVERS, Method, engine
 from ithaca.solver.exact.engine import solve_exact

@@ -12,8 +12,7 @@ from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.design import systolic
-from ithaca.formulations.systolic.metrics import metric_values
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.metrics import metric_values, parse_objective
 from tests.solver.enumeration import _packs, loop_points
 
 Vectors = NDArray[np.float64]

@@ -11,7 +11,7 @@ import pytest
 
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.design import SpaceOptions
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.best import solve_best

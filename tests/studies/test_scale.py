@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.studies.region import Bound
 from ithaca.studies.scale import find_scale
 from ithaca.studies.stand_in import stand_in

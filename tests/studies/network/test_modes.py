@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.results.certificate import Certificate, Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions

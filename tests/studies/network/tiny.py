@@ -8,7 +8,7 @@ from pathlib import Path
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.data_types import data_type
-from ithaca.formulations.systolic.objectives import parse_objective
+from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.studies.network.request import NetworkRequest
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import Network
