@@ -37,11 +37,12 @@ COMBINED = "comm - comp"
 #: The number of samples that the paper states a quality at, and that quality.
 STATED_SAMPLES, STATED_SHARE = 3000, 0.93
 
-#: Where a seed must show: later, evolution has forgotten what it started from.
+#: Where a seed must show: later, evolution has forgotten what it started from. Of two runs, chance decides which is ahead at
+#: one place; so early shares are means over all generations up to here.
 EARLY_SAMPLES = 600
 
 #: Samples and repetitions.
-QUICK_SAMPLES, QUICK_REPEATS = 3000, 5
+QUICK_SAMPLES, QUICK_REPEATS = 3000, 12
 FULL_SAMPLES, FULL_REPEATS = 20_000, 20
 
 #: Samples used and the value then, after each generation.
@@ -77,7 +78,9 @@ def run(how: Run) -> Outcome:
     )
     title = "Evolution from the designs of solver objectives (1024³)"
     series = table.series(["seeds from"], ["samples"], MEAN, times=100)
-    early, stated = (table.values("seeds from", MEAN, samples=count) for count in (EARLY_SAMPLES, STATED_SAMPLES))
+    first = [table.values("seeds from", MEAN, samples=place) for place in places if place <= EARLY_SAMPLES]
+    early = {name: sum(at[name] for at in first) / len(first) for name in starts}
+    stated = table.values("seeds from", MEAN, samples=STATED_SAMPLES)
     return Outcome(
         table,
         _claims(early, stated, {name: optimum / start[1] for name, start in starts.items() if start is not None}),
@@ -110,7 +113,7 @@ def _share(optimum: Fraction, found: Convergence, samples: int) -> float:
 
 
 def _claims(early: dict[str, float], stated: dict[str, float], seeds: dict[str, Fraction]) -> tuple[Claim, ...]:
-    mean = "mean share of the proven optimum after"
+    mean, over = "mean share of the proven optimum after", "mean share of the proven optimum over the first"
     return (
         Claim(
             "seeded search comes close to the best design in few samples",
@@ -124,7 +127,7 @@ def _claims(early: dict[str, float], stated: dict[str, float], seeds: dict[str, 
         Claim(
             "a seed from a solver makes search better than no seed",
             NOT_AT_HAND,
-            f"{mean} {EARLY_SAMPLES} samples, seeds from {COMBINED}, against no seeds",
+            f"{over} {EARLY_SAMPLES} samples, seeds from {COMBINED}, against no seeds",
             early[COMBINED],
             ">",
             early[NONE],
@@ -133,7 +136,7 @@ def _claims(early: dict[str, float], stated: dict[str, float], seeds: dict[str, 
         Claim(
             "dividing both parts of the objective by their best values gives better seeds",
             OWN,
-            f"{mean} {EARLY_SAMPLES} samples, seeds from {NORMALISED}, against {COMBINED}",
+            f"{over} {EARLY_SAMPLES} samples, seeds from {NORMALISED}, against {COMBINED}",
             early[NORMALISED],
             ">",
             early[COMBINED],

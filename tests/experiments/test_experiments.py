@@ -71,6 +71,12 @@ def test_quick_mode_makes_every_file_and_the_claims_hold(name: str, tmp_path: Pa
         assert [claim.statement for claim in outcome.differing] == []
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [10, 15])
+def test_claims_about_seeded_evolution_do_not_hang_on_the_random_numbers(seed: int) -> None:
+    assert [claim.statement for claim in find_experiment("figure-5").run(Run(seed=seed)).differing] == []
+
+
 def test_anchors_of_the_paper() -> None:
     rows = quick("table-3").table.rows
     cycles = {(row[2], row[3]): row[4] for row in rows}
