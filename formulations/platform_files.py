@@ -17,24 +17,19 @@ How YAML is read stands in `ithaca.workloads.yaml_documents`.
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from ithaca.formulations.json_numbers import fraction
 from ithaca.formulations.platform import DEFAULT_USABLE, Platform, Resource
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
-from ithaca.workloads.documents import Document, validated
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted, refuse
-from ithaca.workloads.reading import packaged_names, packaged_text, parse_json, read_text
-from ithaca.workloads.yaml_documents import parse_yaml
+from ithaca.workloads.documents import Document, find_document, validated
+from ithaca.workloads.messages import refuse
+from ithaca.workloads.reading import packaged_names
 
 #: Largest platform file (bytes); the packaged ones have 300.
 MAX_BYTES = 65_536
-
-PATH_ENDINGS = (".yaml", ".yml", ".json")
 
 _PACKAGE = "ithaca.formulations.platforms"
 
@@ -100,17 +95,7 @@ def load_platform(name_or_path: str) -> Platform:
     InputError
         If there is no such platform, or its file is not a platform file.
     """
-    if name_or_path in platform_names():
-        return _platform(parse_yaml(packaged_text(_PACKAGE, name_or_path), name_or_path), name_or_path)
-    if not ("/" in name_or_path or "\\" in name_or_path or name_or_path.lower().endswith(PATH_ENDINGS)):
-        known = ", ".join(platform_names())
-        raise InputError(f"unknown platform {quoted(name_or_path)}; known: {known}; or a path to a .yaml file")
-    path = Path(name_or_path)
-    text = read_text(path, MAX_BYTES)
-    return _platform(parse_json(text, path) if path.suffix.lower() == ".json" else parse_yaml(text, path), path)
-
-
-def _platform(document: Any, where: object) -> Platform:
+    document, where = find_document("platform", name_or_path, _PACKAGE, MAX_BYTES)
     read = validated(PlatformDocument, document, where)
     resources = {
         name: Resource(resource.total, fraction(resource.usable))

@@ -18,7 +18,6 @@ default: A, B, C, …). Sizes on the command line replace extents and parameters
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -28,9 +27,7 @@ from ithaca.workloads.documents import Document, validated
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
 from ithaca.workloads.nest import LoopNest, check_size
-from ithaca.workloads.reading import read_text
 from ithaca.workloads.statement import einsum_statement, names_in, parse_statement
-from ithaca.workloads.yaml_documents import parse_yaml
 
 #: Largest kernel file (bytes); the packaged ones have 400.
 MAX_BYTES = 65_536
@@ -57,16 +54,6 @@ class KernelDocument(Document):
     parameters: dict[str, int] = Field(default={})
     untiled: Names = Field(default=[])
     simd: str | None = None
-
-
-def load_kernel_file(path: Path) -> LoopNest:
-    """Load a user's kernel file."""
-    return parse_kernel(read_text(path, MAX_BYTES), path)
-
-
-def parse_kernel(text: str, where: object) -> LoopNest:
-    """Read a kernel file; error lines start with ``where`` (a path, a name)."""
-    return kernel_nest(parse_yaml(text, where), where)
 
 
 def kernel_nest(document: Any, where: object) -> LoopNest:

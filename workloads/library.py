@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
 from ithaca.workloads.nest import LoopNest
-from ithaca.workloads.reading import packaged_names, packaged_text
+from ithaca.workloads.reading import packaged_names
 
 #: Endings of kernel files.
 PATH_ENDINGS = (".yaml", ".yml")
@@ -23,11 +22,14 @@ def workload_names() -> tuple[str, ...]:
     return packaged_names(_PACKAGE)
 
 
-@cache
-def _packaged(name: str) -> LoopNest:
-    from ithaca.workloads.kernel_files import parse_kernel
+def _read(name_or_path: str) -> LoopNest:
+    from ithaca.workloads.documents import find_document
+    from ithaca.workloads.kernel_files import MAX_BYTES, kernel_nest
 
-    return parse_kernel(packaged_text(_PACKAGE, name), name)
+    return kernel_nest(*find_document("workload", name_or_path, _PACKAGE, MAX_BYTES))
+
+
+_packaged = cache(_read)
 
 
 class _Library(Mapping[str, LoopNest]):
@@ -52,11 +54,6 @@ class _Library(Mapping[str, LoopNest]):
 LIBRARY: Mapping[str, LoopNest] = _Library()
 
 
-def is_path(name_or_path: str) -> bool:
-    """Whether a workload is given by its file: it contains a separator, or ends in .yaml or .yml."""
-    return "/" in name_or_path or "\\" in name_or_path or name_or_path.lower().endswith(PATH_ENDINGS)
-
-
 def workload(name_or_path: str, sizes: Mapping[str, int] | None = None) -> LoopNest:
     """Look up a workload, or read it from a user's own file, and set its extents.
 
@@ -73,15 +70,9 @@ def workload(name_or_path: str, sizes: Mapping[str, int] | None = None) -> LoopN
         If there is no such workload, its file is no kernel file, a name is neither a loop nor a
         parameter, or a value is out of range.
     """
-    from ithaca.workloads.kernel_files import check_simd, load_kernel_file
+    from ithaca.workloads.kernel_files import check_simd
 
-    if name_or_path in LIBRARY:
-        nest = LIBRARY[name_or_path]
-    elif is_path(name_or_path):
-        nest = load_kernel_file(Path(name_or_path))
-    else:
-        known = ", ".join(LIBRARY)
-        raise InputError(f"unknown workload {quoted(name_or_path)}; known: {known}; or a path to a .yaml file")
+    nest = LIBRARY[name_or_path] if name_or_path in LIBRARY else _read(name_or_path)
     sized = nest.with_sizes(sizes or {})
     check_simd(sized)  # again, because a stride decides it
     return sized

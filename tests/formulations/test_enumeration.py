@@ -15,9 +15,10 @@ from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.systolic_array import Role, SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.workloads.kernel_files import parse_kernel
+from ithaca.workloads.kernel_files import kernel_nest
 from ithaca.workloads.library import LIBRARY, workload
 from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.yaml_documents import parse_yaml
 from tests.formulations.enumeration import Run
 
 FP32 = DATA_TYPES["fp32"]
@@ -35,7 +36,7 @@ OWN = {
 
 
 def kernel(name: str) -> LoopNest:
-    return parse_kernel(OWN[name], name) if name in OWN else workload(name)
+    return kernel_nest(parse_yaml(OWN[name], name), name) if name in OWN else workload(name)
 
 
 def small_run(

@@ -15,8 +15,9 @@ from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.systolic_array import Direction, Edition, Epilogue, Role
 from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.workloads.kernel_files import parse_kernel
+from ithaca.workloads.kernel_files import kernel_nest
 from ithaca.workloads.library import LIBRARY, workload
+from ithaca.workloads.yaml_documents import parse_yaml
 
 FP32 = DATA_TYPES["fp32"]
 
@@ -148,7 +149,7 @@ def test_a_vector_needs_one_dimension() -> None:
 
 
 def test_a_dot_product_is_one_chain() -> None:
-    nest = parse_kernel("{name: dot, einsum: 'k,k->', arrays: [a, b, sum], extents: {k: 64}}", "dot")
+    nest = kernel_nest(parse_yaml("{name: dot, einsum: 'k,k->', arrays: [a, b, sum], extents: {k: 64}}", "dot"), "dot")
     assert dataflows(nest) == (("k",),)
     array = derive(nest, ("k",), "sum")
     tiling = Tiling({"k": 16}, {}, 4, {"a": 4, "b": 4, "sum": 1})

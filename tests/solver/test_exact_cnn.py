@@ -14,9 +14,10 @@ from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.workloads.kernel_files import parse_kernel
+from ithaca.workloads.kernel_files import kernel_nest
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.yaml_documents import parse_yaml
 from tests.solver.test_exact import check_against_brute_force
 
 #: Nests of at most three tiled loops: brute force manages them with padding, t1 up to 16 and more.
@@ -40,7 +41,7 @@ FEW, WINDOWS, DIVISIBLE = (1, 2, 3, 5, 7, 8, 12), (1, 2, 3), (1, 2, 4, 6, 8)
 def small_nest(draw: random.Random, kernel: str) -> LoopNest:
     """A kernel with small extents; strides and dilations of 1 to 3."""
     if kernel in FEW_LOOPS:
-        nest = parse_kernel(FEW_LOOPS[kernel].replace("{", "{name: small, ", 1), kernel)
+        nest = kernel_nest(parse_yaml(FEW_LOOPS[kernel].replace("{", "{name: small, ", 1), kernel), kernel)
     else:
         nest = workload(kernel)
     extents = FEW if kernel in FEW_LOOPS else DIVISIBLE if len(nest.band) < 5 else DIVISIBLE[:3]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ithaca.workloads import library
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.kernel_files import MAX_BYTES, load_kernel_file
+from ithaca.workloads.kernel_files import MAX_BYTES
 from ithaca.workloads.library import LIBRARY, documented_workload, workload, workload_document, workload_names
 from ithaca.workloads.nest import LoopNest
 
@@ -36,7 +36,7 @@ def write(folder: Path, text: str) -> Path:
 def refusal(path: Path) -> str:
     """The error line of a file, without its path."""
     with pytest.raises(InputError) as caught:
-        load_kernel_file(path)
+        workload(str(path))
     message = str(caught.value)
     assert message.isprintable()
     assert len(message) <= 700
@@ -48,7 +48,7 @@ def refusal(path: Path) -> str:
 
 
 def test_own_kernel(tmp_path: Path) -> None:
-    nest = load_kernel_file(write(tmp_path, OWN))
+    nest = workload(str(write(tmp_path, OWN)))
     assert (nest.name, nest.description) == ("mine", "my layer")
     assert nest.extents == (("f", 20), ("t", 8), ("c", 6), ("p", 3))
     assert (nest.band, nest.untiled, nest.simd) == (("f", "t", "c"), {"p"}, "c")
@@ -61,7 +61,7 @@ def test_parameters_are_set_like_sizes(tmp_path: Path) -> None:
     nest = workload(path, {"d": 3, "f": 7})
     assert str(nest) == "y[f][t] += x[2*f+3*p][c] * w[t][p][c]"
     assert nest.settings == {"f": 7, "t": 8, "c": 6, "p": 3, "d": 3}
-    assert nest.with_sizes({"d": 1, "f": 20}) == workload(path)
+    assert nest.with_sizes({"d": 1, "f": 20}) == workload(str(path))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_parameters_are_set_like_sizes(tmp_path: Path) -> None:
 def test_einsum(tmp_path: Path, einsum: str, arrays: str, statement: str) -> None:
     extents = ", ".join(f"{letter}: 4" for letter in sorted(set(einsum) & set("abcdefghijklm")))
     more = f"arrays: {arrays}\n" if arrays else ""
-    nest = load_kernel_file(write(tmp_path, f'name: e\neinsum: "{einsum}"\nextents: {{{extents}}}\n{more}'))
+    nest = workload(str(write(tmp_path, f'name: e\neinsum: "{einsum}"\nextents: {{{extents}}}\n{more}')))
     assert str(nest) == statement
 
 
@@ -96,13 +96,13 @@ def test_default_simd(tmp_path: Path, statement: str, untiled: str, simd: str) -
     if "A[i+j]" in statement:
         assert "simd is missing and no tiled loop is an obvious choice; allowed: one of i, j" in refusal(write(tmp_path, text))
     else:
-        assert load_kernel_file(write(tmp_path, text)).simd == simd
+        assert workload(str(write(tmp_path, text))).simd == simd
 
 
 def test_subscripts_may_share_brackets_and_have_signs(tmp_path: Path) -> None:
     text = "name: e\nstatement: C[i, j] += A[-k+i+9, 0] * B[(j)*2-1][k]\nextents: {i: 4, j: 4, k: 4}\nsimd: k\n"
     assert "SIMD loop 'k' is no subscript by itself in A[-1*k+i+9][0]" in refusal(write(tmp_path, text))
-    nest = load_kernel_file(write(tmp_path, text.replace("simd: k", "simd: j").replace("*2", "")))
+    nest = workload(str(write(tmp_path, text.replace("simd: k", "simd: j").replace("*2", ""))))
     assert str(nest) == "C[i][j] += A[-1*k+i+9][0] * B[j-1][k]"
 
 
@@ -288,7 +288,7 @@ def test_bad_einsums(tmp_path: Path, einsum: str, arrays: str, words: list[str])
 def test_a_stride_can_forbid_a_simd_loop(tmp_path: Path) -> None:
     text = "name: e\nstatement: y[f] += x[f*s][p] * w[p]\nextents: {f: 8, p: 4}\nparameters: {s: 1}\nuntiled: [p]\nsimd: f\n"
     path = str(write(tmp_path, text))
-    assert workload(path).simd == "f"
+    assert workload(str(path)).simd == "f"
     with pytest.raises(InputError, match=r"SIMD loop 'f' is no subscript by itself in x\[2\*f\]\[p\]"):
         workload(path, {"s": 2})
 
@@ -330,7 +330,7 @@ def test_mutations_load_or_are_refused(tmp_path: Path, start: int, length: int, 
     path = tmp_path / "fuzz.yaml"
     path.write_bytes((OWN[:start] + inserted + OWN[start + length :]).encode("utf-8", "surrogatepass"))
     try:
-        nest = load_kernel_file(path)
+        nest = workload(str(path))
     except InputError as refused:
         message = str(refused)
     else:

@@ -11,11 +11,12 @@ from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import OmissionKind
-from ithaca.workloads.networks.network_files import parse_network
+from ithaca.workloads.networks.network_files import read_network
+from ithaca.workloads.yaml_documents import parse_yaml
 
 
 def read(text: str, **sizes: int):
-    return parse_network(textwrap.dedent(text), "net.yaml", sizes)
+    return read_network(parse_yaml(textwrap.dedent(text), "net.yaml"), "net.yaml", sizes)
 
 
 IMAGE = "input: {batch: 1, channels: 3, height: 32, width: 24}\n"

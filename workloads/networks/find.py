@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted
 from ithaca.workloads.networks.network import Network
-from ithaca.workloads.reading import packaged_names, packaged_text
+from ithaca.workloads.reading import packaged_names
 
-YAML_ENDINGS = (".yaml", ".yml")
 ONNX_ENDING = ".onnx"
 
 _DATA = "ithaca.workloads.networks.data"
@@ -38,17 +35,12 @@ def find_network(text: str, sizes: Mapping[str, int] | None = None) -> Network:
     InputError
         If there is no such network, its file is none, or a size is no parameter of it.
     """
-    sizes = sizes or {}
-    ending = Path(text).suffix.lower()
-    if text not in network_names() and ending == ONNX_ENDING:
+    if text not in network_names() and Path(text).suffix.lower() == ONNX_ENDING:
         from ithaca.workloads.networks.onnx_import import import_onnx
 
         return import_onnx(Path(text), sizes)
-    from ithaca.workloads.networks.network_files import load_network_file, parse_network
+    from ithaca.workloads.documents import find_document
+    from ithaca.workloads.networks.network_files import MAX_BYTES, read_network
 
-    if text in network_names():
-        return parse_network(packaged_text(_DATA, text), text, sizes)
-    if ending in YAML_ENDINGS:
-        return load_network_file(Path(text), sizes)
-    known = ", ".join(network_names())
-    raise InputError(f"unknown network {quoted(text)}; known: {known}; or the path of a .yaml or .onnx file")
+    document, where = find_document("network", text, _DATA, MAX_BYTES, "the path of a .yaml or .onnx file")
+    return read_network(document, where, sizes or {})

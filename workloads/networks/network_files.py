@@ -26,7 +26,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
-from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator, ValidationInfo
@@ -36,8 +35,6 @@ from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
 from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind, chosen_parameters, merge
 from ithaca.workloads.networks.operators import FeatureMap, KernelUse, convolution, matrix_product
-from ithaca.workloads.reading import read_text
-from ithaca.workloads.yaml_documents import parse_yaml
 
 #: Largest network file (bytes); the packaged ones have up to 5,000.
 MAX_BYTES = 262_144
@@ -218,30 +215,25 @@ OPERATORS: dict[str, type[Document]] = {
 }
 
 
-def load_network_file(path: Path, sizes: Mapping[str, int]) -> Network:
-    """Load a user's network file."""
-    return parse_network(read_text(path, MAX_BYTES), path, sizes)
+def read_network(document: Any, where: object, sizes: Mapping[str, int]) -> Network:
+    """Read a network document; error lines start with ``where`` (a path, a name), ``sizes`` replace parameters' own values.
 
-
-def parse_network(text: str, where: object, sizes: Mapping[str, int]) -> Network:
-    """Read a network file; error lines start with ``where`` (a path, a name), ``sizes`` replace parameters' own values.
-
-    Raises `InputError` if the text is no network file, or ``sizes`` are not its parameters.
+    Raises `InputError` if it is no network document, or ``sizes`` are not its parameters.
     """
-    document = validated(NetworkDocument, parse_yaml(text, where), where)
-    parameters = chosen_parameters(document.name, document.parameters, sizes)
-    steps = list(islice(_steps(document.layers, f"{where}: ", "", parameters), MAX_LAYERS + 1))
+    read = validated(NetworkDocument, document, where)
+    parameters = chosen_parameters(read.name, read.parameters, sizes)
+    steps = list(islice(_steps(read.layers, f"{where}: ", "", parameters), MAX_LAYERS + 1))
     if len(steps) > MAX_LAYERS:
         raise refuse(where, f"layers, with blocks repeated, are more than {MAX_LAYERS}; allowed: at most {MAX_LAYERS}")
     _check_names(steps)
-    sized = validated(SizedDocument, document.model_dump(include={"input", "elementwise"}), where, parameters)
+    sized = validated(SizedDocument, read.model_dump(include={"input", "elementwise"}), where, parameters)
     start = FeatureMap(**sized.input.model_dump()) if sized.input else None
-    layers = merge(_layers(steps, start, published=parameters == document.parameters))
+    layers = merge(_layers(steps, start, published=parameters == read.parameters))
     if not layers:
         raise refuse(where, "layers compute nothing; allowed: at least one conv, depthwise, linear or kernel")
     omissions = tuple(Omission(name, count, OmissionKind.ELEMENTWISE) for name, count in sized.elementwise.items())
-    description = "; ".join(part for part in (document.description, document.source) if part)
-    return Network(document.name, layers, description, omissions, tuple(parameters.items()))
+    description = "; ".join(part for part in (read.description, read.source) if part)
+    return Network(read.name, layers, description, omissions, tuple(parameters.items()))
 
 
 @dataclass(frozen=True, slots=True)
