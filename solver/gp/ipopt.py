@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,24 +25,15 @@ OPTIONS: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Optimum:
-    """What Ipopt returned. Nothing in it is trusted: bounds are certified from it.
+    """Where Ipopt ended: point, objective, multipliers of the constraints, and whether it says it solved the program.
 
-    Attributes
-    ----------
-    point : array, shape (variables,)
-        Logarithms of the variables.
-    multipliers : array, shape (constraints,)
-        Of the constraints.
-    converged : bool
-        Whether Ipopt says it solved the program.
-    iterations : int
-        Interior point iterations.
+    Nothing in it is trusted: bounds are certified from it.
     """
 
     point: Vector
+    objective: float
     multipliers: Vector
     converged: bool
-    iterations: int
 
 
 class Callbacks:
@@ -61,7 +52,6 @@ class Callbacks:
         self._below, self._above = np.nonzero(np.tril(together.T @ together))
         self._point = np.full(size, np.nan)
         self._evaluation: Evaluation | None = None
-        self.iterations = 0
 
     def _at(self, y: Vector) -> Evaluation:
         if self._evaluation is None or not np.array_equal(y, self._point):
@@ -95,8 +85,20 @@ class Callbacks:
 
     def intermediate(self, mode: int, iteration: int, *_: float) -> bool:
         """Called once per iteration; ends the run in the restoration phase (mode 1) or out of patience."""
-        self.iterations = iteration
         return self.patience is None or (mode == 0 and iteration < self.patience)
+
+
+def minimize(callbacks: object, start: Vector, bounds: Sequence[Vector], options: Mapping[str, Any]) -> Optimum:
+    """Let Ipopt minimise what `cyipopt` callbacks state, within lower and upper bounds of variables, then of constraints."""
+    import cyipopt  # costs half a second: only who solves pays
+
+    low, high, least, most = bounds
+    problem = cyipopt.Problem(n=low.size, m=least.size, problem_obj=callbacks, lb=low, ub=high, cl=least, cu=most)
+    for name, value in {**OPTIONS, **options}.items():
+        problem.add_option(name, value)
+    point, info = problem.solve(start)
+    multipliers = np.asarray(info["mult_g"], dtype=np.float64)
+    return Optimum(np.asarray(point, dtype=np.float64), float(info["obj_val"]), multipliers, info["status"] in (0, 1))
 
 
 def solve_program(
@@ -118,28 +120,7 @@ def solve_program(
         feasibility, which takes long and mostly means that there is none.
     options : mapping, optional
         Ipopt options beside the defaults.
-
-    Returns
-    -------
-    Optimum
-        The point and the multipliers Ipopt ended with.
     """
-    import cyipopt  # costs half a second: only who solves pays
-
-    callbacks = Callbacks(program, patience)
-    count = program.blocks.sizes.size
-    problem = cyipopt.Problem(
-        n=program.low.size,
-        m=count,
-        problem_obj=callbacks,
-        lb=program.low,
-        ub=program.high,
-        cl=np.full(count, -np.inf),
-        cu=np.zeros(count),
-    )
-    for name, value in {**OPTIONS, **(options or {})}.items():
-        problem.add_option(name, value)
-    middle = 0.5 * (program.low + program.high)
-    point, info = problem.solve(middle if start is None else np.clip(start, program.low, program.high))
-    multipliers = np.maximum(np.asarray(info["mult_g"], dtype=np.float64), 0)
-    return Optimum(np.asarray(point, dtype=np.float64), multipliers, info["status"] in (0, 1), callbacks.iterations)
+    low, high, count = program.low, program.high, program.blocks.sizes.size
+    first = 0.5 * (low + high) if start is None else np.clip(start, low, high)
+    return minimize(Callbacks(program, patience), first, (low, high, np.full(count, -np.inf), np.zeros(count)), options or {})

@@ -7,33 +7,14 @@ general and slow. Geometric programs have a compiled form of their own (`ithaca.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ithaca.solver.gp.blocks import Indices, Vector
-from ithaca.solver.gp.ipopt import OPTIONS
+from ithaca.solver.gp.ipopt import Optimum, minimize
 from ithaca.solver.nlp.tape import Tape
-
-
-@dataclass(frozen=True)
-class PyomoOptimum:
-    """What Ipopt returned for a Pyomo model; the model's variables hold the point.
-
-    Attributes
-    ----------
-    objective : float
-        Value of the objective.
-    multipliers : array, shape (constraints,)
-        Of the active constraints, in the model's order.
-    converged : bool
-        Whether Ipopt says it solved the model.
-    """
-
-    objective: float
-    multipliers: Vector
-    converged: bool
 
 
 class PyomoCallbacks:
@@ -95,28 +76,14 @@ class PyomoCallbacks:
         derivatives = differentiate(expression, wrt_list=variables, mode=Modes.reverse_symbolic) if variables else []
         return {self._position[id(v)]: d for v, d in zip(variables, derivatives, strict=True)}
 
-    @property
-    def point(self) -> Vector:
-        """Values of the variables."""
-        return np.array([v.value for v in self.variables], dtype=np.float64)
-
-    def move(self, y: Vector) -> None:
-        """Give the variables values."""
-        for variable, value in zip(self.variables, y, strict=True):
-            variable.set_value(float(value), skip_validation=True)
-
-    def bounds(self) -> tuple[Vector, Vector, Vector, Vector]:
-        """Bounds of variables, then of constraint bodies."""
-
-        def bound(value: Any, missing: float) -> float:
-            return missing if value is None else float(self._value(value))
-
-        return (
-            np.array([bound(v.lb, -np.inf) for v in self.variables]),
-            np.array([bound(v.ub, np.inf) for v in self.variables]),
-            np.array([bound(c.lower, -np.inf) for c in self._bodies]),
-            np.array([bound(c.upper, np.inf) for c in self._bodies]),
-        )
+    def bounds(self) -> list[Vector]:
+        """Lower and upper bounds of variables, then of constraint bodies."""
+        ends = [(v.lb, v.ub) for v in self.variables], [(c.lower, c.upper) for c in self._bodies]
+        return [
+            np.array([missing if end[side] is None else float(self._value(end[side])) for end in some])
+            for some in ends
+            for side, missing in enumerate((-np.inf, np.inf))
+        ]
 
     def objective(self, y: Vector) -> float:
         return self.sign * float(self._goal_tape(y)[0])
@@ -150,7 +117,7 @@ def _pairs(entries: list[tuple[int, int]]) -> tuple[Indices, Indices]:
     return rows, columns
 
 
-def solve_pyomo(model: Any, callbacks: PyomoCallbacks | None = None, **options: Any) -> PyomoOptimum:
+def solve_pyomo(model: Any, callbacks: PyomoCallbacks | None = None, **options: Any) -> Optimum:
     """Minimise (or maximise) a smooth Pyomo model from its variables' values, which then hold the optimum.
 
     Parameters
@@ -162,15 +129,9 @@ def solve_pyomo(model: Any, callbacks: PyomoCallbacks | None = None, **options: 
     **options
         Ipopt options beside the defaults.
     """
-    import cyipopt
-
     callbacks = callbacks or PyomoCallbacks(model)
-    low, high, least, most = callbacks.bounds()
-    problem = cyipopt.Problem(n=low.size, m=least.size, problem_obj=callbacks, lb=low, ub=high, cl=least, cu=most)
-    for name, value in {**OPTIONS, **options}.items():
-        problem.add_option(name, value)
-    point, info = problem.solve(callbacks.point)
-    callbacks.move(np.asarray(point))
-    return PyomoOptimum(
-        float(callbacks.sign * info["obj_val"]), np.asarray(info["mult_g"], dtype=np.float64), info["status"] in (0, 1)
-    )
+    start = np.array([variable.value for variable in callbacks.variables], dtype=np.float64)
+    optimum = minimize(callbacks, start, callbacks.bounds(), options)
+    for variable, value in zip(callbacks.variables, optimum.point, strict=True):
+        variable.set_value(float(value), skip_validation=True)
+    return replace(optimum, objective=callbacks.sign * optimum.objective)
