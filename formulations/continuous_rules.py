@@ -48,19 +48,9 @@ def quantity_spans(space: Space) -> dict[str, Interval]:
 
 
 def continuous_rules(space: Space, spans: Spans) -> list[Link]:
-    """What the rules of a space, definitions of products aside, say of continuous quantities.
+    """What the rules of a space, definitions of products aside, say of continuous quantities: equalities and inequalities.
 
-    Parameters
-    ----------
-    space : Space
-        The space.
-    spans : mapping of str to Interval
-        Values of all quantities; what these imply is left out.
-
-    Returns
-    -------
-    list of Link
-        Equalities and inequalities.
+    What the spans of the quantities imply is left out.
     """
     links, known, defined = rules(space), products(space), definitions(space)
     divides = {(link.left, link.right) for link in links if link.relation is Relation.DIVIDES}

@@ -50,11 +50,8 @@ SHOWN = 60
 def pyomo_numbers(model: Model) -> NumberSystem:
     """The number system that adds what maxima and minima need to a model.
 
-    Parameters
-    ----------
-    model : ConcreteModel
-        Gets a list of variables ``logarithms``, one of constraints ``relations``, and one that says how to compute the value of
-        each variable, ``auxiliaries``, unless it has them.
+    The model gets a list of variables ``logarithms``, one of constraints ``relations``, and one that says how to compute the
+    value of each variable, ``auxiliaries``, unless it has them.
     """
     import pyomo.environ as pyo
     from pyomo.contrib.fbbt.fbbt import compute_bounds_on_expr
@@ -158,16 +155,9 @@ def design_model(problem: Problem, ranges: Mapping[str, tuple[float, float]]) ->
 
 
 class _Point:
-    """The quantities of a model: their logarithms, values and spans.
+    """The quantities of a model with a variable ``y[name]`` for the logarithm of each: their logarithms, values and spans.
 
-    Parameters
-    ----------
-    model : ConcreteModel
-        Has a variable ``y[name]`` for the logarithm of each quantity.
-    spans : mapping of str to Interval
-        The values of each of these quantities.
-    known : mapping of str to Expression
-        Further quantities, as products of these.
+    ``known`` are further quantities, as products of these.
     """
 
     def __init__(self, model: Model, spans: Mapping[str, Interval], known: Mapping[str, Expression]) -> None:

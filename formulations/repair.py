@@ -27,13 +27,8 @@ MOST_OPTIONS = 256
 class Repair:
     """Repairs configurations of a space.
 
-    Parameters
-    ----------
-    space : Space
-        The space.
-    names : sequence of str, optional
-        The quantities that are wanted, those of an axis in the order they are decided: the free ones, unless given.
-        Quantities that follow from others may be among them; free ones that are not take their smallest value.
+    ``names`` are the quantities that are wanted, those of an axis in the order they are decided: the free ones, unless given.
+    Quantities that follow from others may be among them; free ones that are not take their smallest value.
     """
 
     def __init__(self, space: Space, names: Sequence[str] | None = None) -> None:
@@ -61,19 +56,10 @@ class Repair:
         return next(axis for axis in self._axes if name in axis.axis.symbols).bounds(name)
 
     def nearest(self, wanted: Values) -> tuple[dict[str, Values], Mask]:
-        """The nearest legal configurations.
+        """The nearest legal configurations to wanted values of `names`, shape (names, configurations).
 
-        Parameters
-        ----------
-        wanted : array, shape (names, configurations)
-            The values wanted of `names`.
-
-        Returns
-        -------
-        values : dict of str to array
-            All quantities.
-        legal : array of bool, shape (configurations,)
-            Which of them are legal: all, unless an axis is empty or rules across axes cannot be kept in this way.
+        Returns all quantities, and which configurations are legal: all, unless an axis is empty or rules across axes cannot be
+        kept in this way.
         """
         count, asked = wanted.shape[1], dict(zip(self.names, wanted, strict=True))
         values: dict[str, Any] = {}
@@ -203,19 +189,7 @@ class _AxisRepair:
 
 
 class _Table:
-    """Rows, searched key by key.
-
-    Parameters
-    ----------
-    rows : mapping of str to array
-        The rows.
-    count : int
-        How many there are.
-    keys : sequence of str
-        The quantities that tell them apart.
-    taken : mapping of str to array
-        The values that ports take beside them.
-    """
+    """Rows, searched key by key: keys are the quantities that tell them apart, ``taken`` what ports take beside them."""
 
     def __init__(self, rows: Rows, count: int, keys: Sequence[str], taken: Mapping[str, Values]) -> None:
         order = np.lexsort([rows[name] for name in reversed(keys)]) if keys else np.arange(count)

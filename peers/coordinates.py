@@ -25,18 +25,9 @@ Units = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Coordinate:
-    """An integer that a method may choose.
+    """An integer that a method may choose, for one row of the genome.
 
-    Attributes
-    ----------
-    name : str
-        Its name.
-    low, high : int
-        Smallest and largest value.
-    exponent : bool
-        Whether the quantity is 2 to the power of it; else the coordinate is the quantity, and its scale logarithmic.
-    gene : int
-        The row of the genome it stands for.
+    As an ``exponent``, the quantity is 2 to the power of it; else it is the quantity, and its scale logarithmic.
     """
 
     name: str
@@ -64,25 +55,7 @@ class Coordinate:
 
 
 class Coordinates:
-    """The coordinates of one problem.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem.
-
-    Attributes
-    ----------
-    genome : Genome
-        What the genes of its configurations mean.
-    all : tuple of Coordinate
-        The coordinates, in the order of the genes.
-
-    Raises
-    ------
-    InputError
-        If the design space is empty.
-    """
+    """The coordinates of one problem, in the order of the genes; raises `InputError` if its design space is empty."""
 
     def __init__(self, problem: Problem) -> None:
         self.genome = Genome(problem)
@@ -119,10 +92,7 @@ class Coordinates:
     def decode(self, points: Values) -> tuple[Genes, Mask]:
         """The configurations that points stand for, and which of them are legal: all, but for rules across axes.
 
-        Parameters
-        ----------
-        points : array, shape (points, coordinates)
-            Values of the coordinates; those out of range are repaired, too.
+        Points have shape (points, coordinates); those out of range are repaired, too.
         """
         wanted = np.repeat(self._lowest, len(points), axis=1)
         for index, coordinate in enumerate(self.all):

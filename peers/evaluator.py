@@ -44,15 +44,10 @@ class SettledError(Exception):
 class Scores:
     """What configurations cost, in floats.
 
-    Attributes
-    ----------
-    objective : array, shape (configurations,)
-        The objective, whether or not the limits are met.
-    excess : array, shape (configurations,)
-        By how much they exceed limits, relative to them, in all; 0 where they are feasible.
-    cost : array, shape (configurations,)
-        One number to minimise: rises with the objective where it is feasible (logarithmically, so that a method that
-        fits models sees ratios), else with the excess, and is then larger than all feasible ones.
+    ``objective`` is that of the problem, whether or not limits are met; ``excess`` by how much they exceed limits, relative to
+    them, in all, 0 where they are feasible. ``cost`` is one number to minimise: it rises with the objective where that is
+    feasible (logarithmically, so that a method that fits models sees ratios), else with the excess, and is then larger than
+    all feasible ones.
     """
 
     objective: Floats
@@ -61,13 +56,7 @@ class Scores:
 
 
 class Evaluator:
-    """Scores configurations, counts them, and stops the search when the budget is used up.
-
-    Parameters
-    ----------
-    recorder : Recorder
-        Budget, clock, improvements.
-    """
+    """Scores configurations, counts them, and stops the search when the recorder's budget is used up."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
@@ -93,13 +82,7 @@ class Evaluator:
         return self.points(self.coordinates.of_units(units))
 
     def starts(self, starts: Sequence[Configuration]) -> Values:
-        """Score known configurations first; returns their coordinates, shape (starts, coordinates).
-
-        Raises
-        ------
-        InputError
-            If one is not feasible.
-        """
+        """Score known configurations first; their coordinates, one row each. Raises `InputError` if one is not feasible."""
         check_starts(self.problem, starts)
         if starts:
             self.genes(self.coordinates.genome.encode(starts))
@@ -107,24 +90,11 @@ class Evaluator:
         return np.array(found, dtype=np.int64).reshape(len(starts), self.coordinates.count)
 
     def genes(self, genes: Genes, legal: Mask | None = None, *, remember: bool = True) -> Scores:
-        """Score configurations.
+        """Score legal genes of the coordinates' genome, shape (genes, configurations); ``legal`` says which are so after all.
 
-        Parameters
-        ----------
-        genes : array, shape (genes, configurations)
-            Legal genes of the coordinates' genome.
-        legal : array of bool, optional
-            Which of them are legal after all; all, unless given.
-        remember : bool
-            Whether to answer what was asked for before from memory, at no charge. A method that never repeats itself
-            needs no memory.
-
-        Raises
-        ------
-        BudgetUsedError
-            If the budget is used up, after scoring those that it still allowed.
-        SettledError
-            If a long row of configurations held nothing new.
+        Unless told not to ``remember`` (a method that never repeats itself needs no memory), what was asked for before is
+        answered from memory, at no charge. Raises `BudgetUsedError` after scoring those that the budget still allowed, and
+        `SettledError` if a long row of configurations held nothing new.
         """
         legal = np.ones(genes.shape[1], bool) if legal is None else legal
         found = [self._chunk(genes[:, c], legal[c], remember) for c in _chunks(genes.shape[1])]

@@ -32,22 +32,9 @@ LOGGERS = ("optuna", "nevergrad", "cma", "pymoo")
 class Peer:
     """A search method.
 
-    Attributes
-    ----------
-    name : str
-        Its name.
-    title : str
-        What it is, in a few words.
-    module, function : str
-        Where its `Search` is; imported when it is first run.
-    libraries : tuple of str
-        Modules of other packages that it needs.
-    steered : bool
-        Whether starts steer the search; otherwise they are only scored first.
-    samples : str
-        What its samples are.
-    boxed : bool
-        Whether it moves in the coordinates of `coordinates`.
+    ``module`` and ``function`` say where its `Search` is, imported when it is first run; ``libraries`` are modules of other
+    packages that it needs. ``steered``: starts steer the search; otherwise they are only scored first. ``samples``: what they
+    are. ``boxed``: it moves in the coordinates of `coordinates`.
     """
 
     name: str

@@ -15,15 +15,7 @@ from ithaca.workloads.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Samples, seconds, or both; the search ends with whichever is used up first.
-
-    Attributes
-    ----------
-    samples : int or None
-        Configurations scored at most.
-    seconds : float or None
-        Time at most.
-    """
+    """At most so many samples (configurations scored), seconds, or both; the search ends with whichever is used up first."""
 
     samples: int | None = None
     seconds: float | None = None
@@ -46,13 +38,7 @@ class Budget:
 
 
 class BudgetUsedError(Exception):
-    """The budget is used up: the search ends here.
-
-    Parameters
-    ----------
-    ended : Ended
-        Which part of it.
-    """
+    """A part of the budget is used up: the search ends here."""
 
     def __init__(self, ended: Ended) -> None:
         super().__init__(f"the budget in {ended.value} is used up")
@@ -60,22 +46,7 @@ class BudgetUsedError(Exception):
 
 
 class Recorder:
-    """Counts samples, looks at the clock, and keeps the improvements.
-
-    Parameters
-    ----------
-    problem : Problem
-        Design, limits, objective.
-    budget : Budget
-        The clock starts now.
-
-    Attributes
-    ----------
-    samples : int
-        Samples used.
-    best : Configuration or None
-        The best configuration so far.
-    """
+    """Counts samples, looks at the clock, which starts now, and keeps the improvements and the best configuration."""
 
     def __init__(self, problem: Problem, budget: Budget) -> None:
         self.problem = problem
@@ -124,19 +95,9 @@ class Recorder:
             raise BudgetUsedError(Ended.SECONDS)
 
     def offer(self, configuration: Configuration, samples: int) -> bool:
-        """Take a configuration if the Fraction reference confirms that it is feasible and improves.
+        """Take a configuration if the Fraction reference confirms that it is feasible and improves; whether it is feasible.
 
-        Parameters
-        ----------
-        configuration : Configuration
-            The configuration.
-        samples : int
-            Samples used until it was met.
-
-        Returns
-        -------
-        bool
-            Whether it is feasible.
+        ``samples`` are those used until it was met.
         """
         value = self.problem.feasible_value(configuration)
         if value is not None and self.note(value, samples):

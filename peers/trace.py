@@ -24,17 +24,7 @@ class Ended(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Improvement:
-    """A configuration better than all before it.
-
-    Attributes
-    ----------
-    samples : int
-        Samples used until then, its own included.
-    seconds : float
-        Seconds since the search began.
-    value : Fraction
-        Its objective, by the Fraction reference.
-    """
+    """A configuration better than all before it: samples (its own included) and seconds until then, and its exact objective."""
 
     samples: int
     seconds: float
@@ -43,24 +33,9 @@ class Improvement:
 
 @dataclass(frozen=True)
 class Trace:
-    """One run of a search method.
+    """One run of a search method: improvements in order, their values falling strictly; samples and seconds in all.
 
-    Attributes
-    ----------
-    method : str
-        Name of the method.
-    seed : int
-        Seed of its random numbers.
-    improvements : tuple of Improvement
-        In the order they were found; their values fall strictly.
-    samples : int
-        Samples used in all.
-    seconds : float
-        Seconds in all.
-    best : Configuration or None
-        The configuration of the last improvement; None if no feasible one was met.
-    ended : Ended
-        Why it ended.
+    ``best`` is the configuration of the last improvement, None if no feasible one was met.
     """
 
     method: str

@@ -28,11 +28,8 @@ SAMPLES = 12_000
 def bound_and_seed(problem: Problem, search: Search, options: SolveOptions, stages: Sequence[int] = STAGES) -> Start:
     """Give a search the bound and the rounded optima of geometric programs.
 
-    Returns
-    -------
-    Start
-        What they found. Without a bound, the time was over, or the objective has no geometric program: then these
-        are of the least latency.
+    Returns what they found. Without a bound, the time was over, or the objective has no geometric program: then these are of
+    the least latency.
     """
     known = solver_start(problem, options, options.checkpoint(), stages=stages, model=search.model)
     if known.infeasible:
@@ -63,17 +60,8 @@ def evolve(problem: Problem, search: Search, options: SolveOptions, known: Start
 def close_coarse_boxes(problem: Problem, search: Search, options: SolveOptions) -> tuple[int, int]:
     """Drop the open boxes of coarse cells in which geometric programs prove that nothing better is.
 
-    A depth at which the most crowded cells stay open is given up at once.
-
-    Returns
-    -------
-    tried, dropped : int
-        Cells bounded, and boxes dropped.
-
-    Raises
-    ------
-    NotPosynomialError
-        If the objective has no geometric program.
+    A depth at which the most crowded cells stay open is given up at once. Returns how many cells were bounded and boxes
+    dropped; raises `NotPosynomialError` if the objective has no geometric program.
     """
     should_stop = deadline(options.time_limit, options.stop)
     cells_tried = dropped = 0

@@ -73,20 +73,7 @@ class Expression:
         return frozenset(node.name for node in walk(self) if isinstance(node, Symbol))
 
     def evaluate(self, values: Mapping[str, Any], numbers: NumberSystem) -> Any:
-        """Value of the expression in a number system.
-
-        Parameters
-        ----------
-        values : mapping of str to number
-            One number of the system per symbol.
-        numbers : NumberSystem
-            Supplies constants, ceiling division, maximum and minimum.
-
-        Raises
-        ------
-        KeyError
-            If a symbol has no value.
-        """
+        """Value of the expression in a number system, given a number of it per symbol; `KeyError` if one is missing."""
         memo: dict[int, Any] = {}
 
         def value(node: Expression) -> Any:

@@ -35,16 +35,8 @@ from ithaca.formulations.algebra.interval import Interval, as_interval, greatest
 class NumberSystem:
     """The operations in which number systems differ.
 
-    Attributes
-    ----------
-    name : str
-        For messages.
-    number : callable
-        Converts an exact rational constant.
-    ceil_div : callable
-        ``ceil(a / b)`` for ``b > 0``.
-    maximum, minimum : callable
-        Of one or more numbers, entrywise for arrays.
+    ``number`` converts an exact rational constant, ``ceil_div`` is ``ceil(a / b)`` for ``b > 0``; ``maximum`` and ``minimum``
+    take one or more numbers, entrywise for arrays.
     """
 
     name: str

@@ -24,19 +24,9 @@ def bounds(node: Expression, ranges: Mapping[str, Interval]) -> Interval | None:
 
 
 def trends(expression: Expression, ranges: Mapping[str, Interval]) -> dict[Expression, int]:
-    """The direction in which an expression moves when one of its parts grows.
+    """The direction in which an expression moves when one of its parts grows, for quantities in these ranges.
 
-    Parameters
-    ----------
-    expression : Expression
-        What moves.
-    ranges : mapping of str to Interval
-        The values that each quantity may take.
-
-    Returns
-    -------
-    dict of Expression to int
-        For every part: 1 if the expression never falls, -1 if it never rises, 0 if neither is known.
+    For every part: 1 if the expression never falls, -1 if it never rises, 0 if neither is known.
     """
     found: dict[Expression, int] = {}
 
@@ -54,13 +44,7 @@ def trends(expression: Expression, ranges: Mapping[str, Interval]) -> dict[Expre
 
 
 def misplaced(directions: Mapping[Expression, int]) -> tuple[Expression, ...]:
-    """Ceilings and maxima that an expression may fall with, and minima that it may grow with.
-
-    Parameters
-    ----------
-    directions : mapping of Expression to int
-        From `trends`.
-    """
+    """Ceilings and maxima that an expression may fall with, and minima that it may grow with, by its `trends`."""
     wanted = {Maximum: 1, CeilingDivision: 1, Minimum: -1}
     return tuple(node for node, trend in directions.items() if trend != wanted.get(type(node), trend))
 

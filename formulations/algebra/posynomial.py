@@ -24,13 +24,7 @@ class NotPosynomialError(InputError):
 
 @dataclass(frozen=True)
 class Posynomial:
-    """A sum of monomials with positive coefficients.
-
-    Attributes
-    ----------
-    terms : mapping of Exponents to Fraction
-        Coefficient of each monomial; all positive. Without terms it is zero.
-    """
+    """A sum of monomials by their exponents, with positive coefficients; without terms it is zero."""
 
     terms: Mapping[Exponents, Fraction]
 

@@ -28,20 +28,8 @@ Genes = NDArray[np.int64]
 class Split:
     """A loop that is split: trips = ceil(extent / (given · product of the factors)).
 
-    Attributes
-    ----------
-    trips : str
-        The quantity that covers what the factors leave.
-    extent : int
-        The extent of the loop.
-    given : int
-        The product of the factors that cannot be chosen.
-    factors : tuple of int
-        Rows of the factors that can.
-    powers : tuple of bool
-        Which of them are powers of two.
-    most : int
-        The largest product of the factors.
+    ``given`` is the product of the factors that cannot be chosen, ``factors`` the rows of those that can, ``powers`` which of
+    these are powers of two, ``most`` their largest product.
     """
 
     trips: str
@@ -69,27 +57,9 @@ class Split:
 class Genome:
     """What the genes of one problem's configurations mean.
 
-    Parameters
-    ----------
-    problem : Problem
-        The problem.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The quantity of every row: the free ones.
-    fixes : Repair
-        The rule of repair.
-    splits : tuple of Split
-        The loops that are split.
-    loose : tuple of int
-        Rows of the quantities that belong to no split and take more than one value.
-    powers : array of bool, shape (genes, 1)
-        Which of them are powers of two.
-    low, high : array, shape (genes, 1)
-        Smallest and largest values, by ranges.
-    axes : array, shape (genes,)
-        The number of each quantity's axis.
+    A row for each free quantity (``names``): the number of its axis, its smallest and largest value by ranges, and whether it
+    is a power of two, shapes (genes,) and (genes, 1). ``splits`` are the loops that are split, ``loose`` the rows of
+    quantities that belong to none and take more than one value.
     """
 
     def __init__(self, problem: Problem) -> None:

@@ -20,16 +20,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Population:
-    """Configurations with what they cost.
+    """Configurations (a column of genes each) with their objective in floats, and by how much they exceed limits.
 
-    Attributes
-    ----------
-    genes : array, shape (genes, configurations)
-        The configurations.
-    objective : array, shape (configurations,)
-        Their objective, in floats.
-    excess : array, shape (configurations,)
-        By how much they exceed limits, relative to them, in all; infinite where they are not legal.
+    The excess is relative to the limits, in all, and infinite where a configuration is not legal.
     """
 
     genes: Genes
@@ -59,30 +52,12 @@ class Population:
 
 
 def tournament(ordered: Population, count: int, size: int, generator: np.random.Generator) -> Genes:
-    """Genes of the winners of tournaments.
-
-    Parameters
-    ----------
-    ordered : Population
-        The best first.
-    count : int
-        How many tournaments.
-    size : int
-        Configurations in each, drawn with replacement.
-    generator : numpy.random.Generator
-        Source of chance.
-    """
+    """Genes of the winners of tournaments among ordered configurations; each draws ``size`` with replacement."""
     return ordered.genes[:, generator.integers(0, ordered.count, (size, count)).min(axis=0)]
 
 
 class Scorer:
-    """Scores configurations by the cost model, all at once.
-
-    Parameters
-    ----------
-    problem : Problem
-        Objective and limits.
-    """
+    """Scores configurations by the cost model, all at once."""
 
     def __init__(self, problem: Problem) -> None:
         symbolic = problem.symbolic()

@@ -38,25 +38,10 @@ STAGNATION = 60
 
 
 class Evolution:
-    """Evolution of the configurations of one problem.
+    """Evolution of the configurations of one problem, of any objective; the same seed gives the same one.
 
-    Parameters
-    ----------
-    problem : Problem
-        Design, limits, objective: any expression.
-    seed : int
-        The same seed gives the same evolution.
-    samples : int
-        How many configurations to evaluate at most.
-
-    Attributes
-    ----------
-    samples : int
-        Configurations evaluated so far, those of the first generation included.
-    incumbent : Configuration or None
-        The best feasible configuration so far.
-    value : Fraction or None
-        Its objective, by the Fraction reference.
+    At most so many ``samples`` are evaluated, the first generation included. The incumbent is the best feasible configuration
+    so far, with its value by the Fraction reference.
     """
 
     def __init__(self, problem: Problem, seed: int, samples: int) -> None:
@@ -86,18 +71,9 @@ class Evolution:
         done: Callable[[], bool] = lambda: False,
         tell: Callable[[], None] = never,
     ) -> None:
-        """Evolve until the samples are used, nothing improves any more, or ``done`` says so.
+        """Evolve from seeds and next to fractional optima until the samples are used, nothing improves, or ``done`` says so.
 
-        Parameters
-        ----------
-        seeds : sequence of Configuration
-            Configurations of the design to start from.
-        points : sequence of mapping of str to float
-            Fractional optima to start next to.
-        done : callable
-            Asked after every generation.
-        tell : callable
-            Called after every generation.
+        ``done`` is asked, and ``tell`` called, after every generation.
         """
         population = self._evaluate(self._first(seeds, points))
         idle = 0

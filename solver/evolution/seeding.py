@@ -31,18 +31,8 @@ MOST_ROWS = 2_700_000
 
 @dataclass(frozen=True)
 class Start:
-    """What is known before evolution begins.
-
-    Attributes
-    ----------
-    lower_bound : Fraction or None
-        No configuration has a smaller objective.
-    infeasible : bool
-        Whether it is proven that no configuration meets the limits.
-    configurations : tuple of Configuration
-        Feasible configurations.
-    points : tuple of mapping of str to float
-        Fractional optima: a value per quantity.
+    """What is known before evolution begins: a proven bound, whether no configuration is within the limits, feasible
+    configurations, and fractional optima (a value per quantity).
     """
 
     lower_bound: Fraction | None
@@ -64,25 +54,11 @@ def solver_start(
     model: BoundModel | None = None,
     rounding: bool = True,
 ) -> Start:
-    """Bound and seeds of a problem by geometric programs.
+    """Bound and seeds of a problem by geometric programs, so many (``stages``) before each rounding.
 
-    Where the objective is not posynomial there is no bound, and the seeds are those of the family's first metric: they
-    meet the same limits.
-
-    Parameters
-    ----------
-    problem : Problem
-        Design, limits, objective.
-    options : SolveOptions
-        Time limit and interruption.
-    checkpoint : callable
-        Called now and then; when it raises `StoppedError` there are no rounded configurations.
-    stages : sequence of int
-        Geometric programs solved before each rounding.
-    model : BoundModel, optional
-        The exact engine's model of the problem, if it has been built; rounding builds it otherwise.
-    rounding : bool
-        Whether to round.
+    Where the objective is not posynomial there is no bound, and the seeds are those of the family's first metric: they meet
+    the same limits. When ``checkpoint`` raises `StoppedError` there are no rounded configurations; rounding builds the exact
+    engine's model unless it is given.
     """
     should_stop = deadline(options.time_limit, options.stop)
     asked, search = problem, _search(problem)

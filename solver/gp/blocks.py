@@ -20,14 +20,8 @@ Indices = NDArray[np.int64]
 class Blocks:
     """Constraints ``Σ exp(matrix·y + offset) ≤ 1``, each a block of consecutive terms.
 
-    Attributes
-    ----------
-    matrix : array, shape (terms, columns)
-        Exponents of every term.
-    offset : array, shape (terms,)
-        Logarithms of the coefficients.
-    sizes : array, shape (constraints,)
-        Number of terms of each constraint, at least one.
+    ``matrix`` has the exponents of every term, shape (terms, columns), ``offset`` the logarithms of the coefficients, and
+    ``sizes`` the number of terms of each constraint, at least one.
     """
 
     matrix: Matrix

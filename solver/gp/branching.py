@@ -37,16 +37,9 @@ class Split:
 
 
 def choose_split(model: GeometricModel, ranges: Ranges, point: Vector) -> Split | None:
-    """The split that should raise the bound most; None for a region of a single configuration.
+    """The split of a sharpened region that should raise the bound most; None for a region of a single configuration.
 
-    Parameters
-    ----------
-    model : GeometricModel
-        The program.
-    ranges : Ranges
-        The region, sharpened.
-    point : array, shape (base columns,)
-        Logarithms at the fractional optimum.
+    ``point`` are the logarithms of the base columns at the fractional optimum.
     """
     full = np.concatenate([point, model.derivation @ point])
     for candidates in (_first_choices, _second_choices, _halves):

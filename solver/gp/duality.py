@@ -16,21 +16,10 @@ from ithaca.solver.gp.program import GeometricProgram
 
 
 def certified_bound(program: GeometricProgram, point: Vector, multipliers: Vector) -> float:
-    """A number that the program's optimum is proven not to be below; −inf if nothing is proven.
+    """A number that the program's cost variable is proven not to be below; −inf if nothing is proven.
 
-    Parameters
-    ----------
-    program : GeometricProgram
-        The program.
-    point : array, shape (variables,)
-        Where the weights are taken; any point gives a valid bound.
-    multipliers : array, shape (constraints,)
-        One per constraint; any that are not negative give a valid bound.
-
-    Returns
-    -------
-    float
-        Lower bound of the cost variable, the rounding of this computation subtracted.
+    Any point (where the weights are taken) and any multipliers that are not negative give a valid bound; the rounding of this
+    computation is subtracted.
     """
     if not (np.isfinite(point).all() and np.isfinite(multipliers).all()):
         return -np.inf
@@ -50,13 +39,5 @@ def certified_bound(program: GeometricProgram, point: Vector, multipliers: Vecto
 
 
 def proves_infeasible(program: GeometricProgram, point: Vector, multipliers: Vector) -> bool:
-    """Whether multipliers of the elastic program prove that no point meets all constraints.
-
-    Parameters
-    ----------
-    program : GeometricProgram
-        An elastic program (`GeometricProgram.elastic`).
-    point, multipliers : array
-        Its solution, or anything else.
-    """
+    """Whether multipliers of an elastic program (`GeometricProgram.elastic`) prove that no point meets all constraints."""
     return certified_bound(program, point, multipliers) > 0

@@ -107,19 +107,10 @@ def solve_program(
     patience: int | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Optimum:
-    """Minimise a program.
+    """Minimise a program, from the middle of its box unless told otherwise.
 
-    Parameters
-    ----------
-    program : GeometricProgram
-        What to minimise.
-    start : array, optional
-        Where to start; the middle of the box by default.
-    patience : int, optional
-        Iterations after which to give up; then, giving up includes wherever Ipopt must restore
-        feasibility, which takes long and mostly means that there is none.
-    options : mapping, optional
-        Ipopt options beside the defaults.
+    After ``patience`` iterations Ipopt gives up; then, giving up includes wherever it must restore feasibility, which takes
+    long and mostly means that there is none.
     """
     low, high, count = program.low, program.high, program.blocks.sizes.size
     first = 0.5 * (low + high) if start is None else np.clip(start, low, high)

@@ -59,14 +59,7 @@ class Epigraph:
 class Curve:
     """A variable that stands for a function of one quantity.
 
-    Attributes
-    ----------
-    name : str
-        Of the variable.
-    symbol : str
-        The quantity it depends on.
-    expression : Expression
-        The function. Never negative; of a power of two any, otherwise increasing and concave in log-log.
+    It is never negative; of a power of two any function, otherwise increasing and concave in log-log.
     """
 
     name: str
@@ -77,12 +70,7 @@ class Curve:
 class Lowering:
     """Lowers expressions and collects the variables this introduces.
 
-    Parameters
-    ----------
-    powers : mapping of str to int
-        Largest value of each quantity that is a power of two.
-    products : mapping of str to Expression
-        Products to put in for symbols.
+    ``powers`` has the largest value of each quantity that is a power of two, ``products`` what to put in for symbols.
     """
 
     def __init__(self, powers: Mapping[str, int], products: Mapping[str, Expression]) -> None:
@@ -95,10 +83,7 @@ class Lowering:
     def lower(self, node: Expression) -> Pieces:
         """Pieces whose maximum never exceeds the expression.
 
-        Raises
-        ------
-        NotPosynomialError
-            If the expression subtracts, divides by a sum, or takes a minimum.
+        Raises `NotPosynomialError` if it subtracts, divides by a sum, or takes a minimum.
         """
         if node not in self._memo:
             self._memo[node] = _undominated(self._lower(node))

@@ -45,16 +45,8 @@ MOST_CELLS = 32
 class Cover:
     """Levels that together cover an extent: a quotient ``ceil(extent / divisor)``, and the factors of the divisor.
 
-    Attributes
-    ----------
-    extent : Fraction
-        What they cover.
-    levels : tuple of int
-        Columns of the quotient and of the factors.
-    divisor : int or None
-        Column of their product, the divisor; None if it has none.
-    pairs : mapping of (int, int) to int
-        Column of the product of every two levels.
+    ``levels`` are the columns of the quotient and of the factors, ``divisor`` that of their product, the divisor, if it has
+    one, and ``pairs`` those of the product of every two levels.
     """
 
     extent: Fraction
@@ -75,17 +67,7 @@ class Cover:
 
 @dataclass(frozen=True)
 class CurveColumn:
-    """A curve with its columns.
-
-    Attributes
-    ----------
-    column, argument : int
-        Columns of the curve and of the quantity it depends on.
-    of_power : bool
-        Whether that quantity is a power of two; otherwise the curve is concave in log-log.
-    curve : Curve
-        The function.
-    """
+    """A curve with its column and that of the quantity it depends on, a power of two or not."""
 
     column: int
     argument: int
@@ -109,24 +91,16 @@ class GeometricModel:
 
     Attributes
     ----------
-    problem : Problem
-        What is relaxed.
     spans : mapping of str to Interval
         Smallest and largest value of every quantity of the space.
-    names : tuple of str
-        Names of all columns.
     base : int
         Number of columns before the derived ones.
     derivation : array, shape (derived, base)
         Derived columns as sums of others.
-    constraints : Blocks
-        The program's constraints, over base columns.
-    propagation : Blocks
-        The same with what follows for derived columns; sharpens ranges.
+    constraints, propagation : Blocks
+        The program's constraints over base columns; the same with what follows for derived columns, which sharpens ranges.
     whole, powers : array
         Columns of whole numbers that are no powers of two, and of those that are.
-    covers, curves : tuple
-        What the columns mean.
     epigraphs : tuple of (int, Blocks)
         Column and pieces of each epigraph variable, in an order in which each needs only earlier ones.
     cells : tuple of mapping of str to int
@@ -159,13 +133,7 @@ class GeometricModel:
 
 
 def build_geometric_model(problem: Problem) -> GeometricModel:
-    """Relax a problem to a geometric program.
-
-    Raises
-    ------
-    NotPosynomialError
-        If the objective is not posynomial.
-    """
+    """Relax a problem to a geometric program; raises `NotPosynomialError` if the objective is not posynomial."""
     space, symbolic = problem.space, problem.symbolic()
     spans, known = quantity_spans(space), products(space)
     lowering = Lowering(space.powers, known)

@@ -20,14 +20,8 @@ from ithaca.solver.gp.blocks import Blocks, Indices, Matrix, Vector
 class Evaluation:
     """A program at one point.
 
-    Attributes
-    ----------
-    constraints : array, shape (constraints,)
-        ``log Σ exp(…)`` of each.
-    weights : array, shape (terms,)
-        Share of each term in its constraint's sum; those of a constraint add up to 1.
-    jacobian : array, shape (constraints, variables)
-        Gradients of the constraints.
+    ``constraints`` are ``log Σ exp(…)`` of each and ``jacobian`` their gradients; ``weights`` the share of each term in its
+    constraint's sum, so that those of a constraint add up to 1.
     """
 
     constraints: Vector
@@ -37,19 +31,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class GeometricProgram:
-    """Minimise ``y[cost]`` subject to blocks and a box.
-
-    Attributes
-    ----------
-    blocks : Blocks
-        The constraints.
-    low, high : array, shape (variables,)
-        The box; finite.
-    cost : int
-        The variable that is minimised.
-    names : tuple of str
-        What the variables are the logarithms of.
-    """
+    """Minimise ``y[cost]`` subject to blocks and a finite box; ``names`` say what the variables are the logarithms of."""
 
     blocks: Blocks
     low: Vector

@@ -43,13 +43,7 @@ PROGRESS = 1e-3
 
 @dataclass(frozen=True)
 class Ranges:
-    """Bounds of the logarithm of every column.
-
-    Attributes
-    ----------
-    low, high : array, shape (columns,)
-        Smallest and largest logarithm. The low end of a curve that may be zero is ``-UNKNOWN``.
-    """
+    """Smallest and largest logarithm of every column. The low end of a curve that may be zero is ``-UNKNOWN``."""
 
     low: Vector
     high: Vector
@@ -69,13 +63,7 @@ class Ranges:
 
 
 class Propagator:
-    """Sharpens ranges by the constraints of a model.
-
-    Parameters
-    ----------
-    model : GeometricModel
-        Supplies the constraints.
-    """
+    """Sharpens ranges by the constraints of a model."""
 
     def __init__(self, model: GeometricModel) -> None:
         self.model = model

@@ -19,16 +19,9 @@ ROOM = 1.0
 
 @dataclass(frozen=True)
 class Region:
-    """A region's program and how its variables relate to the model's columns.
+    """A region's program over the columns that are not fixed, and which of the model's base columns these are.
 
-    Attributes
-    ----------
-    program : GeometricProgram
-        Over the columns that are not fixed.
-    columns : array
-        The model's base column of each variable.
-    fixed : array, shape (base columns,)
-        Logarithms of all base columns, right where they are fixed.
+    ``fixed`` are logarithms of all base columns, right where they are fixed.
     """
 
     program: GeometricProgram
@@ -43,15 +36,7 @@ class Region:
 
 
 def region_program(model: GeometricModel, ranges: Ranges) -> Region:
-    """Write the program of a region down.
-
-    Parameters
-    ----------
-    model : GeometricModel
-        The program over the whole design space.
-    ranges : Ranges
-        The region, sharpened.
-    """
+    """Write the program of a sharpened region down."""
     base = model.base
     low, high = np.minimum(ranges.low[:base], ranges.high[:base]), np.maximum(ranges.low[:base], ranges.high[:base])
     # the range of the objective may be cut to what is better than an incumbent: no reason to press against that

@@ -37,17 +37,7 @@ NOTHING = -300.0
 
 @dataclass(frozen=True)
 class Node:
-    """An open region.
-
-    Attributes
-    ----------
-    bound : float
-        Certified lower bound of the objective's logarithm.
-    ranges : Ranges
-        The region.
-    point : array, shape (base columns,)
-        Logarithms at its fractional optimum.
-    """
+    """An open region: certified lower bound of the objective's logarithm, and logarithms of base columns at its optimum."""
 
     bound: float
     ranges: Ranges

@@ -46,20 +46,9 @@ def round_points(
     model: BoundModel | None = None,
     optima: int = OPTIMA,
 ) -> tuple[Configuration, ...]:
-    """Feasible configurations near fractional optima, the best first.
+    """Feasible configurations near the first fractional optima (a value per quantity each), the best ``count`` of them first.
 
-    Parameters
-    ----------
-    problem : Problem
-        Design, limits, objective.
-    points : sequence of mapping of str to float
-        Fractional optima: a value per quantity.
-    count : int
-        How many configurations at most.
-    model : BoundModel, optional
-        The exact engine's model of the problem, if it has been built.
-    optima : int
-        How many of the points to round, the first ones.
+    The exact engine's model of the problem is built unless it is given.
     """
     model = model or build_model(problem)
     if not all(tree.table.count for tree in model.trees):

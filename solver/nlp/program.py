@@ -35,18 +35,10 @@ OPTIONS: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class LocalOptimum:
-    """Where Ipopt ended.
+    """Where Ipopt ended: the objective and the quantities there, continuous and with ceilings relaxed.
 
-    Attributes
-    ----------
-    value : float
-        The objective there, quantities continuous and ceilings relaxed.
-    goal : float
-        What Ipopt minimised, which is of the size of a logarithm and falls exactly where the objective does.
-    point : mapping of str to float
-        The quantities there.
-    converged : bool
-        Whether Ipopt says that it is a local optimum.
+    ``goal`` is what Ipopt minimised, which is of the size of a logarithm and falls exactly where the objective does;
+    ``converged`` whether it says that this is a local optimum.
     """
 
     value: float
@@ -56,20 +48,7 @@ class LocalOptimum:
 
 
 class NonlinearProgram:
-    """The nonlinear program of a problem.
-
-    Parameters
-    ----------
-    problem : Problem
-        Design, limits, objective.
-    ranges : mapping of str to (float, float)
-        Smallest and largest value of each quantity that is no product of others, from `quantity_ranges`.
-
-    Raises
-    ------
-    InputError
-        If the objective has no smooth program.
-    """
+    """The nonlinear program of a problem over `quantity_ranges`; raises `InputError` if its objective has no smooth one."""
 
     def __init__(self, problem: Problem, ranges: Mapping[str, tuple[float, float]]) -> None:
         self.ranges = ranges
@@ -83,16 +62,10 @@ class NonlinearProgram:
         return bool(self.model.convex)
 
     def solve(self, start: Mapping[str, float], fixed: Mapping[str, float] | None = None, **options: Any) -> LocalOptimum:
-        """The local optimum that Ipopt reaches from a point.
+        """The local optimum that Ipopt reaches from a point, with further options of Ipopt's.
 
-        Parameters
-        ----------
-        start : mapping of str to float
-            A value per quantity that is no product of others; values out of range are moved into it.
-        fixed : mapping of str to float, optional
-            Values of quantities that must not vary.
-        **options
-            Ipopt options beside the defaults.
+        ``start`` has a value per quantity that is no product of others, moved into its range; ``fixed`` those that must not
+        vary.
         """
         import pyomo.environ as pyo
 

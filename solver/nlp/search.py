@@ -37,34 +37,9 @@ LEAST_SECONDS = 1e-3
 class NlpSearch:
     """The local optima of a problem's nonlinear program, and the configurations next to them.
 
-    Parameters
-    ----------
-    problem : Problem
-        Design, limits, objective.
-    seed : int
-        Of the random starting points.
-    starts : int
-        How many starting points a program that is not convex gets.
-
-    Attributes
-    ----------
-    infeasible : bool
-        Whether it is proven that no configuration is within the limits.
-    starts : int
-        Points started from so far.
-    programs : int
-        Programs solved so far: one per starting point, and for every new optimum one per enumerated cell.
-    optima : list of LocalOptimum
-        The distinct ones found so far, in the order in which they were found.
-    incumbent : Configuration or None
-        The best configuration found so far.
-    value : Fraction or None
-        Its objective, by the Fraction reference.
-
-    Raises
-    ------
-    InputError
-        If the objective has no smooth program.
+    A program that is not convex gets so many ``starts``. Counted are starts so far, and programs: one per start, and for every
+    new optimum one per enumerated cell. ``optima`` are the distinct ones in the order they were found; the incumbent is the
+    best configuration, with its value by the Fraction reference. Raises `InputError` if the objective has no smooth program.
     """
 
     def __init__(self, problem: Problem, seed: int = 0, starts: int = STARTS) -> None:
@@ -104,15 +79,7 @@ class NlpSearch:
         return min(self.optima, key=lambda optimum: optimum.value, default=None)
 
     def run(self, options: SolveOptions | None = None, tell: Callable[[], None] = never) -> None:
-        """Start from every point, and round what is new, until the time is over or a stop is asked for.
-
-        Parameters
-        ----------
-        options : SolveOptions, optional
-            Time limit and interruption.
-        tell : callable
-            Called after every start.
-        """
+        """Start from every point, and round what is new, until the time is over or a stop is asked for; tell after starts."""
         if self._program is None:
             return
         options = options or SolveOptions()
@@ -176,14 +143,7 @@ def starting_points(
 ) -> Iterator[Mapping[str, float]]:
     """Starting points without end: what is known, the middle of all ranges, then random points in them (of logarithms).
 
-    Parameters
-    ----------
-    ranges : mapping of str to (float, float)
-        Smallest and largest value of each quantity.
-    seed : int
-        The same seed gives the same points.
-    known : mapping of str to float, optional
-        The quantities of a configuration.
+    The same seed gives the same points.
     """
     if known is not None:
         yield known

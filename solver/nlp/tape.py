@@ -22,15 +22,7 @@ OPERATIONS: Mapping[str, Callable[..., float]] = {
 
 
 class Tape:
-    """Expressions over variables, compiled for repeated evaluation.
-
-    Parameters
-    ----------
-    expressions : sequence
-        Pyomo expressions, parameters or numbers.
-    variables : sequence
-        What they depend on, in the order in which `evaluate` takes values.
-    """
+    """Pyomo expressions over variables, compiled for repeated evaluation at values of these in their order."""
 
     def __init__(self, expressions: Sequence[Any], variables: Sequence[Any]) -> None:
         self._slot = {id(variable): place for place, variable in enumerate(variables)}
@@ -44,13 +36,7 @@ class Tape:
         self._results = [self._place(expression) for expression in expressions]
 
     def evaluate(self, y: Vector) -> list[float]:
-        """Values of the expressions, in their order.
-
-        Raises
-        ------
-        ArithmeticError, ValueError
-            If one of them has no value here.
-        """
+        """Values of the expressions, in their order; `ArithmeticError` or `ValueError` if one of them has none here."""
         values = self._values
         values[: self._count] = y.tolist()
         for slot, operation, arguments in self._steps:
