@@ -8,18 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Affine:
-    """An affine form ``Σ coefficient · loop + constant`` over loop iterators.
+    """An affine form ``Σ coefficient · loop + constant`` over loop iterators."""
 
-    Attributes
-    ----------
-    terms : tuple of (str, int)
-        Loop name and non-zero coefficient, in the order written.
-    constant : int
-        The constant offset (elements).
-    """
-
-    terms: tuple[tuple[str, int], ...]
-    constant: int = 0
+    terms: tuple[tuple[str, int], ...]  #: Loop name and non-zero coefficient, in the order written
+    constant: int = 0  #: The constant offset (elements)
 
     @property
     def loops(self) -> tuple[str, ...]:
@@ -39,18 +31,10 @@ class Affine:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One reference to a tensor, such as ``cin[r+p][c+q][i]``.
-
-    Attributes
-    ----------
-    tensor : str
-        Name of the tensor.
-    subscripts : tuple of Affine
-        One affine form per dimension, outermost first.
-    """
+    """One reference to a tensor, such as ``cin[r+p][c+q][i]``."""
 
     tensor: str
-    subscripts: tuple[Affine, ...]
+    subscripts: tuple[Affine, ...]  #: One affine form per dimension, outermost first
 
     @property
     def loops(self) -> frozenset[str]:

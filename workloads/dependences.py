@@ -33,21 +33,11 @@ class DependenceKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Dependence:
-    """A uniform dependence.
-
-    Attributes
-    ----------
-    kind : DependenceKind
-        Read, flow or output.
-    tensor : str
-        The tensor through which the iterations depend on each other.
-    distance : tuple of int
-        Distance per loop of the nest, outermost first (iterations).
-    """
+    """A uniform dependence."""
 
     kind: DependenceKind
-    tensor: str
-    distance: tuple[int, ...]
+    tensor: str  #: Through which the iterations depend on each other
+    distance: tuple[int, ...]  #: Per loop of the nest, outermost first (iterations)
 
 
 def dependences(nest: LoopNest) -> tuple[Dependence, ...]:

@@ -22,40 +22,21 @@ class LoopNest:
 
     The statement is ``output += Π inputs``. Which loops are parallel, which reduce, and
     which dependences there are follows from the accesses (see `ithaca.workloads.dependences`).
-
-    Attributes
-    ----------
-    name : str
-        Name of the workload.
-    extents : tuple of (str, int)
-        Loop names and trip counts, outermost first.
-    output : Access
-        The accumulated array reference. Each of its subscripts is a loop of its own or a
-        constant, so that different tiles never write the same element.
-    inputs : tuple of Access
-        The read-only array references, at least two.
-    simd : str
-        The band loop that is vectorised inside a PE: a reduction, whose products one accumulator
-        sums up, or a parallel loop, with an accumulator per lane.
-    untiled : frozenset of str
-        Loops that are not tiled but run inside the PE (a convolution's p, q).
-    parameters : tuple of (str, int)
-        Numbers that ``template`` uses by name, such as a stride.
-    template : str
-        The statement with parameters by name; empty where there are none.
-    description : str
-        One line for users; it tells no nests apart.
     """
 
     name: str
-    extents: tuple[tuple[str, int], ...]
+    extents: tuple[tuple[str, int], ...]  #: Loop names and trip counts, outermost first
+    #: The accumulated reference. Each of its subscripts is a loop of its own or a constant, so that
+    #: different tiles never write the same element.
     output: Access
-    inputs: tuple[Access, ...]
+    inputs: tuple[Access, ...]  #: The read-only references, at least two
+    #: The band loop that is vectorised inside a PE: a reduction, whose products one accumulator
+    #: sums up, or a parallel loop, with an accumulator per lane.
     simd: str
-    untiled: frozenset[str] = frozenset()
-    parameters: tuple[tuple[str, int], ...] = ()
-    template: str = ""
-    description: str = field(default="", compare=False)
+    untiled: frozenset[str] = frozenset()  #: Loops that are not tiled but run inside the PE (a convolution's p, q)
+    parameters: tuple[tuple[str, int], ...] = ()  #: Numbers that the template uses by name, such as a stride
+    template: str = ""  #: The statement with parameters by name; empty where there are none
+    description: str = field(default="", compare=False)  #: One line for users; it tells no nests apart
 
     def __post_init__(self) -> None:
         self._check_names()

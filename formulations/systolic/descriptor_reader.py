@@ -144,21 +144,11 @@ class Spine:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Reads expressions and trees of one description.
+    """Reads expressions and trees of one description."""
 
-    Attributes
-    ----------
-    names : mapping of str to str
-        Quantity by the description's name for it.
-    packs : mapping of str to Field
-        Parameters that are data packing factors, by name.
-    points : tuple of mapping of str to Fraction
-        Values of these names and of all quantities.
-    """
-
-    names: Mapping[str, str]
-    packs: Mapping[str, Field]
-    points: tuple[Mapping[str, Fraction], ...]
+    names: Mapping[str, str]  #: Quantity by the description's name for it
+    packs: Mapping[str, Field]  #: Parameters that are data packing factors, by name
+    points: tuple[Mapping[str, Fraction], ...]  #: Values of these names and of all quantities
 
     def expression(self, field: Field) -> Expression:
         """An expression over the description's names."""
@@ -176,14 +166,9 @@ class Reader:
         if not self.agree(self.expression(field), derived):
             field.refuse(f"{meaning}, {derived}")
 
-    def pack(self, field: Field) -> Field:
-        """The parameter of the data packing factor that a field names."""
-        if field.text() not in self.packs:
-            field.refuse(f"a parameter with attr {_PACK}: {_listed(self.packs)}")
-        return self.packs[field.text()]
-
-    def max_words(self, parameter: Field, packing: Packing) -> int:
+    def max_words(self, pack: Field, packing: Packing) -> int:
         """The limit of a pack: ``bounds: [_, max(min(last, words), lower)]``, ``divisors: [last]``, ``multiples: [lower]``."""
+        parameter = _linked(pack, self.packs, _PACK)
         last, lower = list(parameter["divisors"]), list(parameter.find("multiples") or ())
         if len(last) != 1 or len(lower) > 1:
             parameter.refuse("one divisor and at most one multiple")

@@ -166,7 +166,7 @@ class _Comparison:
         """Widest pack (bytes), whether the buffer is doubled, and name of the pack."""
         self.buffer(memory, group.tensor, group.size, group.count)
         pack = memory["data_pack_factor_inter"]
-        words = self.reader.max_words(self.reader.pack(pack), group.packing)
+        words = self.reader.max_words(pack, group.packing)
         return words * memory["ele_size"].positive(), memory["double_buffer"].flag(), pack.text()
 
     def module(self, module: Module, group: IOGroup, pack: str) -> Module:

@@ -23,27 +23,13 @@ class OmissionKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Omission:
-    """Operations of a network that are not among its layers.
+    """Operations of a network that are not among its layers."""
 
-    Attributes
-    ----------
-    operator : str
-        Type of the operations, by its name in ONNX.
-    count : int
-        How many of them the network has.
-    kind : OmissionKind
-        Whether arithmetic is missing, and how much.
-    reason : str
-        Why they are not modelled; empty where the kind says it all.
-    sources : tuple of str
-        Their names in the network; empty where it does not name them.
-    """
-
-    operator: str
-    count: int
-    kind: OmissionKind
-    reason: str = ""
-    sources: tuple[str, ...] = ()
+    operator: str  #: Type of the operations, by its name in ONNX
+    count: int  #: How many of them the network has
+    kind: OmissionKind  #: Whether arithmetic is missing, and how much
+    reason: str = ""  #: Why they are not modelled; empty where the kind says it all
+    sources: tuple[str, ...] = ()  #: Their names in the network; empty where it does not name them
 
     def __post_init__(self) -> None:
         _check_count(f"operator {self.operator}", self.count)
@@ -51,25 +37,14 @@ class Omission:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One loop nest of a network, as often as the network runs it.
+    """One loop nest of a network, as often as the network runs it."""
 
-    Attributes
-    ----------
-    name : str
-        Name in the network; after merging that of the first member.
-    nest : LoopNest
-        What one run computes.
-    count : int
-        How many times the network runs the nest: layers of this shape, times the images of a
-        batch and the groups of a convolution where the nest has no loop for them.
-    sources : tuple of str
-        Names of the network's own layers that the nest stands for, in order of appearance.
-    """
-
-    name: str
-    nest: LoopNest
+    name: str  #: Name in the network; after merging that of the first member
+    nest: LoopNest  #: What one run computes
+    #: How many times the network runs the nest: layers of this shape, times the images of a
+    #: batch and the groups of a convolution where the nest has no loop for them.
     count: int
-    sources: tuple[str, ...]
+    sources: tuple[str, ...]  #: Names of the network's own layers that the nest stands for, in order of appearance
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -86,27 +61,13 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A network as an accelerator sees it.
+    """A network as an accelerator sees it."""
 
-    Attributes
-    ----------
-    name : str
-        Name on the command line, or of the file.
-    layers : tuple of Layer
-        At least one, in order of first appearance.
-    description : str
-        What the network is and where its figures are published.
-    unsupported : tuple of Omission
-        Everything else the network computes, arithmetic or not.
-    parameters : tuple of (str, int)
-        Sizes the layers were made for, such as batch and sequence length.
-    """
-
-    name: str
-    layers: tuple[Layer, ...]
-    description: str = ""
-    unsupported: tuple[Omission, ...] = ()
-    parameters: tuple[tuple[str, int], ...] = ()
+    name: str  #: Name on the command line, or of the file
+    layers: tuple[Layer, ...]  #: At least one, in order of first appearance
+    description: str = ""  #: What the network is and where its figures are published
+    unsupported: tuple[Omission, ...] = ()  #: Everything else the network computes, arithmetic or not
+    parameters: tuple[tuple[str, int], ...] = ()  #: Sizes the layers were made for, such as batch and sequence length
 
     def __post_init__(self) -> None:
         if not self.name:

@@ -178,24 +178,12 @@ def _summary(omissions: tuple[Omission, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """What the importer needs of a model.
+    """What the importer needs of a model."""
 
-    Attributes
-    ----------
-    nodes : tuple of onnx.NodeProto
-        In the order of the graph, functions of the model written out.
-    shapes : mapping of str to Shape
-        By tensor; a tensor of unknown rank is missing.
-    symbols : mapping of str to bool
-        The symbolic dimensions of the inputs, and whether each is a batch.
-    parameters : tuple of (str, int)
-        Those of them that have values, a batch by default 1.
-    """
-
-    nodes: tuple[NodeProto, ...]
-    shapes: Mapping[str, Shape]
-    symbols: Mapping[str, bool]
-    parameters: tuple[tuple[str, int], ...]
+    nodes: tuple[NodeProto, ...]  #: In the order of the graph, functions of the model written out
+    shapes: Mapping[str, Shape]  #: By tensor; a tensor of unknown rank is missing
+    symbols: Mapping[str, bool]  #: The symbolic dimensions of the inputs, and whether each is a batch
+    parameters: tuple[tuple[str, int], ...]  #: Those of them that have values, a batch by default 1
 
 
 def _read(path: Path, sizes: Mapping[str, int]) -> _Model:
