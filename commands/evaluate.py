@@ -11,12 +11,11 @@ from ithaca.commands.display import console, table
 from ithaca.commands.options import AsJson, DType, Workload
 from ithaca.commands.outcome import print_document
 from ithaca.formulations.algebra.parsing import quoted
-from ithaca.formulations.json_numbers import refuse
+from ithaca.formulations.json_numbers import SCHEMA, refuse
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.data_types import DataType, data_type
-from ithaca.formulations.systolic.design import systolic
-from ithaca.formulations.systolic.evaluation import evaluation_document
-from ithaca.formulations.systolic.points import Point, load_points
+from ithaca.formulations.systolic.design import SystolicDesign, systolic
+from ithaca.formulations.systolic.points import Point, evaluate_points, load_points
 from ithaca.results.files import load_result
 from ithaca.workloads.library import is_variant
 from ithaca.workloads.library import workload as find_workload
@@ -34,29 +33,16 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """``ithaca evaluate``."""
-    document = evaluate_file(find_workload(workload), points, data_type(dtype))
+    found = load_any_points(points, find_workload(workload), data_type(dtype))
+    document = {"schema": SCHEMA, "points": evaluate_points(found)}
     if as_json:
         print_document(document)
     else:
         print_points(document)
 
 
-def evaluate_file(nest: LoopNest, path: Path, data: DataType) -> dict[str, Any]:
-    """Evaluate every point of a CSV file, or every configuration of a result, by the exact reference."""
-    return evaluation_document(load_any_points(path, nest, data), data)
-
-
 def load_any_points(path: Path, nest: LoopNest, data: DataType) -> tuple[Point, ...]:
-    """Read the points of a CSV file, or of a result file (one that ends in .json).
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    nest : LoopNest
-        The workload the points must belong to; the file gives the extents.
-    data : DataType
-        The data type a result file must have been solved for.
+    """Read the points of a CSV file, or of a result file (one that ends in .json), which states its data type.
 
     Raises
     ------
@@ -64,7 +50,7 @@ def load_any_points(path: Path, nest: LoopNest, data: DataType) -> tuple[Point, 
         If the file is malformed, belongs to another workload or data type, or has no points.
     """
     if path.suffix.lower() != ".json":
-        return load_points(path, nest)
+        return load_points(path, nest, data)
     result = load_result(path)
     known = systolic(result.problem)
     if known.nest.name != nest.name:
@@ -74,7 +60,9 @@ def load_any_points(path: Path, nest: LoopNest, data: DataType) -> tuple[Point, 
     if known.data != data:
         raise refuse(path, f"workload.dtype is {quoted(known.data.name)}; allowed: {data.name}, the data type asked for")
     points = tuple(
-        Point(systolic(s.problem).array, known.nest, s.tiling) for s in result.solutions if s.configuration is not None
+        (SystolicDesign(known.nest, systolic(s.problem).array, data), s.configuration)
+        for s in result.solutions
+        if s.configuration is not None
     )
     if not points:
         raise refuse(path, "best and designs have no tiling; allowed: at least one point")

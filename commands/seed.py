@@ -15,7 +15,6 @@ from ithaca.commands.outcome import nothing_found, say, tell
 from ithaca.commands.parsing import parse_integer, parse_loops
 from ithaca.commands.request import OBJECTIVE, ProblemOptions
 from ithaca.exports.seeds.diverse import diverse_configurations
-from ithaca.exports.seeds.for_csv import points_text, seed_points
 from ithaca.exports.seeds.for_nevergrad import nevergrad_text
 from ithaca.exports.seeds.for_odyssey import odyssey_text
 from ithaca.exports.seeds.for_opentuner import opentuner_files
@@ -28,7 +27,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.design import systolic
-from ithaca.formulations.systolic.points import Point
+from ithaca.formulations.systolic.points import Point, points_text
 from ithaca.results.files import load_result
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import InputError
@@ -130,9 +129,7 @@ def origin_of_result(path: Path, dataflow: tuple[str, ...] | None, permutation: 
     best = min(asked, key=lambda s: s.value or 0)
     assert best.configuration is not None
     everything = dataflow is None and permutation is None
-    others = tuple(
-        Point(systolic(s.problem).array, systolic(s.problem).nest, s.tiling) for s in found if s.design != best.design
-    )
+    others = tuple((systolic(s.problem), s.configuration) for s in found if s.configuration and s.design != best.design)
     return Origin(best.problem, best.configuration, others if everything else ())
 
 
@@ -167,10 +164,7 @@ def _write(seeds: Seeds, others: Sequence[Point], tool: str, output: Path) -> No
     if tool == "opentuner":
         write_folder(output, opentuner_files(seeds))
     elif tool == "csv":
-        problem = seeds.space.problem
-        first, *rest = seed_points(seeds)
-        write_text_atomically(
-            output, points_text([first, *others, *rest], systolic(problem).data, systolic(problem).technology)
-        )
+        first, *rest = ((systolic(seeds.space.problem), configuration) for configuration in seeds.configurations)
+        write_text_atomically(output, points_text([first, *others, *rest]))
     else:
         write_text_atomically(output, _TEXTS[tool](seeds))

@@ -62,7 +62,7 @@ def test_the_result_is_read_back_without_the_file(solved: Path, tmp_path: Path) 
 def test_points_must_be_of_the_kernel_asked_for(solved: Path, tmp_path: Path) -> None:
     data = DATA_TYPES["fp32"]
     points = load_any_points(solved / "result.json", workload(str(solved / "kernel.yaml")), data)
-    assert str(points[0].nest) == "y[n][f] += x[n][2*f+t][c] * w[t][c]"
+    assert str(points[0][0].nest) == "y[n][f] += x[n][2*f+t][c] * w[t][c]"
     edited = tmp_path / "kernel.yaml"
     edited.write_text(KERNEL.replace("s*f+t", "s*f+2*t"))
     with pytest.raises(

@@ -1,27 +1,38 @@
-"""Points: tilings of designs, read from a CSV file with the columns of ``golden/*.csv``."""
+"""Points: configurations of designs, read from a CSV file with the columns of ``golden/*.csv``, evaluated, and written."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from ithaca.formulations.algebra.parsing import quoted
-from ithaca.formulations.json_numbers import parse_json, read_text, refuse
+from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.json_numbers import json_ratio, parse_json, read_text, refuse
+from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.design import SystolicDesign
+from ithaca.formulations.systolic.metrics import metric_values, tensor_words
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling, group_packs
+from ithaca.workloads.csv_text import csv_text
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 
 #: Largest point file (bytes).
 MAX_BYTES = 64 * 2**20
+
+#: Points evaluated at once.
+BATCH = 4096
 
 #: The columns a point needs. ``edition`` is optional; all others are ignored.
 COLUMNS = ("dataflow", "reuse", "sizes", "array_part", "latency_hiding", "simd", "pack")
@@ -32,33 +43,16 @@ _INTEGER = re.compile(r"-?[0-9]{1,300}")
 _Designs = dict[tuple[object, ...], SystolicArray]
 
 
-@dataclass(frozen=True)
-class Point:
-    """A configuration of one design."""
-
-    array: SystolicArray  #: The design
-    nest: LoopNest  #: The loop nest, with extents
-    tiling: Tiling  #: Tile factors and packs
-
-    @cached_property
-    def quantities(self) -> dict[str, Fraction]:
-        """A number per quantity; raises `InputError` where the tiling is not one of the design."""
-        return self.tiling.quantities(self.array, self.nest.sizes)
+#: A design and a configuration of it.
+Point = tuple[SystolicDesign, Configuration]
 
 
-def load_points(path: Path, nest: LoopNest) -> tuple[Point, ...]:
-    """Read points from a CSV file, one per row.
+def load_points(path: Path, nest: LoopNest, data: DataType) -> tuple[Point, ...]:
+    """Read points of a workload from a CSV file, one per row, with the extents of each row.
 
     The columns ``sizes``, ``array_part``, ``latency_hiding`` and ``pack`` (per buffer module)
     hold JSON objects of integers; ``sizes`` may set the workload's parameters, too. Values are taken
     as given: only what the model has no meaning for is refused.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    nest : LoopNest
-        The workload all points belong to; each row gives its extents.
 
     Raises
     ------
@@ -76,7 +70,7 @@ def load_points(path: Path, nest: LoopNest) -> tuple[Point, ...]:
             where = f"{path} row {rows.line_num}"
             if len(row) != len(header):
                 raise refuse(where, f"has {len(row)} cells; allowed: {len(header)}, as in the header")
-            points.append(_point(dict(zip(header, row, strict=True)), nest, arrays, where))
+            points.append(_point(dict(zip(header, row, strict=True)), nest, data, arrays, where))
     except csv.Error as error:
         raise refuse(f"{path} row {rows.line_num}", f"{error}; allowed: comma-separated values") from None
     if not points:
@@ -94,17 +88,16 @@ def _header(row: list[str], path: Path) -> list[str]:
     return header
 
 
-def _point(row: Mapping[str, str], nest: LoopNest, arrays: _Designs, where: str) -> Point:
+def _point(row: Mapping[str, str], nest: LoopNest, data: DataType, arrays: _Designs, where: str) -> Point:
     try:
         sized = nest.with_sizes(_sizes(row, nest))
         array = _array(row, sized, arrays)
         pack = group_packs(array, _integers(row, "pack"))
         tiling = Tiling(_integers(row, "array_part"), _integers(row, "latency_hiding"), _integer(row, "simd"), pack)
-        point = Point(array, sized, tiling)
-        point.quantities  # noqa: B018 - checks names and divisibility
+        design = SystolicDesign(sized, array, data)
+        return design, design.configuration(tiling)
     except InputError as error:
         raise refuse(where, error) from None
-    return point
 
 
 def _array(row: Mapping[str, str], nest: LoopNest, arrays: _Designs) -> SystolicArray:
@@ -143,3 +136,78 @@ def _integer(row: Mapping[str, str], column: str) -> int:
     if not _INTEGER.fullmatch(text):
         raise InputError(f"{column} is {quoted(text)}; allowed: an integer")
     return int(text)
+
+
+# -- evaluated -------------------------------------------------------------------------
+
+
+def evaluate_points(points: Iterable[Point]) -> list[dict[str, Any]]:
+    """Evaluate points exactly, on arrays of rationals: those of a design together.
+
+    Returns
+    -------
+    list of dict
+        One per point, in order: the design (``dataflow``, ``permutation``, ``edition``), its
+        ``metrics`` with ``off_chip_words_by_array``, and ``meets_bounds``. Ready for JSON.
+    """
+    numbered: dict[tuple[object, ...], list[tuple[int, Point]]] = {}
+    for place, point in enumerate(points):
+        design = point[0]
+        numbered.setdefault((id(design.array), design.data, design.technology), []).append((place, point))
+    rows: dict[int, dict[str, Any]] = {}
+    for together in numbered.values():
+        for begin in range(0, len(together), BATCH):
+            places, batch = zip(*together[begin : begin + BATCH], strict=True)
+            rows |= zip(places, _evaluated(batch), strict=True)
+    return [rows[place] for place in range(len(rows))]
+
+
+def _evaluated(points: Sequence[Point]) -> Iterator[dict[str, Any]]:
+    """Points of one design, whose extents may differ."""
+    design, count = points[0][0], len(points)
+    quantities = [{**each.extents, **configuration} for each, configuration in points]
+    values = {name: Rationals.of([known[name] for known in quantities]) for name in quantities[0]}
+    costs = evaluate(design.array, values, design.data, RATIONAL_ARRAYS, design.technology)
+
+    def rows(columns: Mapping[str, Rationals]) -> Iterator[dict[str, Any]]:
+        numbers = ([json_ratio(over, under) for over, under in column.entries(count)] for column in columns.values())
+        return (dict(zip(columns, row, strict=True)) for row in zip(*numbers, strict=True))
+
+    words = rows(tensor_words(design.array, costs))
+    meets_bounds = np.broadcast_to(costs.meets_bounds, (count,)).tolist()
+    for metrics, moved, meets in zip(rows(metric_values(costs)), words, meets_bounds, strict=True):
+        yield {
+            "dataflow": list(design.array.dataflow),
+            "permutation": design.array.permutation,
+            "edition": design.array.edition.value,
+            "metrics": {**metrics, "off_chip_words_by_array": moved},
+            "meets_bounds": meets,
+        }
+
+
+# -- written ---------------------------------------------------------------------------
+
+
+def points_text(points: Sequence[Point]) -> str:
+    """The table that `load_points` reads: one point a row, with every metric that the technology knows."""
+    known = points[0][0].vocabulary
+
+    def row(point: Point, found: Mapping[str, Any]) -> list[object]:
+        (design, configuration), metrics = point, found["metrics"]
+        tiling = design.tiling(configuration)
+        mappings = (design.nest.settings, tiling.array_part, tiling.latency_hiding)
+        return [
+            design.nest.name,
+            "",  # derived, not described
+            ",".join(found["dataflow"]),
+            found["permutation"],
+            found["edition"],
+            *(json.dumps(dict(mapping)) for mapping in mappings),
+            tiling.simd,
+            json.dumps(tiling.module_packs(design.array)),
+            *(metrics[name] for name in known),
+            found["meets_bounds"],
+        ]
+
+    header = ["app", "descriptor", "dataflow", "reuse", "edition", "sizes", "array_part", "latency_hiding", "simd", "pack"]
+    return csv_text([*header, *known, "meets_bounds"], map(row, points, evaluate_points(points)))

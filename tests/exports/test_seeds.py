@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ithaca.exports.seeds.diverse import diverse_configurations
-from ithaca.exports.seeds.for_csv import points_text, seed_points
 from ithaca.exports.seeds.for_odyssey import odyssey_ancestor, odyssey_parameters, odyssey_text, pack_names
 from ithaca.exports.seeds.for_opentuner import opentuner_files, opentuner_seeds
 from ithaca.exports.seeds.parameters import INFEASIBLE, parameter_space, penalised, score
@@ -26,8 +25,9 @@ from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective
-from ithaca.formulations.systolic.points import load_points
+from ithaca.formulations.systolic.points import load_points, points_text
 from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import InputError
@@ -307,10 +307,10 @@ def test_a_stopped_search_returns_what_it_has(seeds: Seeds) -> None:
 def test_csv_reads_back_as_points(seeds: Seeds, tmp_path: Path) -> None:
     problem = seeds.space.problem
     path = tmp_path / "seeds.csv"
-    path.write_text(points_text(seed_points(seeds), systolic(problem).data, systolic(problem).technology))
-    points = load_points(path, systolic(problem).nest)
-    assert [systolic(problem).configuration(p.tiling) for p in points] == list(seeds.configurations)
-    assert all(p.array == systolic(problem).array and p.nest == systolic(problem).nest for p in points)
+    design = systolic(problem)
+    path.write_text(points_text([(design, configuration) for configuration in seeds.configurations]))
+    points = load_points(path, design.nest, design.data)
+    assert points == tuple((replace(design, technology=DEFAULT_TECHNOLOGY), c) for c in seeds.configurations)
     header = path.read_text().splitlines()[0].split(",")
     golden = "app,descriptor,dataflow,reuse,edition,sizes,array_part,latency_hiding,simd,pack,latency,prologue,main,epilogue"
     assert header[:14] == golden.split(",")
@@ -367,9 +367,10 @@ def test_odyssey_names_are_those_of_the_published_descriptions() -> None:
             expected = {m: v["data_pack_factor_inter"] for m, v in described["memory"].items() if m != "PE"}
             assert {m.name: packs[g.name] for g in array.packed_groups for m in g.buffers} == expected, name
             tunable = [p["name"] for p in described["params"] if p["tunable"]]
-            tiling = solve_exact(replace(problem, nest=nest.with_sizes(dict.fromkeys(nest.loops, 2)))).tiling
-            assert tiling is not None
-            assert [n for n in odyssey_parameters(problem, tiling) if n in tunable] == tunable, name
+            small = problem.with_design(nest=nest.with_sizes(dict.fromkeys(nest.loops, 2)))
+            configuration = solve_exact(small).configuration
+            assert configuration is not None
+            assert [n for n in odyssey_parameters(small, configuration) if n in tunable] == tunable, name
             seen += 1
             break
         else:

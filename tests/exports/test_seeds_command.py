@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ithaca.exports.seeds.parameters import result_space
+from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.points import load_points
 from ithaca.results.files import load_result
 from ithaca.workloads.library import workload
@@ -55,8 +56,10 @@ def test_seeds_of_a_result_begin_with_its_configurations_and_evaluate_reads_them
     assert (status, errors) == (0, "")
     assert "9 seeds for csv" in output
     assert "and 5 of other designs" in output
-    points = load_points(tmp_path / "seeds.csv", workload("mm"))
-    assert [(p.array.name, p.tiling) for p in points[:6]] == [(s.design, s.tiling) for s in recorded]
+    points = load_points(tmp_path / "seeds.csv", workload("mm"), data_type("fp32"))
+    assert [(design.name, configuration) for design, configuration in points[:6]] == [
+        (s.design, s.configuration) for s in recorded
+    ]
     assert len(points) == 9
     status, output, _ = ithaca("evaluate", "mm", "--points", "seeds.csv", "--json")
     assert status == 0
@@ -68,7 +71,7 @@ def test_seeds_of_a_result_begin_with_its_configurations_and_evaluate_reads_them
     assert result_space("result.json").is_legal(recorded[0].configuration)
     # another design of the same result
     assert ithaca("seed", "result.json", "--for", "csv", "--dataflow", "j", "--count", "3", "-o", "j.csv")[0] == 0
-    assert {p.array.name for p in load_points(tmp_path / "j.csv", workload("mm"))} == {"[j] C"}
+    assert {design.name for design, _ in load_points(tmp_path / "j.csv", workload("mm"), data_type("fp32"))} == {"[j] C"}
 
 
 def test_the_same_seed_writes_the_same_file(ithaca: Ithaca, tmp_path: Path) -> None:

@@ -14,14 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.json_numbers import document_text, fraction, json_number, parse_json
-from ithaca.formulations.systolic import evaluation
+from ithaca.formulations.systolic import points as points_module
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.data_types import data_type
-from ithaca.formulations.systolic.evaluation import evaluate_points, evaluation_document, json_metrics
-from ithaca.formulations.systolic.metrics import METRICS
-from ithaca.formulations.systolic.points import MAX_BYTES, load_points
+from ithaca.formulations.systolic.metrics import METRICS, metric_values, tensor_words
+from ithaca.formulations.systolic.points import MAX_BYTES, evaluate_points, load_points
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
@@ -55,7 +53,7 @@ def csv_text(*rows: dict[str, str]) -> str:
 def refusal(path: Path, nest: LoopNest | None = None) -> str:
     """The error line of a file, without its path."""
     with pytest.raises(InputError) as caught:
-        load_points(path, nest or workload("mm"))
+        load_points(path, nest or workload("mm"), FP32)
     message = str(caught.value)
     assert message.isprintable()
     assert len(message) <= 700
@@ -69,7 +67,7 @@ def test_golden(app: str, name: str, reference: Path) -> None:
     path = reference / "golden" / f"{app}.csv"
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    evaluated = evaluate_points(load_points(path, workload(name)), FP32)
+    evaluated = evaluate_points(load_points(path, workload(name), FP32))
     assert len(evaluated) == len(rows) > 0
     for row, found in zip(rows, evaluated, strict=True):
         assert (found["dataflow"], found["permutation"]) == (row["dataflow"].split(","), row["reuse"])
@@ -93,15 +91,17 @@ def test_points_of_a_design_are_evaluated_together_and_stay_exact(tmp_path: Path
         rows.append({**ROW, **changes})
     path = tmp_path / "points.csv"
     path.write_text(csv_text(*rows))
-    points = load_points(path, workload("mm"))
+    points = load_points(path, workload("mm"), FP32)
     calls = []
-    monkeypatch.setattr(evaluation, "evaluate", lambda *args: calls.append(args[0]) or evaluate(*args))
-    found = evaluate_points(points, FP32)
+    monkeypatch.setattr(points_module, "evaluate", lambda *args: calls.append(args[0]) or evaluate(*args))
+    found = evaluate_points(points)
     assert len(calls) == 2
     for point, row in zip(points, found, strict=True):
-        costs = evaluate(point.array, point.quantities, FP32, FRACTION)
-        assert row["edition"] == point.array.edition.value
-        assert row["metrics"] == json_metrics(point.array, costs)
+        design, costs = point[0], point[0].costs(point[1])
+        assert row["edition"] == design.array.edition.value
+        words = {name: json_number(value) for name, value in tensor_words(design.array, costs).items()}
+        metrics = {name: json_number(value) for name, value in metric_values(costs).items()}
+        assert row["metrics"] == metrics | {"off_chip_words_by_array": words}
         assert row["meets_bounds"] is bool(costs.meets_bounds)
     assert max(row["metrics"]["edp"] for row in found) > 2**53
 
@@ -109,8 +109,7 @@ def test_points_of_a_design_are_evaluated_together_and_stay_exact(tmp_path: Path
 def test_published_design(tmp_path: Path) -> None:
     path = tmp_path / "points.csv"
     path.write_text(csv_text(ROW))
-    document = json.loads(document_text(evaluation_document(load_points(path, workload("mm")), FP32)))
-    assert document["schema"] == "ithaca/1"
+    document = json.loads(document_text({"points": evaluate_points(load_points(path, workload("mm"), FP32))}))
     (point,) = document["points"]
     assert point["metrics"]["latency"] == 644_713.5
     assert (point["metrics"]["dsp"], point["metrics"]["bram18k"]) == (8600, 3740)
@@ -123,11 +122,11 @@ def test_edition_is_optional_and_designs_are_shared(tmp_path: Path) -> None:
     row = {name: value for name, value in ROW.items() if name != "edition"}
     path = tmp_path / "points.csv"
     path.write_text("\ufeff" + csv_text(row, row, {**row, "dataflow": "j, i"}).replace("\n", "\r\n") + "\r\n", encoding="utf-8")
-    first, second, third = load_points(path, workload("mm", {"i": 7}))
-    assert first.array.edition is Edition.EXACT
-    assert first.array is second.array
+    first, second, third = load_points(path, workload("mm", {"i": 7}), FP32)
+    assert first[0].array.edition is Edition.EXACT
+    assert first[0].array is second[0].array
     assert first == second == third
-    assert first.nest.sizes == {"i": 1024, "j": 1024, "k": 1024}
+    assert first[0].nest.sizes == {"i": 1024, "j": 1024, "k": 1024}
 
 
 def test_values_are_taken_as_given(tmp_path: Path) -> None:
@@ -135,8 +134,8 @@ def test_values_are_taken_as_given(tmp_path: Path) -> None:
     odd = {**ROW, "simd": "3", "array_part": '{"i": 129, "j": 130, "k": 9}', "pack": ROW["pack"].replace("16", "7")}
     path = tmp_path / "points.csv"
     path.write_text(csv_text(odd))
-    (point,) = load_points(path, workload("mm"))
-    assert point.tiling.simd == 3
+    (point,) = load_points(path, workload("mm"), FP32)
+    assert point[1]["t2.k"] == 3
 
 
 #: column, value, and the words the error line must contain
@@ -249,11 +248,11 @@ def test_mutations_load_or_are_refused(tmp_path: Path, start: int, length: int, 
     path = tmp_path / "fuzz.csv"
     path.write_bytes((TEXT[:start] + inserted + TEXT[start + length :]).encode("utf-8", "surrogatepass"))
     try:
-        points = load_points(path, workload("mm"))
+        points = load_points(path, workload("mm"), FP32)
     except InputError as refused:
         message = str(refused)
     else:
-        message = document_text(evaluation_document(points, FP32)).replace("\n", "")
+        message = document_text({"points": evaluate_points(points)}).replace("\n", "")
     assert message.isprintable()
 
 

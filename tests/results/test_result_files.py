@@ -166,9 +166,9 @@ def test_an_infinite_gap_is_null() -> None:
 def test_points_of_results_and_tables(tmp_path: Path) -> None:
     path = write(tmp_path / "result.json", result_document(make_result()))
     first, second = load_any_points(path, workload("mm"), FP32)
-    assert first.array.dataflow == ("i", "j")
-    assert second.array.dataflow == ("i",)
-    assert first.nest == NEST
+    assert first[0].array.dataflow == ("i", "j")
+    assert second[0].array.dataflow == ("i",)
+    assert first[0].nest == NEST
     with pytest.raises(InputError, match=r"workload.name is 'mm'; allowed: conv2d"):
         load_any_points(path, workload("conv2d"), FP32)
     with pytest.raises(InputError, match=r"workload.dtype is 'fp32'; allowed: int8"):
