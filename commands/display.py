@@ -47,17 +47,7 @@ def console() -> Console:
 
 
 def table(rows: Sequence[Sequence[tuple[str, str]]], left: Collection[str], title: str | None = None) -> Table:
-    """A table from its rows: heading and cell of every column, taken as they are; long texts take several lines.
-
-    Parameters
-    ----------
-    rows : sequence of sequence of (str, str)
-        At least one.
-    left : collection of str
-        Headings of what is no number.
-    title : str, optional
-        What it is.
-    """
+    """A table from its rows: heading and cell of every column, taken as they are; long texts take several lines."""
     made = Table(title=title, title_justify="left")
     for heading, _ in rows[0]:
         wrapped = heading in WRAPPED

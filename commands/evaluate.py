@@ -44,10 +44,7 @@ def evaluate(
 def load_any_points(path: Path, nest: LoopNest, data: DataType) -> tuple[Point, ...]:
     """Read the points of a CSV file, or of a result file (one that ends in .json), which states its data type.
 
-    Raises
-    ------
-    InputError
-        If the file is malformed, belongs to another workload or data type, or has no points.
+    Raises `InputError` if the file is malformed, belongs to another workload or data type, or has no points.
     """
     if path.suffix.lower() != ".json":
         return load_points(path, nest, data)

@@ -78,10 +78,7 @@ def experiment(
 def plan(name: str, how: Run, folder: Path) -> tuple[Experiment, ...]:
     """Find the experiments, and refuse what could not be written.
 
-    Raises
-    ------
-    InputError
-        If there is no such experiment, the seconds of a run say nothing to it, or the folder cannot be written.
+    Raises `InputError` if there is no such experiment, the seconds of a run say nothing to it, or the folder cannot be written.
     """
     names = NAMES if name == ALL else (name,)
     found = tuple(find_experiment(each) for each in names)
@@ -97,10 +94,7 @@ def plan(name: str, how: Run, folder: Path) -> tuple[Experiment, ...]:
 def run(experiments: Sequence[Experiment], how: Run, folder: Path) -> None:
     """Run experiments; each one's files are written once all of it is computed.
 
-    Raises
-    ------
-    KeyboardInterrupt
-        If it was interrupted: the files of finished experiments are whole, of the others there are none.
+    Raises `KeyboardInterrupt` if it was interrupted: the files of finished experiments are whole, of the others there are none.
     """
     for experiment in experiments:
         print_outcome(experiment, how, _run_one(experiment, how, folder))

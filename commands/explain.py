@@ -62,21 +62,9 @@ def parse_changes(time_limit: str | None, given: Given, *, quick: bool) -> Solve
 
 
 def explain_result(path: Path, design: str | None, options: SolveOptions | None) -> tuple[Result, Explanation]:
-    """Explain the best configuration of a result.
+    """Explain a configuration of a result, the best unless a design is named; without options, not what to change first.
 
-    Parameters
-    ----------
-    path : Path
-        A result as written by ``solve -o``.
-    design : str or None
-        The design to explain, such as ``i,j C``; the best by default.
-    options : SolveOptions or None
-        How far to search for what to change first, all together; None leaves that out.
-
-    Raises
-    ------
-    InputError
-        If the file is no result, or does not have the design.
+    Raises `InputError` if the file is no result, or does not have the design.
     """
     result = load_result(path)
     try:

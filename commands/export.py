@@ -48,21 +48,7 @@ def export(
 def export_result(file: Path, target: str, folder: Path, *, nearest: bool) -> str:
     """Export the best configuration of a result; returns one line on what was written.
 
-    Parameters
-    ----------
-    file : Path
-        A result as written by ``solve -o``.
-    target : str
-        One of `TARGETS`.
-    folder : Path
-        Where to write.
-    nearest : bool
-        Whether to look for the best configuration that the target can take if this one is not.
-
-    Raises
-    ------
-    InputError
-        If the target cannot take the configuration (and ``nearest`` is not asked for).
+    Raises `InputError` if the target cannot take the configuration (and ``nearest`` is not asked for).
     """
     if target not in TARGETS:
         raise InputError(f"--to is '{target}'; allowed: {', '.join(TARGETS)}")

@@ -117,10 +117,7 @@ def print_schema(document: Annotated[str, typer.Argument(metavar="[result|networ
 def schema(kind: str) -> dict[str, Any]:
     """The JSON schema of a kind of document (of systolic arrays, where it is a result).
 
-    Raises
-    ------
-    InputError
-        If there is no such kind.
+    Raises `InputError` if there is no such kind.
     """
     from ithaca.formulations.families import FAMILIES
     from ithaca.results.schema import result_model

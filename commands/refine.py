@@ -50,26 +50,9 @@ def refine(
 def refine_result(path: Path, options: SolveOptions, samples: int, threads: int = 1) -> Result:
     """Evolve every design of a result from the configuration it has, if any.
 
-    Designs that the file calls optimal or infeasible are left alone; lower bounds that it states are kept where they
-    are better than those of geometric programs. ``ithaca verify`` checks what a file claims.
-
-    Parameters
-    ----------
-    path : Path
-        A result as written by ``solve -o``.
-    options : SolveOptions
-        How far: the time limit is for all designs together.
-    samples : int
-        How many configurations to evaluate at most, for each design.
-    threads : int
-        How many designs at a time.
-
-    Raises
-    ------
-    InputError
-        If the file is no result.
-    DisagreementError
-        If evolution finds what the file claims to be impossible.
+    Designs that the file calls optimal or infeasible are left alone; lower bounds that it states are kept where they are better
+    than those of geometric programs. ``ithaca verify`` checks what a file claims. The time limit is for all designs together. Raises
+    `InputError` if the file is no result, `DisagreementError` if evolution finds what the file claims to be impossible.
     """
     loaded = load_result(path)
     found = dict(enumerate(loaded.designs))  # what is not reached stays as it is

@@ -103,23 +103,14 @@ class ProblemOptions:
         objective: str = OBJECTIVE,
         descriptor: Path | None = None,
     ) -> Request:
-        """What is asked of a workload.
-
-        Raises
-        ------
-        InputError
-            If something does not fit.
-        """
+        """What is asked of a workload. Raises `InputError` if something does not fit."""
         return Request(find_workload(workload, parse_sizes(sizes or [])), **self.read(objective), descriptor=descriptor)
 
 
 def requested_designs(request: Request) -> tuple[SystolicArray, ...]:
     """The designs to solve.
 
-    Raises
-    ------
-    InputError
-        If none is left, or the descriptor and the other options contradict each other.
+    Raises `InputError` if none is left, or the descriptor and the other options contradict each other.
     """
     if request.descriptor is not None:
         return (_described_design(request),)

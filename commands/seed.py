@@ -110,10 +110,7 @@ def is_result(source: str) -> bool:
 def origin_of_result(path: Path, dataflow: tuple[str, ...] | None, permutation: str | None) -> Origin:
     """The best configuration of a result, among the designs asked for.
 
-    Raises
-    ------
-    InputError
-        If the file is no result, or holds no such configuration.
+    Raises `InputError` if the file is no result, or holds no such configuration.
     """
     result = load_result(path)
     found = [s for s in result.solutions if s.configuration is not None]
@@ -136,10 +133,7 @@ def origin_of_result(path: Path, dataflow: tuple[str, ...] | None, permutation: 
 def write_seeds(origin: Origin, tool: str, count: int, seed: int, output: Path) -> str:
     """Grow seeds and write them; returns one line on what was written.
 
-    Raises
-    ------
-    InputError
-        If the output cannot be written.
+    Raises `InputError` if the output cannot be written.
     """
     with Interrupt() as interrupt:
         stop = SolveOptions(stop=interrupt)

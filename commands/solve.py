@@ -84,25 +84,9 @@ def run(
 ) -> Result:
     """Solve every requested design; Ctrl-C ends with what is known.
 
-    Parameters
-    ----------
-    request : Request
-        What to solve.
-    options : SolveOptions
-        How far.
-    threads : int
-        How many designs at a time.
-    start : mapping
-        Known tilings by dataflow and permutation, ``(*dataflow, permutation)``.
-    method : Method
-        The engine.
-    prove_again_with : Method or None
-        A second engine that is asked for the same proofs.
+    ``start`` has known configurations by dataflow and permutation, ``(*dataflow, permutation)``.
 
-    Raises
-    ------
-    DisagreementError
-        If the two engines contradict each other.
+    Raises `DisagreementError` if the two engines contradict each other.
     """
     asked = problems(request)
     starts = [start.get((*systolic(p).array.dataflow, systolic(p).array.permutation)) for p in asked]
@@ -132,12 +116,8 @@ def explain_failure(result: Result) -> str:
 def known_configurations(path: Path, nest: LoopNest) -> dict[tuple[str, ...], Configuration]:
     """Configurations of a result by dataflow and permutation, ``(*dataflow, permutation)``.
 
-    Sizes, limits and data type may differ: a configuration that does not fit is not taken.
-
-    Raises
-    ------
-    InputError
-        If the result is of another workload, or holds no configuration.
+    Sizes, limits and data type may differ: a configuration that does not fit is not taken. Raises `InputError` if the result is
+    of another workload, or holds no configuration.
     """
     result = load_result(path)
     workload = systolic(result.problem).nest.name

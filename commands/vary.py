@@ -45,24 +45,10 @@ class Variation:
 def parse_variations(texts: Sequence[str], request: Request, given: Collection[str]) -> tuple[Variation, ...]:
     """Read all ``--vary`` options.
 
-    A name is a loop (``i=256,512``), a metric to limit (``dsp=2000,4000``), or one of `OPTIONS`.
-    ``size.i`` and ``limit.dsp`` say which; ``limit.`` takes any expression. Values are separated by
-    commas outside parentheses, dataflows, which contain commas, by colons (``dataflow=i,j:i,k``).
-
-    Parameters
-    ----------
-    texts : sequence of str
-        The options as written.
-    request : Request
-        What is fixed.
-    given : collection of str
-        Loops, limits and options that other options fix.
-
-    Raises
-    ------
-    InputError
-        If a name or value does not fit, an axis or value is repeated, is fixed by another option
-        too, or the grid is too large.
+    A name is a loop (``i=256,512``), a metric to limit (``dsp=2000,4000``), or one of `OPTIONS`. ``size.i`` and ``limit.dsp``
+    say which; ``limit.`` takes any expression. Values are separated by commas outside parentheses, dataflows, which contain
+    commas, by colons (``dataflow=i,j:i,k``). Raises `InputError` if a name or value does not fit, an axis or value is repeated,
+    is fixed by another option too, or the grid is too large.
     """
     found = []
     for text in texts:

@@ -34,22 +34,10 @@ def verify(
 def verify_result(path: Path, options: SolveOptions) -> bool:
     """Check every design of a result; whether all that it claims was confirmed.
 
-    Loading re-derives the designs and re-evaluates every metric by the Fraction reference. What is claimed to be optimal
-    or infeasible is then proven again by another engine than the recorded one, bounds and shortfalls by a further search.
-
-    Parameters
-    ----------
-    path : Path
-        A result as written by ``solve -o``.
-    options : SolveOptions
-        How far to search, for each design.
-
-    Raises
-    ------
-    InputError
-        If the file claims what is false, and no engine says so.
-    DisagreementError
-        If engines contradict each other.
+    Loading re-derives the designs and re-evaluates every metric by the Fraction reference. What is claimed to be optimal or
+    infeasible is then proven again by another engine than the recorded one, bounds and shortfalls by a further search. Raises
+    `InputError` if the file claims what is false, and no engine says so, `DisagreementError` if engines contradict
+    each other.
     """
     result = load_result(path)
     confirmed = True

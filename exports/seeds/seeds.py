@@ -34,10 +34,7 @@ def json_list(items: Iterable[Any]) -> str:
 def peer(module: str) -> Any:
     """Import a module of another search tool, only where it is really called.
 
-    Raises
-    ------
-    InputError
-        If the tool is not installed.
+    Raises `InputError` if the tool is not installed.
     """
     tool = module.partition(".")[0]
     try:

@@ -44,13 +44,7 @@ class NestDocument(Document):
     kernel: KernelDocument | None = None
 
     def nest(self) -> LoopNest:
-        """The nest these fields describe.
-
-        Raises
-        ------
-        InputError
-            If there is no such nest.
-        """
+        """The nest these fields describe. Raises `InputError` if there is no such nest."""
         kernel = None if self.kernel is None else self.kernel.model_dump()
         return documented_workload(self.name, self.sizes, self.parameters, kernel)
 
