@@ -51,8 +51,8 @@ def refine_result(path: Path, options: SolveOptions, samples: int, threads: int 
     """Evolve every design of a result from the configuration it has, if any.
 
     Designs that the file calls optimal or infeasible are left alone; lower bounds that it states are kept where they are better
-    than those of geometric programs. ``ithaca verify`` checks what a file claims. The time limit is for all designs together. Raises
-    `InputError` if the file is no result, `DisagreementError` if evolution finds what the file claims to be impossible.
+    than those of geometric programs. ``ithaca verify`` checks what a file claims. The time limit is for all designs together.
+    Raises `InputError` if the file is no result, `DisagreementError` if evolution finds what the file claims to be impossible.
     """
     loaded = load_result(path)
     found = dict(enumerate(loaded.designs))  # what is not reached stays as it is
