@@ -17,7 +17,6 @@ from ithaca.workloads.messages import refuse as refuse
 from ithaca.workloads.reading import MAX_DIGITS as MAX_DIGITS
 from ithaca.workloads.reading import parse_json as parse_json
 from ithaca.workloads.reading import read_text as read_text
-from ithaca.workloads.reading import refuse_invalid as refuse_invalid
 
 #: Version of all documents Ithaca reads and writes.
 SCHEMA = "ithaca/1"

@@ -6,12 +6,13 @@ from collections.abc import Collection
 from fractions import Fraction
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
 from pydantic.json_schema import GenerateJsonSchema
 
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.json_numbers import fraction, json_number
 from ithaca.formulations.problem import Limit, Objective
+from ithaca.workloads.documents import Document as InputDocument
 from ithaca.workloads.errors import InputError
 
 
@@ -52,10 +53,8 @@ class _WithNumbers(GenerateJsonSchema):
         return dft.written() if isinstance(dft, Document) else super().encode_default(dft)
 
 
-class Document(BaseModel):
-    """Unknown fields are refused, and no value is converted to another type."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+class Document(InputDocument):
+    """A document that Ithaca writes, too."""
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:

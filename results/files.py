@@ -14,8 +14,6 @@ from math import isclose
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
 from ithaca.formulations.algebra.parsing import quoted
@@ -30,7 +28,6 @@ from ithaca.formulations.json_numbers import (
     parse_json,
     read_text,
     refuse,
-    refuse_invalid,
 )
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.schema import number, read_objective
@@ -40,6 +37,7 @@ from ithaca.results.result import Result
 from ithaca.results.schema import head_fields, result_model, solution_fields
 from ithaca.results.shortfall import Shortfall
 from ithaca.results.solution import Solution
+from ithaca.workloads.documents import validated
 from ithaca.workloads.errors import InputError
 
 #: Largest result file (bytes); one with 30 designs has about 50 kB.
@@ -82,10 +80,7 @@ def load_result(path: Path, families: Families = FAMILIES) -> Result:
     if not isinstance(name, str) or name not in families:
         raise refuse(path, f"family is {quoted(name)}; allowed: {', '.join(families)}")
     model = result_model(families[name])
-    try:
-        read = model.model_validate(document)
-    except ValidationError as error:
-        raise refuse_invalid(path, error, model) from None
+    read = validated(model, document, path)
     try:
         return _Reader(families[name], read).result()
     except InputError as error:

@@ -15,10 +15,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PlainSerializer, PlainValidator, ValidationError
+from pydantic import Field, PlainSerializer, PlainValidator
 
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.json_numbers import SCHEMA, document_text, parse_json, read_text, refuse_invalid
+from ithaca.formulations.json_numbers import SCHEMA, document_text, parse_json, read_text
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import Document
 from ithaca.results.certificate import Certificate, Status, Termination, relative_gap
@@ -28,6 +28,7 @@ from ithaca.results.solution import Solution
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.fingerprint import fingerprint
+from ithaca.workloads.documents import validated
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.writing import write_text_atomically
 
@@ -90,9 +91,7 @@ class Store:
         if not path.exists():
             return None
         try:
-            return _stored_answer(_Document.model_validate(parse_json(read_text(path, MAX_BYTES), path)), path.stem, problems)
-        except ValidationError as error:
-            reason: object = refuse_invalid(path, error, _Document)
+            return _stored_answer(validated(_Document, parse_json(read_text(path, MAX_BYTES), path), path), path.stem, problems)
         except InputError as error:
             reason = error if str(path) in str(error) else f"{path}: {error}"
         self._note(f"ignored a kept result, solving again: {reason}")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted
-from ithaca.workloads.reading import packaged_names, packaged_text, parse_json, read_text, refuse_invalid
+from ithaca.workloads.messages import quoted, refuse
+from ithaca.workloads.reading import location, packaged_names, packaged_text, parse_json, read_text
 from ithaca.workloads.yaml_documents import parse_yaml
 
-_Model = TypeVar("_Model", bound="Document")
+_Model = TypeVar("_Model", bound=BaseModel)
 
 
 class Document(BaseModel):
@@ -29,7 +30,35 @@ def validated(model: type[_Model], document: Any, where: object, context: Any = 
     try:
         return model.model_validate(document, context=context)
     except ValidationError as error:
-        raise refuse_invalid(where, error, model) from None
+        raise _refusal(where, error, model) from None
+
+
+def _refusal(where: object, error: ValidationError, model: type[BaseModel]) -> InputError:
+    """The first complaint of pydantic; the model is asked for its fields where one is unknown."""
+    first = error.errors(include_url=False)[0]
+    at = location(first["loc"])
+    if first["type"] == "missing":
+        return refuse(where, f"{at} is missing; allowed: {', '.join(_fields(model, first['loc']))}")
+    if first["type"] == "extra_forbidden":
+        return refuse(where, f"{at} is unknown; allowed: {', '.join(_fields(model, first['loc']))}")
+    if isinstance(reason := first.get("ctx", {}).get("error"), InputError):  # of a validator that says it all
+        return refuse(f"{where}: {at}", reason)
+    if first["type"] in ("model_type", "model_attributes_type", "dict_type"):
+        return refuse(where, f"{at} is {quoted(first['input'])}; allowed: a mapping of names to values")
+    allowed = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    return refuse(where, f"{at} is {quoted(first['input'])}; allowed: {allowed}")
+
+
+def _fields(model: type[BaseModel], parts: Sequence[str | int]) -> list[str]:
+    """Names of the fields that are allowed where ``parts`` points."""
+    for part in parts[:-1]:
+        if isinstance(part, int):
+            continue
+        kind: Any = model.model_fields[part].annotation
+        while not hasattr(kind, "model_fields"):  # unwrap `X | None` and `list[X]`
+            kind = get_args(kind)[0]
+        model = kind
+    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def find_document(

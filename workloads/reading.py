@@ -1,7 +1,4 @@
-"""Read documents that somebody else wrote: under limits, and refused with one line.
-
-Nothing here imports pydantic or yaml, so that every module may use it.
-"""
+"""Read text and JSON that somebody else wrote: under limits, and refused with one line."""
 
 from __future__ import annotations
 
@@ -13,13 +10,9 @@ from functools import cache
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any
 
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel, ValidationError
 
 #: Longest integer in a document: every number fits a double, and none takes long to print.
 MAX_DIGITS = 300
@@ -112,25 +105,6 @@ def parse_json(text: str, where: object) -> Any:
         raise refuse(where, "nested too deeply; allowed: a JSON document as Ithaca writes it") from None
 
 
-def refuse_invalid(where: object, error: ValidationError, model: type[BaseModel]) -> InputError:
-    """The first complaint of pydantic about a document, as one line of ours that starts with ``where``.
-
-    The model that was validated is asked for its fields where one is unknown.
-    """
-    first = error.errors(include_url=False)[0]
-    at = location(first["loc"])
-    if first["type"] == "missing":
-        return refuse(where, f"{at} is missing; allowed: {', '.join(_fields(model, first['loc']))}")
-    if first["type"] == "extra_forbidden":
-        return refuse(where, f"{at} is unknown; allowed: {', '.join(_fields(model, first['loc']))}")
-    if isinstance(reason := first.get("ctx", {}).get("error"), InputError):  # of a validator that says it all
-        return refuse(f"{where}: {at}", reason)
-    if first["type"] in ("model_type", "model_attributes_type", "dict_type"):
-        return refuse(where, f"{at} is {quoted(first['input'])}; allowed: a mapping of names to values")
-    allowed = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    return refuse(where, f"{at} is {quoted(first['input'])}; allowed: {allowed}")
-
-
 def location(parts: Sequence[str | int]) -> str:
     """A path inside a document, such as ``designs[2].tiling.simd``."""
     text = ""
@@ -140,15 +114,3 @@ def location(parts: Sequence[str | int]) -> str:
         else:
             text += f".{part if part.isidentifier() and len(part) <= 40 else quoted(part)}"
     return text.removeprefix(".") or "the document"
-
-
-def _fields(model: type[BaseModel], parts: Sequence[str | int]) -> list[str]:
-    """Names of the fields that are allowed where ``parts`` points."""
-    for part in parts[:-1]:
-        if isinstance(part, int):
-            continue
-        kind: Any = model.model_fields[part].annotation
-        while not hasattr(kind, "model_fields"):  # unwrap `X | None` and `list[X]`
-            kind = get_args(kind)[0]
-        model = kind
-    return [field.alias or name for name, field in model.model_fields.items()]

@@ -15,9 +15,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from ithaca.formulations.json_numbers import SCHEMA, json_number, parse_json, read_text, refuse, refuse_invalid
+from ithaca.formulations.json_numbers import SCHEMA, json_number, parse_json, read_text, refuse
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import Document, Number, PlatformDocument, Text, read_objective
@@ -44,6 +44,7 @@ from ithaca.results.solution import Solution, make_solution
 from ithaca.studies.network.request import NetworkRequest
 from ithaca.studies.network.result import ArrayResult, Failure, LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.studies.shared.plans import Minimise
+from ithaca.workloads.documents import validated
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload_document
 from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind
@@ -282,10 +283,7 @@ def load_network_result(path: Path) -> NetworkResult:
         If it is no such file, or it is not what the model computes.
     """
     document = parse_json(read_text(path, MAX_BYTES), path)
-    try:
-        read = NetworkResultDocument.model_validate(document)
-    except ValidationError as error:
-        raise refuse_invalid(path, error, NetworkResultDocument) from None
+    read = validated(NetworkResultDocument, document, path)
     try:
         result = _read_result(read)
         _check_same(document, network_document(result), "")
