@@ -74,15 +74,7 @@ class Expression:
 
     def evaluate(self, values: Mapping[str, Any], numbers: NumberSystem) -> Any:
         """Value of the expression in a number system, given a number of it per symbol; `KeyError` if one is missing."""
-        memo: dict[int, Any] = {}
-
-        def value(node: Expression) -> Any:
-            key = id(node)
-            if key not in memo:
-                memo[key] = node._value(value, values, numbers)
-            return memo[key]
-
-        return value(self)
+        return _Evaluation(values, numbers)(self)
 
     def substitute(self, values: Mapping[str, Operand]) -> Expression:
         """Replace symbols by expressions or numbers."""
@@ -94,6 +86,23 @@ class Expression:
 
     def _value(self, value: Callable[[Expression], Any], values: Mapping[str, Any], numbers: NumberSystem) -> Any:
         raise NotImplementedError
+
+
+class _Evaluation:
+    """Values of expressions, each computed once.
+
+    No closure: one that calls itself is a cycle, which would keep all arrays until Python looks for cycles.
+    """
+
+    def __init__(self, values: Mapping[str, Any], numbers: NumberSystem) -> None:
+        self._values, self._numbers = values, numbers
+        self._known: dict[int, Any] = {}
+
+    def __call__(self, node: Expression) -> Any:
+        key = id(node)
+        if key not in self._known:
+            self._known[key] = node._value(self, self._values, self._numbers)
+        return self._known[key]
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,14 +95,18 @@ class Columns:
 
         None where that takes too long to find out.
         """
-        low, high = [], []
+        low, high = sum(c.low for c in self.columns), sum(c.high for c in self.columns)
+        costs = np.empty((low + high, values.shape[1]))  # in place: a copy of large tables more is felt
+        lows, highs = iter(costs[:low]), iter(costs[low:])
         for column, own, exact in zip(self.columns, values, self._always, strict=True):
             order = own if exact else self._order(column.expression, rows, own)
             if order is None:
                 return None
-            low += [order] if column.low else []
-            high += [-order] if column.high else []
-        return np.array([*low, *high]).reshape(-1, values.shape[1])
+            if column.low:
+                next(lows)[:] = order
+            if column.high:
+                np.negative(order, out=next(highs))
+        return costs
 
     def _values(self, expression: Expression, rows: Rows, count: int, exact: bool) -> Floats:
         rounds = not exact and (subtracts(expression) or any(isinstance(node, CeilingDivision) for node in walk(expression)))

@@ -19,7 +19,7 @@ Part = tuple[Rows, NDArray[np.float64]]
 #: Rows whose columns are evaluated at once, and rows gathered before those dominated among them are dropped:
 #: what a table takes beyond the rows that stay is bounded by these, whatever the extent.
 PIECE_ROWS = 1 << 17
-GATHERED_ROWS = 1 << 20
+GATHERED_ROWS = 1 << 19
 
 
 @dataclass(frozen=True)
@@ -85,18 +85,15 @@ def build_table(
             checkpoint()
             kept.append(_evaluate(prepared, rows, axis, prune))
             if prune and sum(_count(part) for part in kept) > settled + GATHERED_ROWS:
-                kept = [_prune(prepared, *_joined(kept), axis)]
+                kept = [_prune(prepared, kept, axis)]
                 settled = _count(kept[0])
-    rows, values = _joined(kept)
-    table = Table(axis, tuple(columns), rows, values)
-    return without_dominated(table) if prune else table
+    rows, values = _prune(prepared, kept, axis) if prune else _joined(kept)
+    return Table(axis, tuple(columns), rows, values)
 
 
 def without_dominated(table: Table) -> Table:
     """The table without rows that another row makes superfluous."""
-    if not table.count:
-        return table
-    rows, values = _prune(Columns(table.columns, table.axis), dict(table.rows), table.values, table.axis)
+    rows, values = _prune(Columns(table.columns, table.axis), [(dict(table.rows), table.values)], table.axis)
     return Table(table.axis, table.columns, rows, values)
 
 
@@ -124,34 +121,49 @@ def _count(part: Part) -> int:
 def _evaluate(columns: Columns, rows: Rows, axis: Axis, prune: bool) -> Part:
     count = next(iter(rows.values())).size
     values = columns.values(rows, count)
-    costs = columns.costs(rows, values) if prune and axis.runs and count else None
-    if costs is not None:
-        return _keep(rows, values, dominance.run_heads(costs, [rows[name] for name in axis.runs[0]]))
-    return rows, values
+    if not (prune and axis.runs and count):
+        return rows, values
+    keep = _undominated(columns, rows, values, axis.runs[0])
+    return (rows, values) if keep is None else _keep(rows, values, keep)
 
 
-def _prune(columns: Columns, rows: Rows, values: NDArray[np.float64], axis: Axis) -> Part:
-    """The rows without those that others dominate; all of them where the exact order of a column is not known."""
+def _prune(columns: Columns, parts: list[Part], axis: Axis) -> Part:
+    """The rows without those that others dominate; all of them where the exact order of a column is not known.
+
+    Empties the list: large tables are not held twice.
+    """
+    rows, values = _joined(parts)
+    if not values.shape[1]:
+        return rows, values
     if not columns.columns:
         return _select(rows, np.arange(1)), values[:, :1]
     for largest_first in (False, True):
-        costs = columns.costs(rows, values)
-        if costs is None:
+        keep = _undominated(columns, rows, values)
+        if keep is None:
             return rows, values
-        rows, values = _keep(rows, values, dominance.duplicates(costs))
+        rows, values = _keep(rows, values, keep)
         for run in axis.runs[1:]:
-            keys = [rows[name] for name in run]
             first = rows[axis.quantities[0].name]
-            order = np.lexsort((-first if largest_first else first, *reversed(keys)))
-            rows, values = _select(rows, order), values[:, order]
-            costs = columns.costs(rows, values)
-            if costs is None:
+            order = np.lexsort((-first if largest_first else first, *(rows[name] for name in reversed(run))))
+            rows, values = _keep(rows, values, order)
+            keep = _undominated(columns, rows, values, run)
+            if keep is None:
                 return rows, values
-            rows, values = _keep(rows, values, dominance.run_heads(costs, [key[order] for key in keys]))
+            rows, values = _keep(rows, values, keep)
     return rows, values
 
 
-def _keep(rows: Rows, values: NDArray[np.float64], keep: NDArray[np.bool_]) -> tuple[Rows, NDArray[np.float64]]:
+def _undominated(
+    columns: Columns, rows: Rows, values: NDArray[np.float64], run: tuple[str, ...] | None = None
+) -> NDArray[np.bool_] | None:
+    """Which rows neither the first of their run dominates (without runs: an equal one); None if that is not known."""
+    costs = columns.costs(rows, values)
+    if costs is None:
+        return None
+    return dominance.duplicates(costs) if run is None else dominance.run_heads(costs, [rows[name] for name in run])
+
+
+def _keep(rows: Rows, values: NDArray[np.float64], keep: NDArray[np.bool_] | NDArray[np.int64]) -> Part:
     return _select(rows, keep), values[:, keep]
 
 
