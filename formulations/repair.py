@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -70,7 +69,7 @@ class Repair:
             legal &= fits
         for name, links in self._across.items():
             home = self.space.axis_of[name]
-            options = _options(home, name)
+            options = home.options(name)
             tried = {**values, name: options[:, None]}
             chosen, some = _pick(options, _all(home.legal(tried), links, tried, count), asked[name])
             values[name] = np.where(some, chosen, values[name])
@@ -104,7 +103,7 @@ class _AxisRepair:
         first = len(names)
         while first and _stands_alone(axis, names[first - 1]) and not _linked(axis, names[first - 1], names[first:]):
             first -= 1
-        self._ports = {name: _options(axis, name) for name in names[first:]}
+        self._ports = {name: axis.options(name) for name in names[first:]}
         self._core = _without(axis, self._ports.keys())
         free = [quantity.name for quantity in self._core.free]
         self._keys = [*names[:first], *(name for name in free if name not in names)]
@@ -142,7 +141,7 @@ class _AxisRepair:
             most = np.maximum(quantity.most(_followed(self._core, found)), quantity.low)
             value = np.clip(wanted[quantity.name], quantity.low, most)
             if quantity.kind is Kind.POWER_OF_TWO:
-                options = _options(self._core, quantity.name)
+                options = self._core.options(quantity.name)
                 value = options[np.maximum(np.searchsorted(options, value, side="right") - 1, 0)]
             found[quantity.name] = value
         return {name: np.array(_column(values, count)) for name, values in self._core.completed(found).items()}
@@ -242,11 +241,6 @@ def _quantity(axis: Axis, name: str) -> Quantity:
     return next(quantity for quantity in axis.quantities if quantity.name == name)
 
 
-def _options(axis: Axis, name: str) -> Values:
-    """All values that a quantity of an axis may take, ascending."""
-    return replace(_quantity(axis, name), high=axis.ranges[name][1]).options()
-
-
 def _stands_alone(axis: Axis, name: str) -> bool:
     """Whether a quantity may be chosen, nothing follows from it, no range depends on it, and it has few values."""
     quantity = _quantity(axis, name)
@@ -288,7 +282,7 @@ def _size(axis: Axis) -> float:
     count: Any = 1.0
     for quantity in axis.free:
         if not values:
-            values[quantity.name] = _options(axis, quantity.name)
+            values[quantity.name] = axis.options(quantity.name)
             count = np.ones(values[quantity.name].size)
             continue
         most = np.maximum(quantity.most(_followed(axis, values)), quantity.low)

@@ -86,14 +86,6 @@ class Quantity:
         """Its largest value, given those before it."""
         return self.high.evaluate(values, NUMPY) if isinstance(self.high, Expression) else self.high
 
-    def options(self) -> Values:
-        """All its values, ascending; for ranges that depend on nothing."""
-        assert not isinstance(self.high, Expression)
-        if self.kind is Kind.INTEGER:
-            return np.arange(self.low, self.high + 1, dtype=np.int64)
-        powers = 2 ** np.arange(max(int(self.high), 0).bit_length(), dtype=np.int64)
-        return powers[powers >= self.low]
-
     def allows(self, values: Mapping[str, Any]) -> Any:
         """Whether values of the quantity, among those of the others, are in its range and of its kind."""
         value = values[self.name]
@@ -188,7 +180,7 @@ class Axis:
     def powers(self) -> Mapping[str, int]:
         """The largest value of every quantity that is a power of two."""
         powers = (quantity for quantity in self.quantities if quantity.kind is Kind.POWER_OF_TWO)
-        return {quantity.name: int(quantity.options().max(initial=1)) for quantity in powers}
+        return {quantity.name: int(self.options(quantity.name).max(initial=1)) for quantity in powers}
 
     @cached_property
     def ranges(self) -> Mapping[str, tuple[int, int]]:
@@ -201,6 +193,14 @@ class Axis:
                 high = int(as_interval(high.evaluate(spans, INTERVAL)).high)
             found[quantity.name] = quantity.low, high
         return found
+
+    def options(self, name: str) -> Values:
+        """All values that a quantity may take, ascending, whatever the others are."""
+        low, high = self.ranges[name]
+        if next(quantity for quantity in self.quantities if quantity.name == name).kind is Kind.INTEGER:
+            return np.arange(low, high + 1, dtype=np.int64)
+        powers = 2 ** np.arange(max(high, 0).bit_length(), dtype=np.int64)
+        return powers[powers >= low]
 
     # -- rows --------------------------------------------------------------------------
 
@@ -229,14 +229,14 @@ class Axis:
         known = set(rows) | {name}
         links = [link for link in self.links if name in link.symbols and link.symbols <= known]
         if not rows:
-            values = quantity.options() if defined is None else _column(defined, {}, 1)
+            values = self.options(name) if defined is None else _column(defined, {}, 1)
             yield self._filtered({name: values}, quantity, links)
             return
         count = next(iter(rows.values())).size
         if defined is not None and defined.symbols <= set(rows):
             yield self._filtered({**rows, name: _column(defined, rows, count)}, quantity, links)
         elif quantity.kind is Kind.POWER_OF_TWO:
-            parts = [self._filtered({**rows, name: np.full(count, v)}, quantity, links) for v in quantity.options()]
+            parts = [self._filtered({**rows, name: np.full(count, v)}, quantity, links) for v in self.options(name)]
             yield {n: np.concatenate([part[n] for part in parts]) for n in (*rows, name)}
         else:
             yield from self._repeated(rows, quantity, links, count)

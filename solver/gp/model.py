@@ -242,7 +242,7 @@ def enumerated_cells(space: Space) -> tuple[Mapping[str, int], ...]:
     named = {name for rule in rules(space) for name in rule.symbols - {max(rule.symbols, key=order.index, default="")}}
     cells: list[dict[str, int]] = [{}]
     for name in space.powers:
-        options = [v for v in space.quantities[name].options().tolist() if v in spans[name]]
+        options = [v for v in space.axis_of[name].options(name).tolist() if v in spans[name]]
         if name in named and name not in defined and len(cells) * len(options) <= MOST_CELLS:
             cells = [{**cell, name: value} for cell in cells for value in options]
     return tuple(cells)

@@ -6,12 +6,15 @@ every product by axis. Local search needs values only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.space import Link, Relation, Space
 from ithaca.solver.tables.program import Program
 from ithaca.solver.tables.table import Table
 
@@ -21,52 +24,63 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Configurations:
-    """Objective and limits of configurations given as rows of the tables.
+    """Objective and excess of configurations given as rows of the tables.
+
+    The excess is by how much they exceed limits and break rules across axes, relative to these, in all; 0 where all hold. What
+    such rules define is computed, whatever row of its own axis is given.
 
     Attributes
     ----------
     program : Program
         Computes the objective, then every constraint's expression.
-    quantities : tuple of (int, array)
-        For each symbol of the program its axis, and its value on each row of the axis' table.
+    quantities : mapping of str to (int, array)
+        For each symbol of the program, and of rules across axes, its axis, and its value on each row of the axis' table.
     limits : array, shape (constraints,)
         Bounds of the constraints.
+    space : Space
+        Has the rules.
     """
 
     program: Program
-    quantities: tuple[tuple[int, Floats], ...]
+    quantities: Mapping[str, tuple[int, Floats]]
     limits: Floats
+    space: Space
 
     def rows(self, rows: Rows) -> tuple[Floats, Floats]:
-        """Objective and excess of configurations.
-
-        Parameters
-        ----------
-        rows : array, shape (axes, configurations)
-            Row of each axis' table.
-
-        Returns
-        -------
-        objective : array, shape (configurations,)
-        excess : array, shape (configurations,)
-            By how much limits are exceeded, relative to them, in all; 0 where all hold.
-        """
-        return self._run([values.take(rows[axis]) for axis, values in self.quantities], rows.shape[1])
+        """Objective and excess of configurations, ``rows`` of shape (axes, configurations)."""
+        return self._run(lambda axis, values: values.take(rows[axis]), rows.shape[1])
 
     def line(self, rows: Sequence[int], axis: int, count: int) -> tuple[Floats, Floats]:
         """The same for configurations that differ in one axis only: all its rows, one of each other."""
-        return self._run([values if a == axis else values[rows[a]] for a, values in self.quantities], count)
+        return self._run(lambda a, values: values if a == axis else values[rows[a]], count)
 
-    def _run(self, loaded: Sequence[Floats], count: int) -> tuple[Floats, Floats]:
-        objective, *used = self.program.run(loaded)
+    def _run(self, take: Callable[[int, Floats], Any], count: int) -> tuple[Floats, Floats]:
+        values = {name: take(axis, column) for name, (axis, column) in self.quantities.items()}
         excess = np.zeros(count)
+        for name, expression in self.space.definitions.items():
+            values[name] = expression.evaluate(values, NUMPY)
+            quantity = self.space.quantities[name]
+            excess += np.maximum(values[name] / quantity.most(values) - 1, 0) + np.maximum(quantity.low / values[name] - 1, 0)
+        for link in self.space.links:
+            excess += _strain(link, values)
+        objective, *used = self.program.run([values[name] for name in self.program.symbols])
         for value, limit in zip(used, self.limits, strict=True):
             excess += np.maximum(value - limit, 0) / max(abs(float(limit)), 1.0)
         return np.broadcast_to(objective, (count,)), excess
 
 
-def configurations_of(program: Program, tables: Sequence[Table], limits: Floats) -> Configurations:
+def _strain(link: Link, values: Mapping[str, Any]) -> Any:
+    """By how much values break a rule, relative to its sides; 0 where it holds."""
+    left, right = link.left.evaluate(values, NUMPY), link.right.evaluate(values, NUMPY)
+    if link.relation is Relation.DIVIDES:
+        return right % left / left
+    beyond = np.maximum(left - right, 0) if link.relation is Relation.AT_MOST else np.abs(left - right)
+    return beyond / np.maximum(np.abs(right), 1.0)
+
+
+def configurations_of(program: Program, space: Space, tables: Sequence[Table], limits: Floats) -> Configurations:
     """The configurations of some tables, with the program that values them."""
     axis_of = {name: number for number, table in enumerate(tables) for name in table.rows}
-    quantities = ((axis_of[name], tables[axis_of[name]].rows[name].astype(np.float64)) for name in program.symbols)
-    return Configurations(program, tuple(quantities), limits)
+    named = dict.fromkeys((*program.symbols, *sorted(space.linked)))
+    quantities = {name: (axis_of[name], tables[axis_of[name]].rows[name].astype(np.float64)) for name in named}
+    return Configurations(program, quantities, limits, space)

@@ -72,7 +72,7 @@ class Frame:
             tuple(self.sources[symbol] for symbol in known.bounds.symbols),
             known.limits,
             known.step,
-            configurations_of(known.values, [tree.table for tree in self.trees], known.limits),
+            configurations_of(known.values, problem.space, [tree.table for tree in self.trees], known.limits),
             ExactBound(known.objective, self.trees),
         )
 

@@ -94,8 +94,9 @@ class BoundModel:
         return values, feasible
 
     def configuration(self, rows: Sequence[int]) -> Configuration:
-        """The configuration of one row per axis."""
+        """The configuration of one row per axis; what rules across axes define follows from the others."""
         values: dict[str, int] = {}
         for tree, row in zip(self.trees, rows, strict=True):
             values |= tree.table.row(row)
-        return Configuration(values)
+        space = self.problem.space
+        return space.configuration({q.name: values[q.name] for q in space.free}) if space.definitions else Configuration(values)

@@ -18,10 +18,13 @@ from ithaca.commands.explain_words import statements
 from ithaca.exports.report.page import report_page
 from ithaca.exports.seeds.diverse import diverse_configurations
 from ithaca.exports.seeds.parameters import parameter_space, penalised
+from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import FAMILIES
 from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.space import Axis as SpaceAxis
+from ithaca.formulations.space import Kind, Quantity
 from ithaca.peers.methods import PEERS, run_peer
 from ithaca.peers.recorder import Budget
 from ithaca.refine.grid import best_point, exact_grid
@@ -31,6 +34,8 @@ from ithaca.results.files import load_result, result_document
 from ithaca.results.result import Result
 from ithaca.results.solution import Solution, best_solution
 from ithaca.solver.engines import PROVERS, Method, engine
+from ithaca.solver.gp.search import GpSearch
+from ithaca.solver.gp.seeds import round_points
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.verification import verify
@@ -166,6 +171,27 @@ def test_searches_find_configurations(sample: Sample, method: Method) -> None:
         optimum = sample.optimum(problem)
         assert optimum is not None
         assert check_found(engine(method)(problem, SolveOptions(time_limit=5))) >= optimum
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("objective", ["latency + noise", "latency*noise"])
+def test_searches_keep_rules_across_axes(objective: str, transposed: bool) -> None:
+    """The best words and bursts by themselves are too wide together for the port."""
+    problem = fir_problem(24, 40, objective, transposed=transposed, dsp=9)
+    optimum = check_found(engine(Method.EXACT)(problem))
+    assert check_found(engine(Method.NLP)(problem)) == optimum
+    search = GpSearch(problem)
+    search.run(1)
+    (configuration,) = round_points(problem, search.points, 1)
+    assert problem.feasible_value(configuration) == optimum
+
+
+def test_a_power_of_two_may_have_a_range_that_depends_on_others() -> None:
+    axis = SpaceAxis("loop", (Quantity("n", 3, 12), Quantity("p", 2, Symbol("n"), Kind.POWER_OF_TWO)))
+    rows = axis.table()
+    expected = {(n, p) for n in range(3, 13) for p in (2, 4, 8) if p <= n}
+    assert set(zip(rows["n"].tolist(), rows["p"].tolist(), strict=True)) == expected
+    assert axis.powers == {"p": 8}
 
 
 @pytest.mark.parametrize("transposed", [False, True])
