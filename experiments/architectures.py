@@ -38,27 +38,13 @@ QUICK_LAYERS, QUICK_ARRAYS, QUICK_GAP = ("conv1_1", "conv1_2"), (2,), 0.02
 
 @dataclass(frozen=True)
 class Architecture:
-    """A network on an architecture.
-
-    Attributes
-    ----------
-    network : str
-        Its name.
-    name : str
-        The architecture.
-    result : NetworkResult
-        How each layer is run.
-    interval : Fraction
-        Cycles from one input to the next: of all layers on one array, of the slowest of several.
-    bound : Fraction
-        No such architecture has a shorter interval.
-    """
+    """A network on an architecture."""
 
     network: str
-    name: str
-    result: NetworkResult
-    interval: Fraction
-    bound: Fraction
+    name: str  #: The architecture
+    result: NetworkResult  #: How each layer is run
+    interval: Fraction  #: Cycles from one input to the next: of all layers on one array, of the slowest of several
+    bound: Fraction  #: No such architecture has a shorter interval
 
     @property
     def latency(self) -> Fraction:

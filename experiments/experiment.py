@@ -32,33 +32,15 @@ OWN = "none (Ithaca's own)"
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement about measured quantities that may turn out false.
+    """A statement about measured quantities that may turn out false."""
 
-    Attributes
-    ----------
-    statement : str
-        What is claimed.
-    published : str
-        The paper's figure, or why there is none.
-    quantity : str
-        What is measured, with its unit.
-    measured : Fraction or float
-        Its value.
-    relation : str
-        One of `RELATIONS`.
-    bound : Fraction or float
-        What the statement says of it: ``measured relation bound``. Exact numbers are compared exactly.
-    why : str
-        Where it differs from the paper, and why; or how to read it.
-    """
-
-    statement: str
-    published: str
-    quantity: str
+    statement: str  #: What is claimed
+    published: str  #: The paper's figure, or why there is none
+    quantity: str  #: What is measured, with its unit
     measured: Fraction | float
-    relation: str
-    bound: Fraction | float
-    why: str = ""
+    relation: str  #: One of `RELATIONS`
+    bound: Fraction | float  #: What the statement says of it: ``measured relation bound``. Exact numbers are compared exactly.
+    why: str = ""  #: Where it differs from the paper, and why; or how to read it
 
     def __post_init__(self) -> None:
         if self.relation not in RELATIONS:
@@ -95,31 +77,16 @@ class Mode(Enum):
 
 @dataclass(frozen=True)
 class Run:
-    """How an experiment is run.
-
-    Attributes
-    ----------
-    mode : Mode
-        Quick or full.
-    seed : int
-        First seed of the random numbers; experiments that repeat use it and those that follow.
-    threads : int
-        How many problems to solve at a time, where there are many.
-    run_seconds : float or None
-        Most seconds of each run of a search method, where methods are compared, and of each search for several arrays;
-        None for those of the mode.
-    stop : callable or None
-        Asked now and then; when true the experiment ends by KeyboardInterrupt.
-    tell : callable or None
-        Told what is being done.
-    """
+    """How an experiment is run."""
 
     mode: Mode = Mode.QUICK
-    seed: int = 0
-    threads: int = 1
+    seed: int = 0  #: First seed of the random numbers; experiments that repeat use it and those that follow
+    threads: int = 1  #: How many problems to solve at a time, where there are many
+    #: Most seconds of each run of a search method, where methods are compared, and of each search for several arrays; None for
+    #: those of the mode.
     run_seconds: float | None = None
-    stop: Callable[[], bool] | None = None
-    tell: Callable[[str], None] | None = None
+    stop: Callable[[], bool] | None = None  #: Asked now and then; when true the experiment ends by KeyboardInterrupt
+    tell: Callable[[str], None] | None = None  #: Told what is being done
 
     @property
     def full(self) -> bool:
@@ -162,18 +129,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Table:
-    """What was measured.
+    """What was measured."""
 
-    Attributes
-    ----------
-    columns : tuple of str
-        Names, with units in parentheses.
-    rows : tuple of tuple
-        One cell per column.
-    """
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    columns: tuple[str, ...]  #: Names, with units in parentheses
+    rows: tuple[tuple[Cell, ...], ...]  #: One cell per column
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -245,23 +204,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an experiment found.
+    """What an experiment found."""
 
-    Attributes
-    ----------
-    table : Table
-        What was measured.
-    claims : tuple of Claim
-        What it says about the paper's claims.
-    chart : LineChart
-        The plot.
-    settings : mapping of str to value
-        All that decides the figures, apart from mode and seed: sizes, budgets, limits.
-    """
-
-    table: Table
-    claims: tuple[Claim, ...]
+    table: Table  #: What was measured
+    claims: tuple[Claim, ...]  #: What it says about the paper's claims
     chart: LineChart
+    #: All that decides the figures, apart from mode and seed: sizes, budgets, limits.
     settings: Mapping[str, object] = field(default_factory=dict)
 
     @property
@@ -272,33 +220,15 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A table or figure of the paper.
+    """A table or figure of the paper."""
 
-    Attributes
-    ----------
-    name : str
-        As on the command line, such as ``table-3``.
-    title : str
-        One line.
-    published : str
-        What the paper says, as far as it is known.
-    inference : str
-        What had to be inferred since the paper's text was not at hand, and from what; empty for nothing.
-    run : callable
-        Does it.
-    clock : frozenset of Mode
-        The modes in which its figures depend on the speed of the machine.
-    budgeted : bool
-        Whether `Run.run_seconds` says something to it.
-    """
-
-    name: str
-    title: str
-    published: str
-    inference: str
-    run: Callable[[Run], Outcome]
-    clock: frozenset[Mode] = frozenset()
-    budgeted: bool = False
+    name: str  #: As on the command line, such as ``table-3``
+    title: str  #: One line
+    published: str  #: What the paper says, as far as it is known
+    inference: str  #: What had to be inferred since the paper's text was not at hand, and from what; empty for nothing
+    run: Callable[[Run], Outcome]  #: Does it
+    clock: frozenset[Mode] = frozenset()  #: The modes in which its figures depend on the speed of the machine
+    budgeted: bool = False  #: Whether `Run.run_seconds` says something to it
 
 
 #: In the order of the paper. Module ``table_3`` holds the experiment ``table-3`` as ``EXPERIMENT``.

@@ -42,18 +42,10 @@ Name = tuple[tuple[str, ...], str]
 
 @dataclass(frozen=True)
 class Best:
-    """The proven optimum of a design.
-
-    Attributes
-    ----------
-    optimum : Optimum
-        The optimum.
-    exact_latency : Fraction
-        Cycles of its configuration by the exact edition.
-    """
+    """The proven optimum of a design."""
 
     optimum: Optimum
-    exact_latency: Fraction
+    exact_latency: Fraction  #: Cycles of its configuration by the exact edition
 
 
 def run(how: Run) -> Outcome:

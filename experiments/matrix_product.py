@@ -69,22 +69,10 @@ def matrix_problem(
 
 @dataclass(frozen=True)
 class Optimum:
-    """A proven optimum.
+    """A proven optimum."""
 
-    Attributes
-    ----------
-    problem : Problem
-        What was minimised.
-    configuration : Configuration
-        The point.
-    value : Fraction
-        Its objective.
-    metrics : mapping of str to Fraction
-        All its metrics.
-    """
-
-    problem: Problem
-    configuration: Configuration
+    problem: Problem  #: What was minimised
+    configuration: Configuration  #: The point
     value: Fraction
     metrics: Mapping[str, Fraction]
 

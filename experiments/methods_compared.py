@@ -76,21 +76,11 @@ class Job:
 
 @dataclass(frozen=True)
 class Compared:
-    """A run, and what it is measured against.
+    """A run, and what it is measured against."""
 
-    Attributes
-    ----------
-    job : Job
-        What was run.
-    trace : Trace
-        What it found.
-    optimum : Fraction
-        The proven optimum of its design.
-    """
-
-    job: Job
-    trace: Trace
-    optimum: Fraction
+    job: Job  #: What was run
+    trace: Trace  #: What it found
+    optimum: Fraction  #: The proven optimum of its design
 
     def share(self, value: Fraction | None) -> float:
         """Optimum over a value of the run; 0 where it had found none."""

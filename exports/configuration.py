@@ -18,27 +18,13 @@ from ithaca.workloads.nest import LoopNest
 
 @dataclass(frozen=True)
 class ArrayConfiguration:
-    """A design of a nest, with all its factors.
+    """A design of a nest, with all its factors."""
 
-    Attributes
-    ----------
-    nest : LoopNest
-        The loop nest, with extents.
-    design : SystolicArray
-        The design, derived from the nest.
-    data : DataType
-        The type of all tensors.
-    tiling : Tiling
-        The factors.
-    technology : Technology
-        Gives the clock.
-    """
-
-    nest: LoopNest
-    design: SystolicArray
+    nest: LoopNest  #: The loop nest, with extents
+    design: SystolicArray  #: The design, derived from the nest
     data: DataType
     tiling: Tiling
-    technology: Technology = DEFAULT_TECHNOLOGY
+    technology: Technology = DEFAULT_TECHNOLOGY  #: Gives the clock
 
     def t2(self, loop: str) -> int:
         """Latency hiding or SIMD factor of a band loop."""
@@ -77,21 +63,13 @@ class ArrayConfiguration:
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool to export to.
+    """A tool to export to."""
 
-    Attributes
-    ----------
-    cannot : str
-        Start of a sentence that refuses something, such as ``AutoSA cannot build``.
-    nest_obstacles, obstacles : callable
-        Every reason, in plain words, why it can take no configuration of a nest, and why not a configuration.
-    written : callable
-        The files of a configuration that nothing speaks against: content by name.
-    """
-
-    cannot: str
+    cannot: str  #: Start of a sentence that refuses something, such as ``AutoSA cannot build``
+    #: Every reason, in plain words, why it can take no configuration of a nest, and why not a configuration.
     nest_obstacles: Callable[[LoopNest], tuple[str, ...]]
     obstacles: Callable[[ArrayConfiguration], tuple[str, ...]]
+    #: The files of a configuration that nothing speaks against: content by name.
     written: Callable[[ArrayConfiguration], Mapping[str, str]]
 
     def export(self, configuration: ArrayConfiguration) -> Mapping[str, str]:

@@ -15,14 +15,9 @@ from ithaca.studies.charts.chart import Bar, BarChart
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A figure to see at once.
+    """A figure to see at once."""
 
-    Attributes
-    ----------
-    label, value, unit, note : str
-        What it is, the number, its unit, and a remark.
-    """
-
+    #: What it is, the number, its unit, and a remark.
     label: str
     value: str
     unit: str
@@ -31,44 +26,23 @@ class Card:
 
 @dataclass(frozen=True)
 class FamilySections:
-    """What a report shows of a family's configuration beside what it shows of any.
+    """What a report shows of a family's configuration beside what it shows of any."""
 
-    Attributes
-    ----------
-    cards : tuple of Card
-        Figures at the top.
-    answer : tuple of Block
-        The configuration in the family's terms; nothing for its plain quantities.
-    costs, drawing : tuple of Section
-        Where the costs come from, and a picture.
-    """
-
-    cards: tuple[Card, ...] = ()
-    answer: tuple[Block, ...] = ()
+    cards: tuple[Card, ...] = ()  #: Figures at the top
+    answer: tuple[Block, ...] = ()  #: The configuration in the family's terms; nothing for its plain quantities
+    #: Where the costs come from, and a picture.
     costs: tuple[Section, ...] = ()
     drawing: tuple[Section, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How the search ended, in a few words.
+    """How the search ended, in a few words."""
 
-    Attributes
-    ----------
-    status : str
-        The status as results state it.
-    mark : str
-        A sign beside it, so that colour does not carry the meaning alone.
-    text : str
-        What it means.
-    detail : str
-        What is proven.
-    """
-
-    status: str
-    mark: str
+    status: str  #: The status as results state it
+    mark: str  #: A sign beside it, so that colour does not carry the meaning alone
     text: str
-    detail: str
+    detail: str  #: What is proven
 
 
 def verdict(certificate: Certificate, objective: str) -> Verdict:

@@ -42,27 +42,13 @@ class Spread(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """An I/O module in the drawing.
-
-    Attributes
-    ----------
-    module : Module
-        It.
-    spread : Spread
-        How many there are, by place.
-    instances : int
-        How many there are.
-    buffer : int or None
-        Words of its buffer; None where it has none.
-    copies : int
-        2 where the buffer is doubled.
-    """
+    """An I/O module in the drawing."""
 
     module: Module
-    spread: Spread
-    instances: int
-    buffer: int | None
-    copies: int
+    spread: Spread  #: How many there are, by place
+    instances: int  #: How many there are
+    buffer: int | None  #: Words of its buffer; None where it has none
+    copies: int  #: 2 where the buffer is doubled
 
     @property
     def size(self) -> str:
@@ -77,30 +63,14 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """The modules of an I/O group in one direction, from the PEs towards DRAM.
-
-    Attributes
-    ----------
-    group : IOGroup
-        The group.
-    number : int
-        Of the group; its colour.
-    direction : Direction
-        Copy-in or copy-out.
-    side : Side
-        Where they stand.
-    pack : int
-        Data packing factor (words).
-    modules : tuple of Placed
-        From the PEs outward.
-    """
+    """The modules of an I/O group in one direction, from the PEs towards DRAM."""
 
     group: IOGroup
-    number: int
-    direction: Direction
-    side: Side
-    pack: int
-    modules: tuple[Placed, ...]
+    number: int  #: Of the group; its colour
+    direction: Direction  #: Copy-in or copy-out
+    side: Side  #: Where they stand
+    pack: int  #: Data packing factor (words)
+    modules: tuple[Placed, ...]  #: From the PEs outward
 
     @property
     def flow(self) -> str:
@@ -120,29 +90,17 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The array as drawn.
+    """The array as drawn."""
 
-    Attributes
-    ----------
-    rows, columns : int
-        Lanes along the first and the second space loop; a 1-D array has one row.
-    row_loop, column_loop : str
-        The loops; ``row_loop`` is empty for a 1-D array.
-    simd : int
-        MAC units of a PE.
-    accumulators : int or None
-        Words of a PE's accumulator buffer; None where it has none.
-    streams : tuple of Stream
-        The I/O network.
-    """
-
+    #: Lanes along the first and the second space loop; a 1-D array has one row.
     rows: int
     columns: int
+    #: The loops; ``row_loop`` is empty for a 1-D array.
     row_loop: str
     column_loop: str
-    simd: int
-    accumulators: int | None
-    streams: tuple[Stream, ...]
+    simd: int  #: MAC units of a PE
+    accumulators: int | None  #: Words of a PE's accumulator buffer; None where it has none
+    streams: tuple[Stream, ...]  #: The I/O network
 
 
 def layout(costs: Costs) -> Layout:

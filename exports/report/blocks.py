@@ -13,13 +13,7 @@ from ithaca.studies.charts.picture import inline_svg
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A sentence or several.
-
-    Attributes
-    ----------
-    text : str
-        Plain text.
-    """
+    """A sentence or several."""
 
     text: str
     kind: ClassVar[str] = "paragraph"
@@ -27,61 +21,31 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """Statements under terms.
+    """Statements under terms."""
 
-    Attributes
-    ----------
-    entries : tuple of (str, tuple of str)
-        Term, and what is stated of it.
-    """
-
-    entries: tuple[tuple[str, tuple[str, ...]], ...]
+    entries: tuple[tuple[str, tuple[str, ...]], ...]  #: Term, and what is stated of it
     kind: ClassVar[str] = "statements"
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table; the first cell of each row names the row.
-
-    Attributes
-    ----------
-    caption : str
-        What it shows.
-    columns : tuple of str
-        Headings.
-    rows : tuple of tuple of str
-        Cells.
-    text_columns : frozenset of int
-        Columns that are not figures, and so not aligned to the right.
-    folded : bool
-        Whether it opens on demand: the figures of a chart beside it.
-    """
+    """A table; the first cell of each row names the row."""
 
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    text_columns: frozenset[int] = frozenset({0})
-    folded: bool = False
+    text_columns: frozenset[int] = frozenset({0})  #: Columns that are not figures, and so not aligned to the right
+    folded: bool = False  #: Whether it opens on demand: the figures of a chart beside it
     kind: ClassVar[str] = "table"
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A chart.
+    """A chart."""
 
-    Attributes
-    ----------
-    svg : Markup
-        The drawing, with title and description.
-    caption : str
-        What it shows.
-    wide : bool
-        Whether it takes the whole width.
-    """
-
-    svg: Markup
+    svg: Markup  #: The drawing, with title and description
     caption: str
-    wide: bool = False
+    wide: bool = False  #: Whether it takes the whole width
     kind: ClassVar[str] = "figure"
 
 
@@ -95,18 +59,8 @@ Block = Paragraph | Statements | Table | Figure
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of the page.
+    """A section of the page."""
 
-    Attributes
-    ----------
-    name : str
-        Its anchor.
-    title : str
-        Its heading.
-    blocks : tuple of Block
-        In order.
-    """
-
-    name: str
-    title: str
-    blocks: tuple[Block, ...]
+    name: str  #: Its anchor
+    title: str  #: Its heading
+    blocks: tuple[Block, ...]  #: In order

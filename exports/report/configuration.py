@@ -16,30 +16,14 @@ from ithaca.studies.explanation.slack import LimitUse
 
 @dataclass(frozen=True)
 class BestConfiguration:
-    """A configuration, and what is known of it.
+    """A configuration, and what is known of it."""
 
-    Attributes
-    ----------
-    result : Result
-        The result it is the best of.
-    solution : Solution
-        It, and what is proven of its design.
-    configuration : Configuration
-        Its quantities.
-    value : Fraction
-        Its objective.
-    limits : tuple of LimitUse
-        What it leaves of the limits.
-    certificate : Certificate
-        What is proven over all designs of the result.
-    """
-
-    result: Result
-    solution: Solution
-    configuration: Configuration
+    result: Result  #: The result it is the best of
+    solution: Solution  #: It, and what is proven of its design
+    configuration: Configuration  #: Its quantities
     value: Fraction
-    limits: tuple[LimitUse, ...]
-    certificate: Certificate
+    limits: tuple[LimitUse, ...]  #: What it leaves of the limits
+    certificate: Certificate  #: What is proven over all designs of the result
 
     @property
     def problem(self) -> Problem:

@@ -30,27 +30,13 @@ _PARTS = {
 
 @dataclass(frozen=True)
 class ArrayView:
-    """A configuration of a systolic array with its exact costs.
-
-    Attributes
-    ----------
-    best : BestConfiguration
-        The configuration.
-    design : SystolicDesign
-        The design.
-    tiling : Tiling
-        Its factors.
-    costs : Costs
-        Its costs.
-    facts : Facts
-        What is known of it.
-    """
+    """A configuration of a systolic array with its exact costs."""
 
     best: BestConfiguration
     design: SystolicDesign
     tiling: Tiling
     costs: Costs
-    facts: Facts
+    facts: Facts  #: What is known of it
 
     @property
     def array(self) -> SystolicArray:

@@ -29,22 +29,13 @@ _DATAFLOWS = {
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """SCALE-Sim's array.
+    """SCALE-Sim's array."""
 
-    Attributes
-    ----------
-    dataflow : str
-        ``os``, ``ws`` or ``is``.
-    rows, columns : int
-        Its height and width (PEs).
-    lanes_left : int
-        SIMD lanes of each PE that it leaves out.
-    """
-
-    dataflow: str
+    dataflow: str  #: ``os``, ``ws`` or ``is``
+    #: Its height and width (PEs).
     rows: int
     columns: int
-    lanes_left: int
+    lanes_left: int  #: SIMD lanes of each PE that it leaves out
 
 
 def dataflow_obstacle(nest_layer: Layer, design: SystolicArray) -> str | None:

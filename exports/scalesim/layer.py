@@ -30,19 +30,12 @@ class Side(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """A spatial dimension of a convolution.
+    """A spatial dimension of a convolution."""
 
-    Attributes
-    ----------
-    pixels, window : int
-        Output pixels along it, and elements of the filter.
-    stride : int
-        Elements of the input feature map from one window to the next.
-    """
-
+    #: Output pixels along it, and elements of the filter.
     pixels: int
     window: int
-    stride: int
+    stride: int  #: Elements of the input feature map from one window to the next
 
     @property
     def extent(self) -> int:
@@ -52,25 +45,13 @@ class Dimension:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A layer.
-
-    Attributes
-    ----------
-    ifmap, filters : Access
-        The two inputs.
-    sides : mapping of str to Side, as a tuple of pairs
-        What each loop runs over.
-    dimensions : tuple of Dimension
-        Height and width of a convolution; empty for a matrix multiplication.
-    channels : int
-        Channels of a convolution.
-    """
+    """A layer."""
 
     ifmap: Access
     filters: Access
-    sides: tuple[tuple[str, Side], ...]
-    dimensions: tuple[Dimension, ...] = ()
-    channels: int = 1
+    sides: tuple[tuple[str, Side], ...]  #: What each loop runs over
+    dimensions: tuple[Dimension, ...] = ()  #: Height and width of a convolution; empty for a matrix multiplication
+    channels: int = 1  #: Channels of a convolution
 
     def side(self, loop: str) -> Side:
         """What a loop runs over."""

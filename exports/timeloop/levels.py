@@ -57,33 +57,15 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One level of the hierarchy.
-
-    Attributes
-    ----------
-    name : str
-        Unique name.
-    kind : Kind
-        What it is.
-    keeps : tuple of str
-        The tensors it stores.
-    loops : tuple of (str, int)
-        Loops it runs, outermost first, with their trips; in space for lanes.
-    words : int
-        Capacity (words), doubled if double-buffered; 0 where there is none or no limit.
-    width : int
-        Words moved at once.
-    double_buffered : bool
-        Whether half of the capacity is being refilled.
-    """
+    """One level of the hierarchy."""
 
     name: str
     kind: Kind
     keeps: tuple[str, ...] = ()
-    loops: tuple[tuple[str, int], ...] = ()
-    words: int = 0
-    width: int = 1
-    double_buffered: bool = False
+    loops: tuple[tuple[str, int], ...] = ()  #: Loops it runs, outermost first, with their trips; in space for lanes
+    words: int = 0  #: Capacity (words), doubled if double-buffered; 0 where there is none or no limit
+    width: int = 1  #: Words moved at once
+    double_buffered: bool = False  #: Whether half of the capacity is being refilled
 
 
 def levels(configuration: ArrayConfiguration) -> tuple[Level, ...]:

@@ -20,25 +20,14 @@ Coordinate = str | float
 
 @dataclass(frozen=True)
 class Series:
-    """Points that belong together.
+    """Points that belong together."""
 
-    Attributes
-    ----------
-    name : str
-        For the legend; empty for none.
-    x, y : tuple
-        Coordinates.
-    low : tuple of float or None
-        Proven lower bound of each y; None where it is proven to be y, or unknown. Empty if that is so for all.
-    notes : tuple of str
-        What to say about each point; empty for nothing.
-    """
-
-    name: str
+    name: str  #: For the legend; empty for none
     x: tuple[Coordinate, ...]
     y: tuple[float, ...]
+    #: Proven lower bound of each y; None where it is proven to be y, or unknown. Empty if that is so for all.
     low: tuple[float | None, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  #: What to say about each point; empty for nothing
 
     @property
     def bounds(self) -> list[tuple[Coordinate, float, float]]:
@@ -48,37 +37,19 @@ class Series:
 
 @dataclass(frozen=True)
 class LineChart:
-    """Series of points over a number, joined by lines, or over names.
-
-    Attributes
-    ----------
-    title, x_label, y_label : str
-        Texts.
-    series : tuple of Series
-        What to draw.
-    all_x : tuple
-        All values of x in order, where there are some without points; empty for those of the series.
-    missing : tuple of (x, str)
-        Where there is no value, and why.
-    steps : bool
-        Whether lines are stairs, as a front's.
-    colours : tuple of float
-        A third quantity of the first series' points, shown as colour; empty for none.
-    colour_label : str
-        Its name.
-    log_x, log_y : bool
-        Which axes are logarithmic.
-    """
+    """Series of points over a number, joined by lines, or over names."""
 
     title: str
     x_label: str
     y_label: str
     series: tuple[Series, ...]
+    #: All values of x in order, where there are some without points; empty for those of the series.
     all_x: tuple[Coordinate, ...] = ()
-    missing: tuple[tuple[Coordinate, str], ...] = ()
-    steps: bool = False
-    colours: tuple[float, ...] = ()
+    missing: tuple[tuple[Coordinate, str], ...] = ()  #: Where there is no value, and why
+    steps: bool = False  #: Whether lines are stairs, as a front's
+    colours: tuple[float, ...] = ()  #: A third quantity of the first series' points, shown as colour; empty for none
     colour_label: str = ""
+    #: Which axes are logarithmic.
     log_x: bool = False
     log_y: bool = False
 
@@ -104,53 +75,25 @@ class LineChart:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar.
+    """One bar."""
 
-    Attributes
-    ----------
-    name : str
-        What it stands for.
-    value : float or None
-        Its length; None where there is only a note.
-    note : str
-        Its value in words.
-    first : bool
-        Whether it stands out.
-    mark : float or None
-        Where to put a mark, such as a lower bound.
-    """
-
-    name: str
-    value: float | None
-    note: str
-    first: bool = False
-    mark: float | None = None
+    name: str  #: What it stands for
+    value: float | None  #: Its length; None where there is only a note
+    note: str  #: Its value in words
+    first: bool = False  #: Whether it stands out
+    mark: float | None = None  #: Where to put a mark, such as a lower bound
 
 
 @dataclass(frozen=True)
 class BarChart:
-    """Horizontal bars with names and figures, from top to bottom.
-
-    Attributes
-    ----------
-    title, x_label : str
-        Texts.
-    bars : tuple of Bar
-        What to draw.
-    line : (float, str) or None
-        A line across all bars, and its name.
-    ends : (float, float) or None
-        Ends of the axis; None for those of what is shown.
-    stacked : bool
-        Whether each bar starts where the one before it ends: parts of a whole.
-    """
+    """Horizontal bars with names and figures, from top to bottom."""
 
     title: str
     x_label: str
     bars: tuple[Bar, ...]
-    line: tuple[float, str] | None = None
-    ends: tuple[float, float] | None = None
-    stacked: bool = False
+    line: tuple[float, str] | None = None  #: A line across all bars, and its name
+    ends: tuple[float, float] | None = None  #: Ends of the axis; None for those of what is shown
+    stacked: bool = False  #: Whether each bar starts where the one before it ends: parts of a whole
 
     @property
     def starts(self) -> list[float]:
@@ -166,33 +109,19 @@ class BarChart:
 
 @dataclass(frozen=True, eq=False)
 class HeatMap:
-    """A quantity over two factors, as coloured cells of equal size, since factors need not be equally spaced.
+    """A quantity over two factors, as coloured cells of equal size, since factors need not be equally spaced."""
 
-    Attributes
-    ----------
-    title, x_label, y_label, label : str
-        Texts; ``label`` names the quantity.
-    x, y : array of int
-        Values of the two factors, ascending.
-    values : array of float, shape (y, x)
-        The quantity; NaN where there is none.
-    texts : tuple of tuple of str
-        What to write into the cells, like ``values``; empty for nothing.
-    marked : (int, int) or None
-        Factors of the cell to mark.
-    mark : str
-        What it is.
-    """
-
+    #: Texts; ``label`` names the quantity.
     title: str
     x_label: str
     y_label: str
     label: str
+    #: Values of the two factors, ascending.
     x: NDArray[np.int64]
     y: NDArray[np.int64]
-    values: NDArray[np.float64]
-    texts: tuple[tuple[str, ...], ...] = ()
-    marked: tuple[int, int] | None = None
+    values: NDArray[np.float64]  #: The quantity, of shape (y, x); NaN where there is none
+    texts: tuple[tuple[str, ...], ...] = ()  #: What to write into the cells, like ``values``; empty for nothing
+    marked: tuple[int, int] | None = None  #: Factors of the cell to mark
     mark: str = ""
 
     @property
