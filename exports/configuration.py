@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib.resources import files
 
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
@@ -59,6 +60,11 @@ class ArrayConfiguration:
         groups = [g for g in self.design.packed_groups if g.tensor == tensor]
         outwards = [g for g in groups if any(m.direction is Direction.OUT for m in g.modules)]
         return max(outwards or groups, key=lambda g: g.role is Role.DRAIN)
+
+
+def template(name: str) -> str:
+    """A text of `str.format`'s, by its path in this folder, such as ``autosa/kernel.c.txt``."""
+    return files("ithaca.exports").joinpath(name).read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ def test_the_wheel_holds_every_file_of_the_program(wheel: Path) -> None:
     strays = [
         path
         for path in ROOT.rglob("*")
-        if path.suffix in (".yaml", ".css", ".html")
+        if path.suffix in (".yaml", ".css", ".html", ".txt")
         and not OUTSIDE & set(path.relative_to(ROOT).parts)
         and not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
         and path.parent not in packages

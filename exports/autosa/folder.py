@@ -13,7 +13,7 @@ from fractions import Fraction
 from ithaca.exports.autosa.program import c_program
 from ithaca.exports.autosa.requirements import nest_obstacles, obstacles
 from ithaca.exports.autosa.scop import listed_loops, numbered_dataflows, reuse_choices, simd_factors, touches_space, visible
-from ithaca.exports.configuration import ArrayConfiguration, Tool
+from ithaca.exports.configuration import ArrayConfiguration, Tool, template
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.metrics import METRICS, metric_values
@@ -21,63 +21,12 @@ from ithaca.formulations.systolic.metrics import METRICS, metric_values
 #: I/O levels for which AutoSA takes a data pack, whether a design has them or not.
 IO_LEVELS = 3
 
-_SCRIPT = """\
-#!/bin/sh
-# Compiles kernel.c with AutoSA. Run it in AutoSA's own folder, where the compiler looks for its parts.
-#   AUTOSA         the compiler (default: autosa)
-#   AUTOSA_CONFIG  its configuration (default: autosa_config/autosa_config.json)
-#   AUTOSA_OUTPUT  where to put the design (default: output, beside this script)
-#   AUTOSA_HOST    hls: a host program for C simulation (default); opencl: one for Vitis
-# Further options of the compiler may follow.
-set -eu
-here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-output="${{AUTOSA_OUTPUT:-$here/output}}"
-mkdir -p "$output/src" "$output/latency_est" "$output/resource_est"
-if [ "${{AUTOSA_HOST:-hls}}" = hls ]; then
-  set -- --hls "$@"
-fi
-exec "${{AUTOSA:-autosa}}" "$here/kernel.c" \\
-  --config="${{AUTOSA_CONFIG:-autosa_config/autosa_config.json}}" \\
-  --target=autosa_hls_c \\
-  --output-dir="$output" \\
-  --simd-info="$here/simd_info.json" \\
-  {options} \\
-  "$@"
-"""
-
-_README = """\
-# {statement}, design {design}
-
-Written by Ithaca for the systolic array compiler AutoSA (github.com/UCLA-VAST/AutoSA).
-
-| file | what it is |
-| --- | --- |
-| `kernel.c` | the loop nest with test data; checks its own result |
-| `simd_info.json` | tells AutoSA which loops reduce |
-| `autosa_command.sh` | the command line; run it in AutoSA's folder |
-
-    cc -std=c99 -O1 -Wno-unknown-pragmas kernel.c -o kernel && ./kernel      # prints Passed
-    cd /path/to/AutoSA && AUTOSA=./autosa /path/to/this/folder/autosa_command.sh
-
-| loop | extent | padded | t1 | t2 |
-| --- | --- | --- | --- | --- |
-{loops}
-
-SIMD factor {simd}, data type {data}. By the cost model ({edition} edition):
-
-| metric | value |
-| --- | --- |
-{metrics}
-
-Boards are slightly slower: a design modelled at 680,353 cycles took 697,071 when measured.
-"""
-
 
 def _written(configuration: ArrayConfiguration) -> Mapping[str, str]:
     return {
         "kernel.c": c_program(configuration),
         "simd_info.json": simd_info(configuration),
-        "autosa_command.sh": _SCRIPT.format(options=" \\\n  ".join(options(configuration))),
+        "autosa_command.sh": template("autosa/command.sh.txt").format(options=" \\\n  ".join(options(configuration))),
         "README.md": _readme(configuration),
     }
 
@@ -141,7 +90,7 @@ def _readme(configuration: ArrayConfiguration) -> str:
     nest, design, tiling, padded = configuration.nest, configuration.design, configuration.tiling, configuration.padded
     metrics = metric_values(evaluate(design, configuration.quantities, configuration.data, FRACTION))
     factors = {loop: f"{t1} | {configuration.t2(loop)}" for loop, t1 in tiling.array_part.items()}
-    return _README.format(
+    return template("autosa/readme.md.txt").format(
         statement=nest,
         design=design.name,
         loops="\n".join(f"| {x} | {extent} | {padded[x]} | {factors.get(x, 'untiled | ')} |" for x, extent in nest.extents),

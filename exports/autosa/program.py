@@ -11,52 +11,12 @@ from collections.abc import Callable, Iterable
 from math import prod
 
 from ithaca.exports.autosa.scop import visible
-from ithaca.exports.configuration import ArrayConfiguration
+from ithaca.exports.configuration import ArrayConfiguration, template
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
 
 #: Integers up to here are exact in fp32, so sums below it do not depend on their order.
 EXACT_FLOAT = 2**24
-
-_TEMPLATE = """\
-/* {statement}
- * Design {design}, written by Ithaca for AutoSA.
- *
- * Tiled loops run over whole tiles: each extent is padded to a multiple of its array
- * partitioning factor. Inputs are zero in the padding, so it leaves the result as it is.
- */
-#include <stdio.h>
-
-typedef {c_type} data_t;
-
-{macros}
-
-int main(void) {{
-{arrays}
-  unsigned seed = 1;
-  long errors = 0;
-
-{initialisation}
-  /* What the nest does not write shall not look like a result. */
-{leftover}
-
-#pragma scop
-{nest}
-#pragma endscop
-
-  /* The same by plain loops in another order, with sums over the extents as they are. */
-{golden}
-
-{comparison}
-
-  if (errors) {{
-    printf("Failed: %ld errors\\n", errors);
-    return 1;
-  }}
-  printf("Passed\\n");
-  return 0;
-}}
-"""
 
 
 def golden_name(nest: LoopNest) -> str:
@@ -81,7 +41,7 @@ def c_program(configuration: ArrayConfiguration) -> str:
     nest = visible(statement, padded)
     output, golden = str(nest.output), str(nest.output).replace(nest.output.tensor, golden_name(nest), 1)
     differs = [f"if ({output} != {golden})", "  errors++;"]
-    return _TEMPLATE.format(
+    return template("autosa/kernel.c.txt").format(
         statement=statement,
         design=configuration.design.name,
         c_type=configuration.data.c_type,

@@ -1,12 +1,24 @@
-"""The exported folder: topology, configuration and layout, and what is said about them."""
+"""The exported folder: topology, configuration and layout, and what is said about them.
+
+SCALE-Sim has three dataflows:
+
+===================  =============  =================  ==============  ==================
+Stationary           rows           columns            time            space loops
+===================  =============  =================  ==============  ==================
+``os`` output        pixels (M)     filters (N)        window (K)      of M, of N, or both
+``ws`` weights       window (K)     filters (N)        pixels (M)      of K and of N
+``is`` inputs        window (K)     pixels (M)         filters (N)     of K and of M
+===================  =============  =================  ==============  ==================
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from ithaca.exports.configuration import ArrayConfiguration, Tool
-from ithaca.exports.scalesim.dataflow import Grid, dataflow_obstacle, grid
-from ithaca.exports.scalesim.layer import Layer, layer
+from ithaca.exports.configuration import ArrayConfiguration, Tool, template
+from ithaca.exports.scalesim.layer import Layer, Side, layer
+from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.workloads.affine import Access
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
@@ -17,73 +29,50 @@ LAYER = "layer"
 #: SCALE-Sim's own distance between the addresses of two tensors (words).
 ADDRESS_STEP = 10_000_000
 
-#: With bandwidths of the user's, version 3 reads those of the inputs from the section on layouts.
-_CONFIGURATION = """\
-[general]
-run_name = ithaca
+#: Stationary operand by the sides in space, with the side of the rows and of the columns.
+_DATAFLOWS = {
+    frozenset({Side.PIXELS}): ("os", Side.PIXELS, Side.FILTERS),
+    frozenset({Side.FILTERS}): ("os", Side.PIXELS, Side.FILTERS),
+    frozenset({Side.PIXELS, Side.FILTERS}): ("os", Side.PIXELS, Side.FILTERS),
+    frozenset({Side.WINDOW, Side.FILTERS}): ("ws", Side.WINDOW, Side.FILTERS),
+    frozenset({Side.WINDOW, Side.PIXELS}): ("is", Side.WINDOW, Side.PIXELS),
+}
 
-[architecture_presets]
-ArrayHeight = {rows}
-ArrayWidth = {columns}
-IfmapSramSzkB = {ifmap}
-FilterSramSzkB = {filters}
-OfmapSramSzkB = {ofmap}
-IfmapOffset = 0
-FilterOffset = {filter_offset}
-OfmapOffset = {ofmap_offset}
-Bandwidth = {bandwidth}
-Dataflow = {dataflow}
-MemoryBanks = 1
-ReadRequestBuffer = 32
-WriteRequestBuffer = 32
 
-[layout]
-IfmapCustomLayout = False
-IfmapSRAMBankBandwidth = {bandwidth}
-IfmapSRAMBankNum = 1
-IfmapSRAMBankPort = 2
-FilterCustomLayout = False
-FilterSRAMBankBandwidth = {bandwidth}
-FilterSRAMBankNum = 1
-FilterSRAMBankPort = 2
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """SCALE-Sim's array."""
 
-[sparsity]
-SparsitySupport = false
-SparseRep = ellpack_block
-OptimizedMapping = false
-BlockSize = 8
-RandomNumberGeneratorSeed = 40
+    dataflow: str  #: ``os``, ``ws`` or ``is``
+    #: Its height and width (PEs).
+    rows: int
+    columns: int
+    lanes_left: int  #: SIMD lanes of each PE that it leaves out
 
-[run_presets]
-InterfaceBandwidth = USER
-UseRamulatorTrace = False
-"""
 
-_README = """\
-# {statement}, design {design}
+def dataflow_obstacle(nest_layer: Layer, design: SystolicArray) -> str | None:
+    """Why SCALE-Sim has no dataflow like the design's; None where it has one."""
+    sides = [nest_layer.side(loop) for loop in design.dataflow]
+    name = f"dataflow ({','.join(design.dataflow)})"
+    if len(set(sides)) < len(sides):
+        what = sides[0].value
+        return f"{name} has two loops over {what} in space; SCALE-Sim has rows or columns for {what}, not both"
+    if frozenset(sides) not in _DATAFLOWS:
+        return f"{name} keeps nothing in place; SCALE-Sim's os, ws and is keep outputs, weights or inputs"
+    return None
 
-Written by Ithaca for SCALE-Sim (github.com/scalesim-project/SCALE-Sim), versions 2 and 3.
 
-| file | what it is |
-| --- | --- |
-| `topology.csv` | the layer, {kind} |
-| `scale.cfg` | the array, its buffers and its bandwidth |
-| `layout.csv` | empty: version 3 wants the file, and reads nothing from it without custom layouts |
+def grid(nest_layer: Layer, configuration: ArrayConfiguration) -> Grid:
+    """The array of a configuration that has no `dataflow_obstacle`.
 
-    python -m scalesim.scale -c scale.cfg -t topology.csv -l layout.csv -i {option} -p results
-
-Version 2 has no layouts: leave out `-l layout.csv`.
-
-| SCALE-Sim | Ithaca |
-| --- | --- |
-| dataflow {dataflow}, {rows} rows, {columns} columns | space loops ({loops}) |
-| IFMAP, filter and OFMAP SRAM | buffers of {ifmap}, {filters} and {ofmap}, all together, rounded up |
-| bandwidth {bandwidth} | words of {data} that one DRAM port moves per cycle |
-
-SCALE-Sim's words are bytes: its kB are 1,024 words of {data}. {simd}
-It orders and tiles loops itself, so the permutation, array partitioning, latency hiding and data packs
-are not in these files; sizes of buffers are.
-"""
+    SIMD has no counterpart: PEs of SCALE-Sim multiply once per cycle. Where the window is in
+    space, SIMD lanes are further rows, since both sum up along it. In ``os`` they are left out.
+    """
+    design, tiling = configuration.design, configuration.tiling
+    lanes = {nest_layer.side(x): tiling.array_part[x] // configuration.t2(x) for x in design.dataflow}
+    name, row, column = _DATAFLOWS[frozenset(lanes)]
+    folded = row is Side.WINDOW is nest_layer.side(design.simd_loop)
+    return Grid(name, lanes.get(row, 1) * (tiling.simd if folded else 1), lanes.get(column, 1), 1 if folded else tiling.simd)
 
 
 def nest_obstacles(nest: LoopNest) -> tuple[str, ...]:
@@ -134,7 +123,8 @@ def _topology(nest: LoopNest, found: Layer) -> str:
 def _configuration(configuration: ArrayConfiguration, found: Layer, shape: Grid) -> str:
     nest = configuration.nest
     filter_offset = _next_step(_words(nest, found.ifmap))
-    return _CONFIGURATION.format(
+    # with bandwidths of the user's, version 3 reads those of the inputs from the section on layouts
+    return template("scalesim/scale.cfg.txt").format(
         rows=shape.rows,
         columns=shape.columns,
         ifmap=_kilobytes(configuration, found.ifmap),
@@ -177,7 +167,7 @@ def _readme(configuration: ArrayConfiguration, found: Layer, shape: Grid) -> str
     )
     if shape.dataflow != "os":
         simd = "SIMD lanes are rows: both sum up along the window."
-    return _README.format(
+    return template("scalesim/readme.md.txt").format(
         statement=configuration.nest,
         design=configuration.design.name,
         kind="a convolution" if found.dimensions else "a matrix multiplication",

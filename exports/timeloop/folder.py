@@ -1,48 +1,127 @@
-"""The exported folder: three documents in YAML, what is said about them, and what Timeloop's format cannot state."""
+"""The exported folder: problem, architecture and mapping in YAML, and what Timeloop's format cannot state.
+
+Keys and tags follow the published front end (github.com/Accelergy-Project/timeloopfe, ``v4``).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from ithaca.exports.configuration import ArrayConfiguration, Tool
-from ithaca.exports.timeloop.documents import Node, architecture, mapping, problem
+from ithaca.exports.configuration import ArrayConfiguration, Tool, template
 from ithaca.exports.timeloop.levels import Kind, Level, levels
+from ithaca.formulations.systolic.data_types import DRAM_PORT_BYTES, DataType
+from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest
 
-_README = """\
-# {statement}, design {design}
+VERSION = 0.4
 
-Written by Ithaca for Timeloop (github.com/NVlabs/timeloop), format v0.4.
+#: Tells Accelergy that there is no energy to look up: Ithaca's FPGAs are in none of its tables.
+NO_TECHNOLOGY = -1
 
-| file | what it is |
-| --- | --- |
-| `problem.yaml` | the loop nest, on extents padded to whole tiles |
-| `architecture.yaml` | the array: DRAM, buffers, lanes, PEs |
-| `mapping.yaml` | the loops of every level |
+#: Published classes of components. "storage" in a class makes it storage to Timeloop; a dummy holds nothing.
+CLASSES = {Kind.DRAM: "DRAM", Kind.BUFFER: "SRAM", Kind.REGISTERS: "regfile", Kind.LOOPS: "dummy_storage"}
 
-    import timeloopfe.v4 as tl
-    spec = tl.Specification.from_yaml_files("problem.yaml", "architecture.yaml", "mapping.yaml")
-    tl.call_model(spec, output_dir="output")
 
-| loop | extent | padded |
-| --- | --- | --- |
-{loops}
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of the architecture: a mapping with a YAML tag."""
 
-Factors multiply to the padded extents exactly; none is imperfect. Levels, outermost first:
+    tag: str
+    content: dict[str, Any]
 
-| level | what it is | holds | words | loops, outermost first |
-| --- | --- | --- | --- | --- |
-{levels}
 
-Words include the second half of double buffers. The buffers of an exterior I/O group are one level
-above all lanes, as large as all of them together, so Timeloop fetches data that several of them hold
-once. What copies partial sums in and out shares the level of the finished output. Permutations name the
-innermost loop first, as Timeloop has it. `PE_loops` and `latency_hiding` store nothing: they separate
-loops that one level would merge. There is no technology (-1), so Timeloop counts accesses and cycles,
-not energy. Ithaca's pipeline (prologue, main, epilogue), its burst lengths and its packs beyond the
-width of a buffer have no counterpart: expect other cycles.
-"""
+# -- problem -----------------------------------------------------------------------------
+
+
+def problem(configuration: ArrayConfiguration) -> dict[str, Any]:
+    """The loop nest on padded extents: the mapping's factors multiply to them exactly."""
+    nest = configuration.nest
+    coefficients = _coefficients(nest)
+    shape = {
+        "name": nest.name,
+        "dimensions": list(nest.loops),
+        "coefficients": [{"name": name, "default": value} for value, name in coefficients.items()],
+        "data_spaces": [_data_space(nest, access, coefficients) for access in nest.accesses],
+    }
+    instance = {**configuration.padded, **{name: value for value, name in coefficients.items()}}
+    return {"problem": {"version": VERSION, "shape": shape, "instance": instance}}
+
+
+def _coefficients(nest: LoopNest) -> dict[int, str]:
+    """Names of the coefficients other than 1, such as strides."""
+    found = {c for access in nest.accesses for subscript in access for _, c in subscript.terms if c != 1}
+    return {value: f"times{value}" for value in sorted(found)}
+
+
+def _data_space(nest: LoopNest, access: Access, coefficients: dict[int, str]) -> dict[str, Any]:
+    """A tensor: per dimension a sum of products of a loop and perhaps a coefficient."""
+    projection = [[[x] if c == 1 else [x, coefficients[c]] for x, c in subscript.terms] for subscript in access]
+    space: dict[str, Any] = {"name": access.tensor, "projection": projection}
+    return {**space, "read_write": True} if access == nest.output else space
+
+
+# -- architecture ------------------------------------------------------------------------
+
+
+def architecture(hierarchy: tuple[Level, ...], configuration: ArrayConfiguration) -> dict[str, Any]:
+    """The hierarchy's components. Lanes are containers: they multiply everything that follows."""
+    seconds = float(1 / (configuration.technology.clock_mhz * 10**6))
+    system = {"name": "system", "attributes": {"technology": NO_TECHNOLOGY, "global_cycle_seconds": seconds}}
+    nodes = [Node("!Container", system), *(_node(level, configuration.data) for level in hierarchy)]
+    return {"architecture": {"version": VERSION, "nodes": nodes}}
+
+
+def _node(level: Level, data: DataType) -> Node:
+    if level.kind is Kind.LANES:
+        ((_, lanes),) = level.loops
+        return Node("!Container", {"name": level.name, "spatial": {"meshX": lanes}})
+    if level.kind is Kind.COMPUTE:
+        kind = "fpmac" if data.name.startswith("fp") else "intmac"
+        return Node("!Component", {"name": level.name, "class": kind, "attributes": {"datawidth": data.bits}})
+    return Node("!Component", {"name": level.name, "class": CLASSES[level.kind], "attributes": _storage(level, data)})
+
+
+def _storage(level: Level, data: DataType) -> dict[str, Any]:
+    if level.kind is Kind.LOOPS:
+        return {"width": 1, "depth": 1, "datawidth": 1}
+    if level.kind is Kind.DRAM:
+        return {"width": 8 * DRAM_PORT_BYTES, "datawidth": data.bits}
+    attributes = {"depth": -(-level.words // level.width), "width": level.width * data.bits, "datawidth": data.bits}
+    return {**attributes, "multiple_buffering": 2} if level.double_buffered else attributes
+
+
+# -- mapping -----------------------------------------------------------------------------
+
+
+def mapping(nest: LoopNest, hierarchy: tuple[Level, ...]) -> dict[str, Any]:
+    """What every level keeps, and its loops; permutations name the innermost loop first."""
+    return {"mapping": [entry for level in hierarchy for entry in _entries(nest, level)]}
+
+
+def _entries(nest: LoopNest, level: Level) -> list[dict[str, Any]]:
+    if level.kind is Kind.COMPUTE:
+        return []
+    entries: list[dict[str, Any]] = []
+    if level.kind is not Kind.LANES:
+        bypass = [access.tensor for access in nest.accesses if access.tensor not in level.keeps]
+        kept = {"keep": list(level.keeps)} if level.keeps else {}
+        entries.append({"target": level.name, "type": "dataspace", **kept, **({"bypass": bypass} if bypass else {})})
+    trips = dict(level.loops)
+    inside = [loop for loop, _ in reversed(level.loops)]
+    entries.append(
+        {
+            "target": level.name,
+            "type": "spatial" if level.kind is Kind.LANES else "temporal",
+            "factors": [f"{loop}={trips.get(loop, 1)}" for loop in nest.loops],
+            "permutation": [*inside, *(loop for loop in reversed(nest.loops) if loop not in trips)],
+        }
+    )
+    return entries
+
+
+# -- the folder --------------------------------------------------------------------------
 
 
 def nest_obstacles(nest: LoopNest) -> tuple[str, ...]:
@@ -95,7 +174,7 @@ def _yaml(document: dict[str, Any], title: str) -> str:
 
 def _readme(configuration: ArrayConfiguration, hierarchy: tuple[Level, ...]) -> str:
     padded = configuration.padded
-    return _README.format(
+    return template("timeloop/readme.md.txt").format(
         statement=configuration.nest,
         design=configuration.design.name,
         loops="\n".join(f"| {loop} | {extent} | {padded[loop]} |" for loop, extent in configuration.nest.extents),
