@@ -25,8 +25,8 @@ from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.library import LIBRARY
 from ithaca.workloads.library import workload as find_workload
+from ithaca.workloads.library import workload_names
 from ithaca.workloads.nest import LoopNest
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def print_workloads() -> None:
     """Loop nests that come with Ithaca."""
     table = Table("name", "statement", "loops and parameters (defaults)", "untiled", "SIMD", "what it is")
     table.columns[0].no_wrap = True
-    for nest in LIBRARY.values():
+    for nest in map(find_workload, workload_names()):
         defaults = ", ".join(f"{name}={n}" for name, n in (*nest.extents, *nest.parameters))
         statement = escape(nest.template or str(nest))
         table.add_row(nest.name, statement, defaults, " ".join(sorted(nest.untiled)) or "–", nest.simd, nest.description)

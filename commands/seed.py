@@ -31,7 +31,7 @@ from ithaca.formulations.systolic.points import Point, points_text
 from ithaca.results.files import load_result
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.library import LIBRARY, PATH_ENDINGS
+from ithaca.workloads.library import PATH_ENDINGS, workload_names
 from ithaca.workloads.signals import Interrupt
 from ithaca.workloads.writing import check_writable, write_folder, write_text_atomically
 
@@ -102,7 +102,7 @@ class Origin:
 
 def is_result(source: str) -> bool:
     """Whether a source is a result file, not the name of a workload."""
-    if source in LIBRARY or source.lower().endswith(PATH_ENDINGS):
+    if source in workload_names() or source.lower().endswith(PATH_ENDINGS):
         return False
     return source.lower().endswith(".json") or Path(source).exists()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -32,28 +32,6 @@ def _read(name_or_path: str) -> LoopNest:
 _packaged = cache(_read)
 
 
-class _Library(Mapping[str, LoopNest]):
-    """The workloads by name; each is read when it is first asked for."""
-
-    def __getitem__(self, name: str) -> LoopNest:
-        if name not in workload_names():
-            raise KeyError(name)
-        return _packaged(name)
-
-    def __contains__(self, name: object) -> bool:
-        return name in workload_names()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(workload_names())
-
-    def __len__(self) -> int:
-        return len(workload_names())
-
-
-#: Every workload of the library by name. Extents are defaults; sizes replace them.
-LIBRARY: Mapping[str, LoopNest] = _Library()
-
-
 def workload(name_or_path: str, sizes: Mapping[str, int] | None = None) -> LoopNest:
     """Look up a workload, or read it from a user's own file, and set its extents.
 
@@ -72,7 +50,7 @@ def workload(name_or_path: str, sizes: Mapping[str, int] | None = None) -> LoopN
     """
     from ithaca.workloads.kernel_files import check_simd
 
-    nest = LIBRARY[name_or_path] if name_or_path in LIBRARY else _read(name_or_path)
+    nest = (_packaged if name_or_path in workload_names() else _read)(name_or_path)
     sized = nest.with_sizes(sizes or {})
     check_simd(sized)  # again, because a stride decides it
     return sized
@@ -87,7 +65,7 @@ def workload_document(nest: LoopNest) -> dict[str, Any]:
     document: dict[str, Any] = {"name": nest.name, "sizes": nest.sizes}
     if nest.parameters:
         document["parameters"] = dict(nest.parameters)
-    if nest.name not in LIBRARY or not is_variant(nest, LIBRARY[nest.name]):
+    if nest.name not in workload_names() or not is_variant(nest, _packaged(nest.name)):
         untiled = [loop for loop in nest.loops if loop in nest.untiled]
         document["kernel"] = {"statement": nest.template or str(nest), "untiled": untiled, "simd": nest.simd}
     return document
@@ -105,9 +83,9 @@ def documented_workload(
 
         document = {"name": name, "extents": dict(sizes), "parameters": dict(parameters), **kernel}
         return kernel_nest(document, "kernel")
-    if name not in LIBRARY:
-        raise InputError(f"unknown workload {quoted(name)}; known: {', '.join(LIBRARY)}; or one with its kernel")
-    known = LIBRARY[name]
+    if name not in workload_names():
+        raise InputError(f"unknown workload {quoted(name)}; known: {', '.join(workload_names())}; or one with its kernel")
+    known = _packaged(name)
     for what, given, allowed in (("loop", sizes, known.loops), ("parameter", parameters, [n for n, _ in known.parameters])):
         for entry in given:
             if entry not in allowed:

@@ -16,7 +16,7 @@ from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.systolic_array import Role, SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.kernel_files import kernel_nest
-from ithaca.workloads.library import LIBRARY, workload
+from ithaca.workloads.library import workload, workload_names
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.yaml_documents import parse_yaml
 from tests.formulations.enumeration import Run
@@ -57,10 +57,10 @@ def small_run(
 def cases() -> list[Any]:
     """Every design of every kernel; one in four of the library's where time is short."""
     found: list[Any] = []
-    for name in (*LIBRARY, *OWN):
+    for name in (*workload_names(), *OWN):
         nest = kernel(name)
         for number, (dataflow, access) in enumerate(product(dataflows(nest), nest.accesses)):
-            marks = [pytest.mark.slow] if name in LIBRARY and number % 4 else []
+            marks = [pytest.mark.slow] if name in workload_names() and number % 4 else []
             case = f"{name} [{','.join(dataflow)}] {access.tensor}"
             found.append(pytest.param(name, dataflow, access.tensor, id=case, marks=marks))
     return found

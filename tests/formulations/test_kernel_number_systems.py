@@ -18,7 +18,7 @@ from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.workloads.library import LIBRARY, workload
+from ithaca.workloads.library import workload, workload_names
 from tests.formulations.test_number_systems import agrees, everything, reference
 
 
@@ -39,7 +39,7 @@ def random_point(name: str, draw: random.Random) -> tuple[Problem, Configuration
             return problem, Configuration(values)
 
 
-@pytest.mark.parametrize("name", sorted(LIBRARY))
+@pytest.mark.parametrize("name", workload_names())
 def test_all_number_systems_agree_with_the_reference(name: str) -> None:
     draw = random.Random(name)
     for _ in range(6):

@@ -30,7 +30,7 @@ from ithaca.studies.best import solve_best
 from ithaca.studies.explanation.changes import Change, Kind, first_change, other_designs, raised_limits, worthless
 from ithaca.studies.explanation.slack import limit_uses
 from ithaca.workloads.affine import Access, Affine
-from ithaca.workloads.library import LIBRARY, workload
+from ithaca.workloads.library import workload, workload_names
 from ithaca.workloads.nest import LoopNest
 from tests.command_line import ithaca
 from tests.problems import MM_DATAFLOWS, configuration_of, mm_points, mm_problem, mm_tiling
@@ -198,7 +198,7 @@ def test_a_footprint_counts_elements(subscripts: list[list[tuple[str, int]]], ex
     assert counted["X"] == len(touched) if independent else counted["X"] <= len(touched)
 
 
-@pytest.mark.parametrize("name", list(LIBRARY))
+@pytest.mark.parametrize("name", list(workload_names()))
 def test_every_workload_has_its_facts(name: str) -> None:
     small = workload(name, dict.fromkeys(workload(name).loops, 4))
     like = mm_problem((2, 2, 2))

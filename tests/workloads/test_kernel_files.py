@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ithaca.workloads import library
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.kernel_files import MAX_BYTES
-from ithaca.workloads.library import LIBRARY, documented_workload, workload, workload_document, workload_names
+from ithaca.workloads.library import documented_workload, workload, workload_document, workload_names
 from ithaca.workloads.nest import LoopNest
 
 OWN = """\
@@ -112,9 +112,9 @@ def test_subscripts_may_share_brackets_and_have_signs(tmp_path: Path) -> None:
 def test_the_library_is_its_files() -> None:
     found = {entry.name for entry in files("ithaca.workloads.kernels").iterdir() if entry.name.endswith(".yaml")}
     assert {f"{name}.yaml" for name in workload_names()} == found
-    assert list(LIBRARY) == [nest.name for nest in LIBRARY.values()] == sorted(LIBRARY)
-    assert len(LIBRARY) == 11
-    assert all(nest.description for nest in LIBRARY.values())
+    assert list(workload_names()) == [nest.name for nest in map(workload, workload_names())] == sorted(workload_names())
+    assert len(workload_names()) == 11
+    assert all(nest.description for nest in map(workload, workload_names()))
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_published_sizes(name: str, statement: str, extents: dict[str, int]) -> 
 
 def test_a_lookup_reads_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
     library._packaged.cache_clear()
-    assert "ttm" in LIBRARY
+    assert "ttm" in workload_names()
     workload("mm")
     assert library._packaged.cache_info().currsize == 1
     monkeypatch.undo()
