@@ -157,24 +157,21 @@ def explain_infeasibility(designs: tuple[Solution, ...]) -> str:
 
 
 def _design_table(result: Result) -> Table:
-    table = Table(title="all designs", title_justify="left")
-    for heading in ("dataflow", "permutation", "objective", "lower bound", "status", *(_resources(result))):
-        left = heading in ("dataflow", "permutation", "status")
-        table.add_column(heading, justify="left" if left else "right", overflow="fold")
-    table.add_column("seconds", justify="right", no_wrap=True)
+    rows = []
     for solution in sorted(result.designs, key=lambda s: (s.value is None, s.value or 0)):
         array, certificate = systolic(solution.problem).array, solution.certificate
-        resources = (number(solution.metrics.get(name)) for name in _resources(result))
-        table.add_row(
-            ",".join(array.dataflow),
-            array.permutation + ("" if array.buildable else " (not buildable)"),
-            number(solution.value),
-            number(certificate.lower_bound),
-            certificate.status.value,
-            *resources,
-            f"{certificate.seconds:.2f}",
+        rows.append(
+            [
+                ("dataflow", ",".join(array.dataflow)),
+                ("permutation", array.permutation + ("" if array.buildable else " (not buildable)")),
+                ("objective", number(solution.value)),
+                ("lower bound", number(certificate.lower_bound)),
+                ("status", certificate.status.value),
+                *((name, number(solution.metrics.get(name))) for name in _resources(result)),
+                ("seconds", f"{certificate.seconds:.2f}"),
+            ]
         )
-    return table
+    return table(rows, left=("dataflow", "permutation", "status"), title="all designs")
 
 
 def _resources(result: Result) -> tuple[str, ...]:

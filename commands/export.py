@@ -11,6 +11,7 @@ from typer import Option
 from ithaca.commands.live_line import LiveLine
 from ithaca.commands.options import WRITTEN, ResultFile
 from ithaca.commands.outcome import say
+from ithaca.commands.parsing import parse_choice
 from ithaca.exports.autosa.folder import AUTOSA
 from ithaca.exports.autosa.requirements import MIN_LANES, design_obstacles
 from ithaca.exports.configuration import ArrayConfiguration, Tool
@@ -50,9 +51,7 @@ def export_result(file: Path, target: str, folder: Path, *, nearest: bool) -> st
 
     Raises `InputError` if the target cannot take the configuration (and ``nearest`` is not asked for).
     """
-    if target not in TARGETS:
-        raise InputError(f"--to is '{target}'; allowed: {', '.join(TARGETS)}")
-    tool, result = TARGETS[target], load_result(file)
+    tool, result = TARGETS[parse_choice("--to", target, TARGETS)], load_result(file)
     if reasons := tool.nest_obstacles(systolic(result.problem).nest):  # another configuration could not help
         raise InputError(f"{tool.cannot} this workload: {'; '.join(reasons)}")
     chosen, note = _chosen(tool, result, file, nearest)

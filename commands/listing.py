@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -12,10 +13,9 @@ from ithaca.commands.display import console
 from ithaca.commands.options import AsJson, DType, Workload, as_typed
 from ithaca.commands.options import Edition as EditionName
 from ithaca.commands.outcome import print_document
-from ithaca.commands.parsing import parse_edition
+from ithaca.commands.parsing import parse_choice, parse_edition
 from ithaca.formulations.algebra.expression import Symbols
 from ithaca.formulations.algebra.number_systems import SYMBOLIC
-from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.json_numbers import SCHEMA
 from ithaca.formulations.platform_files import load_platform, platform_names
 from ithaca.formulations.shown_numbers import number
@@ -24,7 +24,6 @@ from ithaca.formulations.systolic.data_types import DataType, data_type
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload as find_workload
 from ithaca.workloads.library import workload_names
 from ithaca.workloads.nest import LoopNest
@@ -74,38 +73,29 @@ def list_designs(*, workload: Workload, edition: EditionName = "exact", dtype: D
 
 def print_designs(nest: LoopNest, edition: Edition, data: DataType) -> None:
     """Print every design of a nest: modules, resource formulas, buildable or not and why."""
-    out = console()
-    found = designs(nest, edition)
-    out.print(
-        f"{escape(str(nest))}: {len(found)} designs, {sum(a.buildable for a in found)} buildable ({edition.value} edition)"
-    )
-    for array in found:
-        _print_design(array, data)
+    out, found = console(), designs_document(nest, edition, data)["designs"]
+    buildable = sum(design["buildable"] for design in found)
+    out.print(f"{escape(str(nest))}: {len(found)} designs, {buildable} buildable ({edition.value} edition)")
+    for design in found:
+        _print_design(out, design)
 
 
-def _print_design(array: SystolicArray, data: DataType) -> None:
-    out = console()
-    costs = evaluate(array, Symbols(), data, SYMBOLIC)
-    out.print(f"\n[bold]{escape(array.name)}[/bold]  space loops {', '.join(array.dataflow)}; order {', '.join(array.order)}")
-    table = Table("module", "level", "buffer (words)", "buffers", "double", "modules")
-    for group, module in array.modules:
-        held = module.buffer
-        table.add_row(
-            module.name + (" (DRAM)" if module.dram else ""),
-            f"L{module.level}",
-            escape(str(group.size)) if held else "–",
-            escape(str(group.count)) if held else "–",
-            ("yes" if group.double_buffered else "no") if held else "–",
-            escape(str(module.instances)),
-        )
-    if array.pe.accumulators is not None:
-        table.add_row(
-            "PE", "–", escape(str(array.pe.accumulators)), escape(str(array.pe.count)), "no", escape(str(array.pe.count))
-        )
-    out.print(table)
-    out.print(f"  DSP      = {escape(str(costs.dsp))}")
-    out.print(f"  BRAM18K  = {escape(str(costs.bram18k))}")
-    out.print(f"  buildable: {'yes' if array.buildable else 'no: ' + escape(array.obstacle or '')}")
+def _print_design(out: Console, design: dict[str, Any]) -> None:
+    loops = ", ".join(design["dataflow"])
+    name = escape(f"[{loops.replace(' ', '')}] {design['permutation']}")
+    out.print(f"\n[bold]{name}[/bold]  space loops {loops}; order {', '.join(design['order'])}")
+    shown = Table("module", "level", "buffer (words)", "buffers", "double", "modules")
+    for module in design["modules"]:
+        double = {True: "yes", False: "no", None: None}[module["double_buffered"]]
+        cells = (module["buffer"], module["buffers"], double, module["instances"])
+        dram = " (DRAM)" if module["dram"] else ""
+        shown.add_row(module["name"] + dram, f"L{module['level']}", *(escape(cell or "–") for cell in cells))
+    if design["accumulators"] is not None:
+        shown.add_row("PE", "–", *map(escape, (design["accumulators"], design["pes"], "no", design["pes"])))
+    out.print(shown)
+    out.print(f"  DSP      = {escape(design['dsp'])}")
+    out.print(f"  BRAM18K  = {escape(design['bram18k'])}")
+    out.print(f"  buildable: {'yes' if design['buildable'] else 'no: ' + escape(design['obstacle'])}")
 
 
 @listing.command("schema")
@@ -130,9 +120,8 @@ def schema(kind: str) -> dict[str, Any]:
         "whatif": StudyDocument,
         "pareto": FrontDocument,
     }
-    if kind not in models:
-        raise InputError(f"document is {quoted(kind)}; allowed: {', '.join(models)}")
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **models[kind].json_schema()}
+    found = models[parse_choice("document", kind, models)]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found.json_schema()}
 
 
 def designs_document(nest: LoopNest, edition: Edition, data: DataType) -> dict[str, Any]:
@@ -165,6 +154,7 @@ def _design_document(array: SystolicArray, data: DataType) -> dict[str, Any]:
             }
             for group, module in array.modules
         ],
+        "pes": str(array.pe.count),
         "accumulators": None if array.pe.accumulators is None else str(array.pe.accumulators),
         "dsp": str(costs.dsp),
         "bram18k": str(costs.bram18k),

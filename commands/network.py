@@ -19,7 +19,7 @@ from ithaca.commands.options import (
     SearchOptions,
 )
 from ithaca.commands.outcome import note, nothing_found, print_document, wrote
-from ithaca.commands.parsing import parse_integer, parse_method, parse_sizes
+from ithaca.commands.parsing import parse_choice, parse_integer, parse_method, parse_sizes
 from ithaca.commands.request import OBJECTIVE, ProblemOptions, requested_limits
 from ithaca.formulations.json_numbers import document_text
 from ithaca.results.certificate import Status
@@ -177,10 +177,7 @@ def _minimise(mode_name: str, text: str | None) -> Minimise:
         return Minimise.SLOWEST if mode_name in SEVERAL_ARRAYS else Minimise.TOTAL
     if mode_name not in SEVERAL_ARRAYS:
         raise _out_of_place("--minimise", mode_name)
-    try:
-        return Minimise(text)
-    except ValueError:
-        raise InputError(f"--minimise is {quoted(text)}; allowed: {', '.join(m.value for m in Minimise)}") from None
+    return Minimise(parse_choice("--minimise", text, [m.value for m in Minimise]))
 
 
 def _out_of_place(option: str, mode_name: str) -> InputError:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.engines import PROVERS, Method
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted
 from ithaca.workloads.nest import MAX_EXTENT
 
 
@@ -23,7 +24,7 @@ def parse_sizes(texts: Sequence[str]) -> dict[str, int]:
 def parse_extent(loop: str, text: str, where: str = "") -> int:
     """An extent; whether it is in range, the nest says."""
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
-        raise InputError(f"{where}loop '{loop}' is '{_short(text)}'; allowed: an integer from 1 to {MAX_EXTENT}")
+        raise InputError(f"{where}loop '{loop}' is {quoted(text)}; allowed: an integer from 1 to {MAX_EXTENT}")
     return int(text)
 
 
@@ -35,13 +36,13 @@ def parse_limits(texts: Sequence[str]) -> dict[str, Fraction]:
     limits: dict[str, Fraction] = {}
     for text in texts:
         if re.search(r"[^=<>]\s*(>=?|=>|<(?!=)|==)", text):
-            raise InputError(f"--limit is '{_short(text)}'; allowed: upper limits only, METRIC=VALUE or METRIC<=VALUE")
+            raise InputError(f"--limit is {quoted(text)}; allowed: upper limits only, METRIC=VALUE or METRIC<=VALUE")
     for part in [part for text in texts for part in split_values(text.replace("<=", "="))]:
         name, equals, value = (word.strip() for word in part.partition("="))
         if not equals or not name or not value:
-            raise InputError(f"--limit is '{_short(part)}'; allowed: METRIC=VALUE,… such as dsp=8601,bram18k=3763")
+            raise InputError(f"--limit is {quoted(part)}; allowed: METRIC=VALUE,… such as dsp=8601,bram18k=3763")
         if name in limits:
-            raise InputError(f"--limit: {_short(name)} is given twice")
+            raise InputError(f"--limit: {quoted(name)} is given twice")
         limits[name] = parse_bound(name, value, "--limit: ")
     return limits
 
@@ -52,7 +53,7 @@ def parse_bound(metric: str, text: str, where: str = "") -> Fraction:
     if not re.fullmatch(("" if plain else "-?") + r"([0-9]{1,15}(\.[0-9]{0,15})?|\.[0-9]{1,15})(e\+?[0-9]{1,2})?", text):
         sign = " that is not negative" if plain else ""
         what = f"a finite number{sign}, such as 8601.6 or 1e9; exponents up to 99"
-        raise InputError(f"{where}{_short(metric)} is '{_short(text)}'; allowed: {what}")
+        raise InputError(f"{where}{quoted(metric)} is {quoted(text)}; allowed: {what}")
     return Fraction(text)
 
 
@@ -74,34 +75,39 @@ def parse_loops(text: str | None) -> tuple[str, ...] | None:
         return None
     loops = tuple(part.strip() for part in text.split(","))
     if not all(loops):
-        raise InputError(f"--dataflow is '{_short(text)}'; allowed: loop names such as i,j")
+        raise InputError(f"--dataflow is {quoted(text)}; allowed: loop names such as i,j")
     return loops
+
+
+def parse_choice(option: str, text: str, allowed: Collection[str], why: str = "") -> str:
+    """A word of those allowed."""
+    if text not in allowed:
+        raise InputError(f"{option} is {quoted(text)}; allowed: {', '.join(allowed)}{why}")
+    return text
 
 
 def parse_method(name: str) -> Method:
     """Look up an engine."""
-    try:
-        return Method(name)
-    except ValueError:
-        allowed = ", ".join(m.value for m in Method)
-        raise InputError(f"--method is '{_short(name)}'; allowed: {allowed}") from None
-
-
-def parse_provers(text: str) -> tuple[Method, Method]:
-    """Two engines that prove optimality, such as ``exact,cpsat``."""
-    names = [part.strip() for part in text.split(",")]
-    allowed = [m.value for m in PROVERS]
-    if len(names) != 2 or len(set(names)) != 2 or not set(names) <= set(allowed):
-        raise InputError(f"--prove-with is '{_short(text)}'; allowed: two different ones of {', '.join(allowed)}")
-    return Method(names[0]), Method(names[1])
+    return Method(parse_choice("--method", name, [m.value for m in Method]))
 
 
 def parse_proving_method(name: str) -> Method:
     """Look up an engine that proves optimality."""
     allowed = [m.value for m in (Method.AUTO, *PROVERS)]
-    if name not in allowed:
-        raise InputError(f"--method is '{_short(name)}'; allowed: {', '.join(allowed)}, which prove what they find")
-    return Method(name)
+    return Method(parse_choice("--method", name, allowed, ", which prove what they find"))
+
+
+def parse_provers(text: str) -> tuple[Method, Method]:
+    """Two engines that prove optimality, such as ``exact,cpsat``."""
+    names, allowed = [part.strip() for part in text.split(",")], [m.value for m in PROVERS]
+    if len(names) != 2 or len(set(names)) != 2 or not set(names) <= set(allowed):
+        raise InputError(f"--prove-with is {quoted(text)}; allowed: two different ones of {', '.join(allowed)}")
+    return Method(names[0]), Method(names[1])
+
+
+def parse_edition(name: str) -> Edition:
+    """Look up an edition of the cost model."""
+    return Edition(parse_choice("--edition", name, [e.value for e in Edition]))
 
 
 def parse_search(time_limit: str | None, gap: str = "0", seed: str = "0") -> SolveOptions:
@@ -117,7 +123,7 @@ def parse_number(option: str, text: str, *, positive: bool = False) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or value < 0 or (positive and value == 0):
-        raise InputError(f"{option} is '{_short(text)}'; allowed: a finite number {'>' if positive else '≥'} 0")
+        raise InputError(f"{option} is {quoted(text)}; allowed: a finite number {'>' if positive else '≥'} 0")
     return value
 
 
@@ -125,17 +131,8 @@ def parse_integer(option: str, text: str, *, least: int) -> int:
     """An integer of at least ``least``."""
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", text) or int(text) < least:
         digits = " of at most 18 digits" if re.fullmatch(r"\+?[0-9]{19,}", text) else ""
-        raise InputError(f"{option} is '{_short(text)}'; allowed: an integer ≥ {least}{digits}")
+        raise InputError(f"{option} is {quoted(text)}; allowed: an integer ≥ {least}{digits}")
     return int(text)
-
-
-def parse_edition(name: str) -> Edition:
-    """Look up an edition of the cost model."""
-    try:
-        return Edition(name)
-    except ValueError:
-        allowed = ", ".join(e.value for e in Edition)
-        raise InputError(f"--edition is '{_short(name)}'; allowed: {allowed}") from None
 
 
 def _assignments(option: str, texts: Sequence[str], example: str) -> list[tuple[str, str]]:
@@ -144,13 +141,8 @@ def _assignments(option: str, texts: Sequence[str], example: str) -> list[tuple[
         for part in text.split(","):
             name, equals, value = (word.strip() for word in part.partition("="))
             if not equals or not name or not value:
-                raise InputError(f"{option} is '{_short(text)}'; allowed: NAME=VALUE,… such as {example}")
+                raise InputError(f"{option} is {quoted(text)}; allowed: NAME=VALUE,… such as {example}")
             if name in found:
                 raise InputError(f"{option}: {name} is given twice")
             found[name] = value
     return list(found.items())
-
-
-def _short(text: str) -> str:
-    shown = text if len(text) <= 60 else text[:57] + "…"
-    return shown.encode("unicode_escape").decode()

@@ -12,7 +12,7 @@ from typer import Argument, Option
 from ithaca.commands import solve
 from ithaca.commands.options import WRITTEN, Effort, Given, Objective, RandomSeed, Sizes
 from ithaca.commands.outcome import nothing_found, say, tell
-from ithaca.commands.parsing import parse_integer, parse_loops
+from ithaca.commands.parsing import parse_choice, parse_integer, parse_loops
 from ithaca.commands.request import OBJECTIVE, ProblemOptions
 from ithaca.exports.seeds.diverse import diverse_configurations
 from ithaca.exports.seeds.for_nevergrad import nevergrad_text
@@ -22,7 +22,6 @@ from ithaca.exports.seeds.for_optuna import optuna_text
 from ithaca.exports.seeds.for_pymoo import pymoo_text
 from ithaca.exports.seeds.parameters import parameter_space
 from ithaca.exports.seeds.seeds import Seeds
-from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.shown_numbers import number
@@ -67,8 +66,7 @@ def seed(
 ) -> None:
     """``ithaca seed``."""
     wanted, first = parse_integer("--count", count, least=1), parse_integer("--seed", random_seed, least=0)
-    if tool not in TOOLS:
-        raise InputError(f"--for is {quoted(tool)}; allowed: {', '.join(TOOLS)}")
+    parse_choice("--for", tool, TOOLS)
     if wanted > MAX_COUNT:
         raise InputError(f"--count is {wanted}; allowed: at most {MAX_COUNT}")
     if tool != "opentuner":
