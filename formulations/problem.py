@@ -8,12 +8,17 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from ithaca.formulations.algebra.expression import Expression, Symbol, Symbols
-from ithaca.formulations.algebra.number_systems import FRACTION, SYMBOLIC
-from ithaca.formulations.algebra.parsing import parse_expression
+from ithaca.formulations.algebra.expression import Expression, Product, Symbol, Symbols, power, walk
+from ithaca.formulations.algebra.interval import Interval, as_interval
+from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, SYMBOLIC
+from ithaca.formulations.algebra.parsing import parse_expression, quoted
+from ithaca.formulations.algebra.rounding import magnitude
 from ithaca.formulations.design import Design
 from ithaca.formulations.space import Space
 from ithaca.workloads.errors import InputError
+
+#: Products of metrics beyond this, or below its reciprocal, are refused: bounds multiply two of them, and doubles end at 1e308.
+LARGEST = 10**150
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +89,17 @@ class Problem:
     limits: tuple[Limit, ...]
     objective: Objective
 
+    def __post_init__(self) -> None:
+        for limit in self.limits:
+            if abs(limit.bound) > LARGEST:
+                raise InputError(f"limit {quoted(limit.metric)} is beyond 1e150; allowed: a bound that is not")
+
+    @property
+    def _asked(self) -> list[tuple[str, str, Expression]]:
+        """What is minimised and limited: where it is from, as it was written, and as it was read."""
+        objective = "objective", self.objective.text, self.objective.expression
+        return [objective, *(("limit", limit.metric, limit.expression) for limit in self.limits)]
+
     @property
     def space(self) -> Space:
         """The legal configurations, limits aside."""
@@ -121,16 +137,51 @@ class Problem:
         return self.objective.value(metrics)
 
     def symbolic(self) -> SymbolicProblem:
-        """The problem in symbols."""
+        """The problem in symbols.
+
+        Raises
+        ------
+        InputError
+            If objective or limit use an unknown name, divide by what is always 0, or multiply to what doubles cannot hold.
+        """
         return self._symbolic
 
     @cached_property
     def _symbolic(self) -> SymbolicProblem:
         values = Symbols()
         metrics = self.design.metrics(values, SYMBOLIC, self.used_metrics)
-        constraints = [(limit.expression.substitute(metrics), limit.bound) for limit in self.limits]
-        constraints += self.design.conditions(values, SYMBOLIC)
-        return SymbolicProblem(self.objective.expression.substitute(metrics), tuple(constraints))
+        found = []
+        for where, text, expression in self._asked:
+            if unknown := min(expression.symbols - metrics.keys(), default=None):
+                known = ", ".join(sorted(self.design.vocabulary))
+                raise InputError(f"{where}: {quoted(text)} uses the unknown name {quoted(unknown)}; allowed: {known}")
+            self._check_size(expression, f"{where}: {quoted(text)}")
+            try:
+                found.append(expression.substitute(metrics))
+            except ZeroDivisionError:
+                raise InputError(f"{where}: {quoted(text)} divides by what is always 0; allowed: positive divisors") from None
+        constraints = [
+            *zip(found[1:], (limit.bound for limit in self.limits), strict=True),
+            *self.design.conditions(values, SYMBOLIC),
+        ]
+        return SymbolicProblem(found[0], tuple(constraints))
+
+    def _check_size(self, expression: Expression, what: str) -> None:
+        """Refuse products of metrics that are too large for doubles, or too small."""
+        for node in walk(expression):
+            for product in (node, power(node, -1)) if isinstance(node, Product) else ():
+                try:
+                    reach = as_interval(magnitude(product).evaluate(self._metric_ranges, INTERVAL)).high
+                except ZeroDivisionError:  # engines that cannot do with such a divisor refuse it in their own words
+                    continue
+                if reach > LARGEST:
+                    size = "large" if product is node else "small"
+                    raise InputError(f"{what} computes a number that is too {size}; allowed: products between 1e-150 and 1e150")
+
+    @cached_property
+    def _metric_ranges(self) -> Mapping[str, Any]:
+        spans = {name: Interval(Fraction(low), Fraction(high)) for name, (low, high) in self.space.ranges.items()}
+        return self.design.metrics(spans, INTERVAL, self.used_metrics)
 
     def _used(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
         return self.design.metrics(_fractions(configuration), FRACTION, self.used_metrics)

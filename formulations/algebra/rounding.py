@@ -8,20 +8,23 @@ configuration in, a bound too weak.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from fractions import Fraction
-from math import ceil, copysign, exp, inf, isfinite, nextafter
+from math import ceil, copysign, exp, floor, inf, isfinite, nextafter
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.expression import (
+    CeilingDivision,
     Constant,
     Expression,
     Maximum,
     Minimum,
     Product,
     Sum,
+    Symbol,
     add,
     ceiling_division,
     maximum,
@@ -121,42 +124,70 @@ def near_extreme(values: Floats, *, high: bool) -> tuple[float, NDArray[np.bool_
 # -- expressions ---------------------------------------------------------------------------
 
 
-def subtracts(node: Expression) -> bool:
-    """Whether evaluating the expression may cancel digits: whether anything in it is negative."""
-    return any((isinstance(n, Product) and n.coefficient < 0) or (isinstance(n, Constant) and n.value < 0) for n in walk(node))
+def subtracts(node: Expression, signed: Collection[str] = ()) -> bool:
+    """Whether evaluating the expression may cancel digits: whether anything in it is negative, or a signed symbol."""
+    return any(
+        (isinstance(n, Product) and n.coefficient < 0)
+        or (isinstance(n, Constant) and n.value < 0)
+        or (isinstance(n, Symbol) and n.name in signed)
+        for n in walk(node)
+    )
 
 
-def magnitude(node: Expression) -> Expression:
+def magnitude(node: Expression, signed: Collection[str] = ()) -> Expression:
     """An expression no smaller than any intermediate result of evaluating ``node``.
 
     Rounding is relative to intermediate results. Where terms of opposite sign cancel, those are
-    larger than the final one; their sum of absolute values bounds them.
+    larger than the final one; their sum of absolute values bounds them. Symbols are positive, but for the signed ones.
     """
     if isinstance(node, Constant):
         return Constant(abs(node.value))
+    if isinstance(node, Symbol) and node.name in signed:
+        return maximum(node, -node)
     if isinstance(node, Sum):
-        return add(*(magnitude(t) for t in node.terms))
+        return add(*(magnitude(t, signed) for t in node.terms))
     if isinstance(node, Maximum | Minimum):
-        return maximum(*(magnitude(a) for a in node.arguments))
+        return maximum(*(magnitude(a, signed) for a in node.arguments))
     if isinstance(node, Product):
-        # a divisor that cancels would need its own analysis; bounds divide by positive quantities only
-        factors = (power(magnitude(b) if e > 0 else b, e) for b, e in node.factors)
+        # a divisor that cancels would need its own analysis: bounds divide by what is positive, and moved (`bound_of_divisor`)
+        factors = (power(magnitude(b, signed) if e > 0 else b, e) for b, e in node.factors)
         return multiply(abs(node.coefficient), *factors)
     return node
 
 
-def without_cancellation(bound: Expression) -> Expression:
-    """A lower bound lowered by the rounding of what it subtracts, so that its error is relative to itself."""
-    return bound - Fraction(ROUNDING) * magnitude(bound) if subtracts(bound) else bound
+def without_cancellation(bound: Expression, signed: Collection[str] = (), *, upper: bool = False) -> Expression:
+    """A bound moved outwards by the rounding of what it subtracts, so that its error is relative to itself."""
+    if not subtracts(bound, signed):
+        return bound
+    return bound + (1 if upper else -1) * Fraction(ROUNDING) * magnitude(bound, signed)
 
 
-def ceiling_of_bound(bound: Expression, *, upper: bool, nonnegative: bool) -> Expression:
+def bound_of_divisor(bound: Expression, signed: Collection[str], *, upper: bool) -> Expression:
+    """A bound of what is positive, moved by the rounding of what it subtracts, for expressions that divide by it.
+
+    Differences within extrema are moved by themselves: they may be much larger than the extremum. Ceilings are whole, and
+    moved already.
+    """
+    if not subtracts(bound, signed) or isinstance(bound, CeilingDivision):
+        return bound
+    if isinstance(bound, Maximum | Minimum):
+        parts = (bound_of_divisor(argument, signed, upper=upper) for argument in bound.arguments)
+        return (maximum if isinstance(bound, Maximum) else minimum)(*parts)
+    whole = (Maximum, Minimum, CeilingDivision)
+    if isinstance(bound, Sum) and all(isinstance(term, whole) or not subtracts(term, signed) for term in bound.terms):
+        return add(*(bound_of_divisor(term, signed, upper=upper) for term in bound.terms))
+    return without_cancellation(bound, signed, upper=upper)
+
+
+def ceiling_of_bound(bound: Expression, signed: Collection[str], *, upper: bool, nonnegative: bool) -> Expression:
     """The ceiling of a bound, evaluated in floats.
 
     A float just above a whole number must not be taken for the next one (below it, for an upper bound): the bound is moved
     by 2**-40 first, away from zero for an upper bound that is not negative and towards it for such a lower one. For
-    negative numbers the directions change places; where the sign is not known, the further of both is taken.
+    negative numbers the directions change places; where the sign is not known, the further of both is taken. What the bound
+    subtracts may cancel: it is moved before by the rounding of its largest intermediate result (`without_cancellation`).
     """
+    bound = without_cancellation(bound, signed, upper=upper)
     towards_zero = 1 - Fraction(1, 2**40)
     inwards, outwards = bound * towards_zero, bound * (1 / towards_zero)
     if not nonnegative:
@@ -247,13 +278,14 @@ def exponential_below(logarithm: float) -> Fraction:
 # -- whole numbers in floats: CP-SAT --------------------------------------------------------
 
 
-def integer_bound(bound: float) -> int | None:
+def integer_bound(bound: float, reach: int) -> int | None:
     """The lower bound of an integer objective that a solver reports in floats; None if it says nothing.
 
-    Below 2**52 a float holds an integer exactly, and what the solver adds in its own floats is far below 1e-3: a bound
-    less than that above an integer is not taken for the next one. Beyond, neighbouring floats differ by more than 1.
+    Where the objective cannot reach 2**52, a float holds it exactly, and what the solver adds in its own floats is far below
+    1e-3: a bound less than that above an integer is not taken for the next one. Beyond, the solver has added an offset to
+    what it bounds, either as large as the objective's reach, and a few roundings of 2**-53 of that may be all that is left.
     """
-    exact = 2.0**52
-    if abs(bound) < exact:
-        return ceil(bound - 1e-3)
-    return int(bound) - ceil(abs(bound) / exact) if isfinite(bound) else None
+    exact = 2**52
+    if not isfinite(bound):
+        return None
+    return ceil(bound - 1e-3) if reach < exact else floor(bound) - 8 * ceil(Fraction(reach, exact))

@@ -32,6 +32,8 @@ class FormArithmetic:
 
     def __init__(self, model: cp_model.CpModel) -> None:
         self.model = model
+        #: Whether some sum is stated in digits: the presolve of OR-Tools 9.15 loses solutions of such models, and is left out.
+        self.in_digits = False
         self._variables: dict[int, cp_model.IntVar] = {}
         self._reach: dict[int, int] = {}
         self._products: dict[tuple[int, int], LinearForm] = {}
@@ -88,6 +90,7 @@ class FormArithmetic:
         scale, reach = 1, self._reach_of(coefficients, constant)
         if reach > LARGEST:
             self.check_room(form)
+            self.in_digits = True
         while reach > LARGEST:
             # neither a digit sum nor its base times what is carried exceeds 3/4 of the largest
             shift = min((LARGEST // spread).bit_length() - 3, (reach // LARGEST).bit_length() + 1)
@@ -100,6 +103,12 @@ class FormArithmetic:
             carried, scale = [quotient], scale * base
             reach = self._reach_of(coefficients, constant) + 2 * spread
         return self._weighted(coefficients, 0) + sum(carried), constant, scale
+
+    def objective_reach(self) -> int:
+        """The largest magnitude that what the model minimises, or any part of its sum, may have."""
+        proto = self.model.proto
+        terms = zip(proto.objective.vars, proto.objective.coeffs, strict=True)
+        return sum(abs(c) * max(map(abs, proto.variables[v].domain)) for v, c in terms)
 
     def check_room(self, *forms: LinearForm) -> None:
         """Refuse variables too large for a sum of them with any coefficients.

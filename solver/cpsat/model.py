@@ -66,7 +66,9 @@ class IntegerModel:
         aim = self.objective.aim(self.encoder, ratio)
         complaint = self.model.validate()
         if complaint:
-            raise NotExpressibleError(f"CP-SAT does not take the problem: {complaint.splitlines()[0]}")
+            raise NotExpressibleError(
+                f"CP-SAT does not take the problem: {complaint.splitlines()[0].rstrip('.')}; use another method"
+            )
         return aim
 
     def value(self, read: Callable[[cp_model.IntVar], int]) -> Fraction:
@@ -183,5 +185,6 @@ def _smallest(product: Expression, encoder: Encoder, tables: Sequence[Table]) ->
     least = []
     for table in tables:
         column = multiply(*(power(base, e) for base, e in factors if encoder.axes(base) == {table.axis.name}))
-        least.append(float(np.min(column.evaluate(table.rows, NUMPY))))
+        rows = {name: values.astype(np.float64) for name, values in table.rows.items()}
+        least.append(float(np.min(column.evaluate(rows, NUMPY))))
     return prod(least)

@@ -205,6 +205,7 @@ def minimize_ratio(encoder: Encoder, objective: RatioObjective, seconds: float |
         aim = objective.aim(encoder, bound if known is None else known)
         solver = cp_model.CpSolver()
         solver.parameters.num_workers = threads
+        solver.parameters.cp_model_presolve = not encoder.in_digits
         # any but 0, and CP-SAT compares value and bound as floats, which beyond 2**53 are equal too soon
         solver.parameters.absolute_gap_limit = 0.0
         if seconds is not None:

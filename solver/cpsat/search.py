@@ -88,7 +88,7 @@ class Search:
         assert state.lower_bound is not None
         aim = model.aim(state.lower_bound if known is None else known, at_most=known is not None)
         solver = cp_model.CpSolver()
-        if not self._configure(solver):
+        if not self._configure(solver, presolve=not model.encoder.in_digits):
             return False
         watcher = _Watcher(model)
         status = self._solve(solver, model, aim, watcher)
@@ -100,11 +100,12 @@ class Search:
 
     # -- running -----------------------------------------------------------------------
 
-    def _configure(self, solver: cp_model.CpSolver) -> bool:
+    def _configure(self, solver: cp_model.CpSolver, *, presolve: bool) -> bool:
         """Set CP-SAT's parameters; false if no time is left."""
         parameters = solver.parameters
         parameters.random_seed = 0
         parameters.num_workers = self.threads
+        parameters.cp_model_presolve = presolve
         # measured: neither linear relaxations, too weak for products of table columns, nor probing
         # the tables' many literals pays for itself
         parameters.linearization_level = 0
@@ -207,6 +208,7 @@ class _Watcher(cp_model.CpSolverSolutionCallback):
     def __init__(self, model: IntegerModel) -> None:
         super().__init__()
         self.model = model
+        self.reach = model.encoder.objective_reach()
         self.best: Fraction | None = None
         self.columns: dict[int, int] = {}
         self.bound: int | None = None
@@ -220,7 +222,7 @@ class _Watcher(cp_model.CpSolverSolutionCallback):
         self.branches = self.num_branches
 
     def on_bound(self, bound: float) -> None:
-        if (proven := integer_bound(bound)) is not None:
+        if (proven := integer_bound(bound, self.reach)) is not None:
             self.bound = proven
 
 

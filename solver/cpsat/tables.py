@@ -7,7 +7,6 @@ here is only that objective and constraints are monotone in them, as its bounds 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from ithaca.formulations.problem import Problem, SymbolicProblem
 from ithaca.formulations.space import Space
 from ithaca.solver.cpsat.linear import NotExpressibleError
 from ithaca.solver.cpsat.quotients import as_quotient
-from ithaca.solver.tables.column import Column
+from ithaca.solver.tables.column import Column, Columns
 from ithaca.solver.tables.frame import relax, used_columns
 from ithaca.solver.tables.granularity import granularity
 from ithaca.solver.tables.relaxation import Relaxation
@@ -44,9 +43,7 @@ def candidate_tables(problem: Problem, symbolic: SymbolicProblem) -> tuple[Table
     columns = dominance_columns(space, symbolic)
     tables = []
     for axis in space.axes:
-        own = columns.get(axis.name, ())
-        table = build_table(axis, own)
-        table = _without_dominated(table) if _floats_are_exact(space, table) else build_table(axis, own, prune=False)
+        table = _without_dominated(build_table(axis, columns.get(axis.name, ())))
         if table.count > MOST_ROWS:
             raise NotExpressibleError(f"CP-SAT: axis {axis.name} has {table.count} candidate rows; it takes up to {MOST_ROWS}")
         tables.append(table)
@@ -107,20 +104,11 @@ def dominating_row(table: Table, quantities: Mapping[str, int]) -> int | None:
     return int(better.argmax()) if better.any() else None
 
 
-def _floats_are_exact(space: Space, table: Table) -> bool:
-    """Whether the table's floats are the columns' exact values, so that comparing them is safe."""
-    for column, values in zip(table.columns, table.values, strict=True):
-        step = granularity(column.expression, space.powers)
-        if not step or step.denominator.bit_count() != 1:
-            return False
-        if values.size and float(np.abs(values).max()) >= float(step) * 2.0**53:
-            return False
-    return True
-
-
 def _without_dominated(table: Table) -> Table:
     """Drop rows that another row dominates, as long as looking for them pays."""
-    costs = np.concatenate([table.values[[c.low for c in table.columns]], -table.values[[c.high for c in table.columns]]])
+    costs = Columns(table.columns, table.axis).costs(table.rows, table.values) if table.count else None
+    if costs is None:
+        return table
     # in random order: neighbours dominate much the same rows
     order = np.random.default_rng(0).permutation(table.count)
     costs = costs[:, order]
@@ -138,5 +126,4 @@ def _without_dominated(table: Table) -> Table:
             if before - order.size < WORTHWHILE * before:
                 break
             before = order.size
-    kept = np.sort(order)
-    return replace(table, rows={name: v[kept] for name, v in table.rows.items()}, values=table.values[:, kept])
+    return table.only(np.isin(np.arange(table.count), order))

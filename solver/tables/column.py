@@ -158,6 +158,8 @@ def _is_exact(expression: Expression, values: Mapping[str, Any], powers: Mapping
     if not _is_integral(expression, powers):
         return False
     step = granularity(expression, powers)
+    # doubles hold whole multiples of powers of two, not of three times 2**53
+    step = Fraction(step.numerator & -step.numerator, step.denominator)
     parts = [expression]
     for node in walk(expression):
         if isinstance(node, CeilingDivision):

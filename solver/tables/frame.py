@@ -162,7 +162,7 @@ def lower_problem(problem: Problem, relaxation: Relaxation) -> LoweredProblem:
         relaxation.check_divisors(expression)
     bounds = [_with_cuts(symbolic, relaxation), *(relaxation.lower(e) for e, _ in symbolic.constraints)]
     return LoweredProblem(
-        Program([without_cancellation(bound) for bound in bounds]),
+        Program([without_cancellation(bound, relaxation.signed) for bound in bounds]),
         Program([symbolic.objective, *(expression for expression, _ in symbolic.constraints)]),
         np.array([loosened(bound) for _, bound in symbolic.constraints]),
         granularity(symbolic.objective, problem.space.powers),

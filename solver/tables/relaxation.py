@@ -30,7 +30,7 @@ from ithaca.formulations.algebra.expression import (
     split_coefficient,
     walk,
 )
-from ithaca.formulations.algebra.rounding import ceiling_of_bound
+from ithaca.formulations.algebra.rounding import bound_of_divisor, ceiling_of_bound
 from ithaca.workloads.errors import InputError
 
 
@@ -49,6 +49,8 @@ class Relaxation:
         self._axis_of = axis_of
         self._least = least
         self.columns: dict[tuple[str, Expression], int] = {}
+        #: Statistics of columns that may be negative.
+        self.signed: set[str] = set()
         self._axes_memo: dict[Expression, frozenset[str]] = {}
         self._lower_memo: dict[Expression, Expression] = {}
         self._upper_memo: dict[Expression, Expression] = {}
@@ -125,7 +127,7 @@ class Relaxation:
             return minimum(*(self._either(a, upper) for a in node.arguments))
         if isinstance(node, CeilingDivision):
             ratio = multiply(node.numerator, power(node.denominator, -1))
-            return ceiling_of_bound(self._either(ratio, upper), upper=upper, nonnegative=self.nonnegative(ratio))
+            return ceiling_of_bound(self._either(ratio, upper), self.signed, upper=upper, nonnegative=self.nonnegative(ratio))
         if isinstance(node, Product):
             return self._product(node, upper)
         raise TypeError(f"cannot bound {node}")
@@ -135,6 +137,8 @@ class Relaxation:
 
     def _column(self, axis: str, node: Expression, upper: bool) -> Expression:
         coefficient, monic = split_coefficient(node)
+        if (axis, monic) not in self.columns and not self.nonnegative(monic):
+            self.signed |= {statistic(len(self.columns), high).name for high in (False, True)}
         index = self.columns.setdefault((axis, monic), len(self.columns))
         return multiply(coefficient, statistic(index, upper == (coefficient > 0)))
 
@@ -182,7 +186,7 @@ class Relaxation:
             return []
         if not all(self.positive(b) for b, _ in node.factors):
             return []
-        reciprocal = self._either(power(node, -1), not upper)
+        reciprocal = bound_of_divisor(self._either(power(node, -1), not upper), self.signed, upper=not upper)
         return [power(reciprocal, -1)]
 
     def _without_ceilings(self, node: Product, compound: list[tuple[Expression, int]]) -> list[Expression]:
@@ -206,7 +210,9 @@ class Relaxation:
         return [(multiply(*factors), 1) for factors in by_axis.values()], compound
 
     def _bound_power(self, base: Expression, exponent: int, upper: bool) -> Expression:
-        return power(self._either(base, upper == (exponent > 0)), exponent)
+        if exponent > 0:
+            return power(self._either(base, upper), exponent)
+        return power(bound_of_divisor(self._either(base, not upper), self.signed, upper=not upper), exponent)
 
     def _general_product(self, node: Product, upper: bool) -> Expression:
         """Interval product of factors of unknown sign."""

@@ -1,0 +1,155 @@
+"""Expressions with huge, tiny and cancelling constants: engines against Fractions on every point of a toy family."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from ithaca.formulations.algebra.number_systems import NumberSystem
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.results.certificate import Status
+from ithaca.solver.engines import Method, engine
+from ithaca.solver.options import SolveOptions
+from ithaca.workloads.errors import InputError
+from tests.families.fir import VOCABULARY, Fir, every_point, fir_problem
+
+CONSTANTS = ("1", "3", "0.1", "1e-30", "1e-9", "1e9", "1e18", "1e20", "1e40", "9007199254740993")
+#: Seeds of problems on which an engine once claimed what is false, or ended in a traceback.
+KNOWN = (98, 141, 268, 389, 914, 1226)
+
+SHAPES = (
+    "({0} + {1})",
+    "({0} - {1})",
+    "{0}*{1}",
+    "max({0}, {1})",
+    "min({0}, {1})",
+    "{0}/(1 + {1})",
+    "{0}/max({1}, 1)",
+    "ceil({0}/{2})",
+    "({0} - {2}*max({1}, 1) + {2}*{1})",
+)
+
+
+class Free(Fir):
+    """A filter whose energy is not modelled."""
+
+    def metrics(self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
+        found = super().metrics(values, numbers, names)
+        return found | {name: numbers.number(Fraction(0)) for name in found if name == "energy"}
+
+
+def drawn(draw: random.Random, depth: int) -> str:
+    """An expression over the metrics of filters."""
+    if depth == 0 or draw.random() < 0.2:
+        metric = draw.choice(list(VOCABULARY))
+        return metric if draw.random() < 0.6 else f"{draw.choice(CONSTANTS)}*{metric}"
+    one, other = (drawn(draw, depth - 1) for _ in range(2))
+    shape = draw.choice(SHAPES)
+    return shape.format(one, other, draw.choice(CONSTANTS))
+
+
+def least(problem: Problem) -> Fraction | None:
+    """The optimum by enumeration, in Fractions."""
+    values = []
+    for _, metrics in every_point(problem):
+        if all(limit.used(metrics) <= limit.bound for limit in problem.limits):
+            values.append(problem.objective.value(metrics))
+    return min(values, default=None)
+
+
+def check(seed: int, methods: tuple[Method, ...]) -> int:
+    """Compare engines on a random problem; how many of them gave a proof (the others refused in one line)."""
+    draw = random.Random(seed)
+    problem = fir_problem(draw.randint(2, 9), draw.randint(1, 30), drawn(draw, 3), transposed=draw.random() < 0.5)
+    if draw.random() < 0.5:
+        limit = Limit(drawn(draw, 2), Fraction(0))
+        try:
+            uses = sorted(limit.used(metrics) for _, metrics in every_point(problem))
+        except ZeroDivisionError:
+            return 0
+        problem = Problem(problem.design, (Limit(limit.metric, draw.choice(uses[: len(uses) // 2])),), problem.objective)
+    try:
+        expected = least(problem)
+    except ZeroDivisionError:
+        return 0
+    proofs = 0
+    for method in methods:
+        try:
+            found = engine(method)(problem, SolveOptions(time_limit=20))
+        except InputError as refused:
+            said = str(refused)
+            if "\n" in said or not any(part in said for part in ("allowed", "use another method", "cannot express")):
+                pytest.fail(f"{method}: {said}")
+            continue
+        proof = found.certificate
+        if found.value is not None:
+            assert expected is not None, (method, problem)
+            assert found.value >= expected, (method, problem)
+        if proof.lower_bound is not None:
+            assert expected is None or proof.lower_bound <= expected, (method, problem)
+        if proof.status.proven:
+            proofs += 1
+            assert found.value == expected, (method, problem)
+            assert proof.status is (Status.INFEASIBLE if expected is None else Status.OPTIMAL)
+    return proofs
+
+
+def test_engines_agree_with_fractions_on_extreme_expressions() -> None:
+    proofs = [check(seed, (Method.EXACT, Method.CPSAT)) for seed in (*range(40), *KNOWN)]
+    assert proofs.count(2) > 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(20))
+def test_more_extreme_expressions(part: int) -> None:
+    assert sum(check(1000 + 100 * part + seed, (Method.EXACT, Method.CPSAT)) for seed in range(100)) > 50
+
+
+@pytest.mark.slow
+def test_other_engines_claim_nothing_false() -> None:
+    for seed in range(40):
+        check(seed, (Method.AUTO, Method.GP, Method.NLP, Method.EVOLVE))
+
+
+@pytest.mark.parametrize("method", list(Method))
+def test_unknown_names_in_limits_are_refused(method: Method) -> None:
+    with pytest.raises(InputError, match="limit: 'dps' uses the unknown name 'dps'; allowed: dsp, energy, latency, noise"):
+        engine(method)(fir_problem(4, 5, dps=3), SolveOptions())
+
+
+@pytest.mark.parametrize("method", list(Method))
+@pytest.mark.parametrize(
+    ("objective", "message"),
+    [
+        ("*".join(["latency"] * 200), "computes a number that is too large; allowed: products between"),
+        ("1/(" + "*".join(["latency"] * 200) + ")", "computes a number that is too small; allowed: products between"),
+    ],
+)
+def test_what_no_engine_can_compute_is_refused_in_one_line(objective: str, message: str, method: Method) -> None:
+    with pytest.raises(InputError, match=message) as refused:
+        engine(method)(fir_problem(6, 5, objective), SolveOptions(time_limit=5))
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("method", list(Method))
+def test_an_objective_that_always_divides_by_zero_is_refused(method: Method) -> None:
+    """A metric may be 0 everywhere, such as the energy of a model without energies."""
+    problem = replace(fir_problem(6, 5, "latency/energy"), design=Free(6, 5))
+    with pytest.raises(InputError, match="objective: 'latency/energy' divides by what is always 0; allowed: positive divisors"):
+        engine(method)(problem, SolveOptions(time_limit=5))
+
+
+def test_limits_beyond_doubles_are_refused() -> None:
+    with pytest.raises(InputError, match="limit 'latency' is beyond 1e150"):
+        fir_problem(4, 5, latency=10**200)
+
+
+@pytest.mark.parametrize("method", [Method.EXACT, Method.CPSAT])
+def test_huge_coefficients_are_solved_exactly(method: Method) -> None:
+    problem = fir_problem(6, 5, "1e20*latency + dsp")
+    assert engine(method)(problem, SolveOptions()).value == least(problem)
