@@ -8,14 +8,26 @@ from enum import Enum
 from fractions import Fraction
 from importlib import import_module
 from operator import eq, ge, gt, le, lt
+from typing import Any
+
+import yaml
 
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.charts.chart import LineChart, Series
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
+from ithaca.workloads.reading import packaged_text
+
+#: What the paper says of its tables and figures, in its order, and the claims about them.
+PAPER: Mapping[str, Any] = yaml.safe_load(packaged_text("ithaca.experiments", "paper"))
+
+Number = Fraction | float
+
+#: What claims are about, by their names: a number, with the bound where that is measured, too.
+Measured = Mapping[str, Number | tuple[Number, Number]]
 
 #: How a measured quantity is compared with a bound.
-RELATIONS: Mapping[str, Callable[[float | Fraction, float | Fraction], bool]] = {
+RELATIONS: Mapping[str, Callable[[Number, Number], bool]] = {
     "<": lt,
     "≤": le,
     "=": eq,
@@ -55,6 +67,26 @@ class Claim:
     def verdict(self) -> str:
         """``holds`` or ``differs``."""
         return "holds" if self.holds else "differs"
+
+
+def claims(experiment: str, measured: Measured, **words: object) -> tuple[Claim, ...]:
+    """Claims that `paper.yaml` states of an experiment, with the words that their texts leave open."""
+    return tuple(_claim(PAPER[experiment]["claims"][name], value, words) for name, value in measured.items())
+
+
+def _claim(stated: Mapping[str, Any], measured: Number | tuple[Number, Number], words: Mapping[str, object]) -> Claim:
+    value, bound = measured if isinstance(measured, tuple) else (measured, stated["bound"])
+    statement, published, quantity, why = (
+        text.format(**words) for text in (stated["claim"], said(stated), stated["quantity"], stated.get("why", ""))
+    )
+    exact = Fraction(bound) if isinstance(bound, str) else bound
+    return Claim(statement, published, quantity, value, stated["relation"], exact, why)
+
+
+def said(stated: Mapping[str, Any]) -> str:
+    """What the paper says, as far as it is known."""
+    published: str | None = stated["published"]
+    return NOT_AT_HAND if published is None else OWN if published == "own" else published
 
 
 def loss(best: Fraction, value: Fraction) -> Fraction:
@@ -231,19 +263,8 @@ class Experiment:
     budgeted: bool = False  #: Whether `Run.run_seconds` says something to it
 
 
-#: In the order of the paper. Module ``table_3`` holds the experiment ``table-3`` as ``EXPERIMENT``.
-NAMES = (
-    "figure-1",
-    "table-3",
-    "table-4",
-    "figure-5",
-    "table-6",
-    "figure-7",
-    "figure-8",
-    "figure-9",
-    "figure-10",
-    "figure-15",
-)
+#: In the order of the paper. Module ``table_3`` runs the experiment ``table-3``.
+NAMES = tuple(PAPER)
 
 #: All of them, one after the other.
 ALL = "all"
@@ -259,5 +280,13 @@ def find_experiment(name: str) -> Experiment:
     """
     if name not in NAMES:
         raise InputError(f"experiment is {quoted(name)}; allowed: {', '.join(NAMES)}, {ALL}")
-    found: Experiment = import_module(f"ithaca.experiments.{name.replace('-', '_')}").EXPERIMENT
-    return found
+    stated = PAPER[name]
+    return Experiment(
+        name,
+        stated["title"],
+        said(stated),
+        stated["inference"],
+        import_module(f"ithaca.experiments.{name.replace('-', '_')}").run,
+        frozenset(map(Mode, stated.get("clock", ()))),
+        stated.get("budgeted", False),
+    )

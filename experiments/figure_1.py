@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ithaca.experiments.experiment import NOT_AT_HAND, OWN, Cell, Claim, Experiment, Outcome, Run, Table, loss
+from ithaca.experiments.experiment import Cell, Claim, Outcome, Run, Table, claims, loss
 from ithaca.experiments.matrix_product import (
     DESIGN,
     SIZE,
@@ -107,47 +107,20 @@ def _row(edition: Edition, name: str, pick: str, optimum: Optimum, best: Fractio
 
 
 def _claims(found: dict[str, Simplified]) -> tuple[Claim, ...]:
-    lost = "share of the proven best performance that the fastest design found loses (%)"
     best = found[BEST].fastest.latency
     losses = {name: loss(best, simplified.fastest.latency) * 100 for name, simplified in found.items()}
     worst, roof = (loss(best, found[name].slowest.latency) * 100 for name in (MAXIMUM, ROOFLINE))
-    return (
-        Claim("considering only divisors loses performance", "39 % lost", lost, losses[DIVISORS], ">", 0),
-        Claim(
-            "pruning by off-chip traffic loses performance",
-            "45 % lost",
-            lost,
-            losses[COMMUNICATION],
-            ">",
-            0,
-            "measured for the fastest of all designs of least traffic; a search that picks another loses more",
-        ),
-        Claim(
-            "pruning by off-chip traffic loses more than considering only divisors",
-            "45 % against 39 %",
-            lost,
-            losses[COMMUNICATION],
-            ">",
-            losses[DIVISORS],
-        ),
-        Claim(
-            "a max-based model loses performance",
-            NOT_AT_HAND,
-            lost,
-            losses[MAXIMUM],
-            ">",
-            0,
-            f"at most {float(worst):.2f} %, whichever of its optima is taken: what it omits is prologue and epilogue",
-        ),
-        Claim(
-            "a roofline of MAC units and traffic loses more than the max of all modules may",
-            OWN,
-            "loss of the slowest design that the roofline calls optimal (%)",
-            roof,
-            ">",
-            worst,
-            f"the fastest design that it calls optimal loses {float(losses[ROOFLINE]):.2f} %; it does not tell them apart",
-        ),
+    return claims(
+        "figure-1",
+        {
+            "divisors": losses[DIVISORS],
+            "communication": losses[COMMUNICATION],
+            "more than divisors": (losses[COMMUNICATION], losses[DIVISORS]),
+            "maximum": losses[MAXIMUM],
+            "roofline": (roof, worst),
+        },
+        worst=float(worst),
+        roofline=float(losses[ROOFLINE]),
     )
 
 
@@ -169,13 +142,3 @@ def _chart(found: dict[Edition, dict[str, Simplified]]) -> LineChart:
     ]
     title = "What simplified searches find of 1024³ (bars: their other optima)"
     return LineChart(title, "search", "performance (% of the proven best)", tuple(series))
-
-
-EXPERIMENT = Experiment(
-    "figure-1",
-    "what divisors, a max-based model and pruning by communication cost",
-    "divisors lose 39 %, pruning by off-chip data movement loses 45 % (abstract)",
-    "what the published max-based model takes the maximum of is not known; two models are measured, the metric main and a "
-    "roofline",
-    run,
-)

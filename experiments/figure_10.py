@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from ithaca.experiments.experiment import NOT_AT_HAND, OWN, Cell, Claim, Experiment, Outcome, Run, Table
+from ithaca.experiments.experiment import Cell, Claim, Number, Outcome, Run, Table, claims
 from ithaca.experiments.matrix_product import (
     DATAFLOWS,
     DESIGN,
@@ -22,6 +22,7 @@ from ithaca.experiments.matrix_product import (
     prove,
     resources,
 )
+from ithaca.experiments.methods_compared import BEST_DESIGN, Design, design_name
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.systolic_array import Edition
@@ -37,8 +38,6 @@ X, Y, AGAIN = ("dataflow", "permutation"), "latency (cycles)", "the same design,
 #: The objectives of the released scripts, by name of the metric; those after the first are full mode's.
 OBJECTIVES = ("latency", "energy")
 
-Name = tuple[tuple[str, ...], str]
-
 
 @dataclass(frozen=True)
 class Best:
@@ -51,7 +50,7 @@ class Best:
 def run(how: Run) -> Outcome:
     """Prove the optimum of every design in both editions; in full mode at 1024³, and the least energy, too."""
     size = SIZE if how.full else QUICK_SIZE
-    found: dict[tuple[str, Edition], dict[Name, Best]] = {}
+    found: dict[tuple[str, Edition], dict[Design, Best]] = {}
     for objective in OBJECTIVES if how.full else OBJECTIVES[:1]:
         for edition in Edition:
             found[objective, edition] = _designs(objective, edition, size, how)
@@ -76,11 +75,11 @@ def run(how: Run) -> Outcome:
     return Outcome(table, _claims({edition: found["latency", edition] for edition in Edition}, how.full), chart, settings)
 
 
-def _designs(objective: str, edition: Edition, size: int, how: Run) -> dict[Name, Best]:
-    found: dict[Name, Best] = {}
+def _designs(objective: str, edition: Edition, size: int, how: Run) -> dict[Design, Best]:
+    found: dict[Design, Best] = {}
     for dataflow in DATAFLOWS:
         for permutation in PERMUTATIONS:
-            how.step(f"least {objective} of [{','.join(dataflow)}] {permutation}, {edition.value} edition")
+            how.step(f"least {objective} of {design_name((dataflow, permutation))}, {edition.value} edition")
             problem = matrix_problem(objective, size=size, dataflow=dataflow, permutation=permutation, edition=edition)
             optimum = prove(problem, how)
             exact = matrix_problem(size=size, dataflow=dataflow, permutation=permutation, edition=Edition.EXACT)
@@ -100,7 +99,7 @@ def _exact_latency(tiling: Tiling, exact: Problem) -> Fraction:
     return exact.value(systolic(exact).configuration(replace(tiling, pack=packs)))
 
 
-def _row(name: Name, edition: Edition, objective: str, best: Best, least: Fraction) -> dict[str, Cell]:
+def _row(name: Design, edition: Edition, objective: str, best: Best, least: Fraction) -> dict[str, Cell]:
     optimum, (dataflow, permutation) = best.optimum, name
     metrics = optimum.metrics
     return {
@@ -119,75 +118,25 @@ def _row(name: Name, edition: Edition, objective: str, best: Best, least: Fracti
     }
 
 
-def _claims(found: dict[Edition, dict[Name, Best]], full: bool) -> tuple[Claim, ...]:
+def _claims(found: dict[Edition, dict[Design, Best]], full: bool) -> tuple[Claim, ...]:
     published, exact = found[Edition.ODYSSEY], found[Edition.EXACT]
 
-    def latency(designs: dict[Name, Best], name: Name) -> Fraction:
+    def latency(designs: dict[Design, Best], name: Design) -> Fraction:
         return designs[name].optimum.value
 
-    def least(designs: dict[Name, Best], dimensions: int) -> Fraction:
+    def least(designs: dict[Design, Best], dimensions: int) -> Fraction:
         return min(latency(designs, name) for name in designs if len(name[0]) == dimensions)
 
     others = [(latency(published, (d, p)), latency(published, (d, "C"))) for d in DATAFLOWS for p in PERMUTATIONS if p != "C"]
     carried = [best for (_, p), best in published.items() if p != "C"]
     stays = [best.exact_latency / best.optimum.value for (_, p), best in published.items() if p == "C"]
-    claims = [
-        Claim(
-            "the fastest of all designs has two space loops",
-            NOT_AT_HAND,
-            "least latency with two space loops, against one, exact edition (cycles)",
-            least(exact, 2),
-            "<",
-            least(exact, 1),
-        ),
-        Claim(
-            "with every dataflow, permutation C is the fastest",
-            NOT_AT_HAND,
-            "least ratio of the latency of another permutation to that of C, odyssey edition",
-            min(other / best for other, best in others),
-            ">",
-            1,
-            "the others copy partial sums in and out; C keeps them in the array",
-        ),
-        Claim(
-            "the published model understates designs that carry partial sums",
-            OWN,
-            "largest ratio of exact to published cycles of the designs that the published model prefers, permutations A and B",
-            max(b.exact_latency / b.optimum.value for b in carried),
-            ">",
-            Fraction(11, 10),
-            "it loses the reduction loop of their flow modules",
-        ),
-        Claim(
-            "the published model is right where partial sums stay in the array",
-            OWN,
-            "largest ratio, either way, of exact and published cycles of the designs that the published model prefers, "
-            "permutation C",
-            max(max(ratio, 1 / ratio) for ratio in stays),
-            "<",
-            Fraction(101, 100),
-        ),
-    ]
+    measured: dict[str, Number | tuple[Number, Number]] = {
+        "two loops": (least(exact, 2), least(exact, 1)),
+        "permutation": min(other / best for other, best in others),
+        "understated": max(best.exact_latency / best.optimum.value for best in carried),
+        "right": max(max(ratio, 1 / ratio) for ratio in stays),
+    }
+    fastest = min(exact, key=lambda name: latency(exact, name))
     if full:
-        fastest = min(exact, key=lambda name: latency(exact, name))
-        claims.append(
-            Claim(
-                "the fastest design of 1024³ is dataflow i,j, permutation C",
-                "644,713.5 cycles, the best design of the paper",
-                f"least latency of [i,j] C, exact edition (cycles); the fastest is [{','.join(fastest[0])}] {fastest[1]}",
-                latency(exact, (("i", "j"), "C")),
-                "=",
-                latency(exact, fastest),
-            )
-        )
-    return tuple(claims)
-
-
-EXPERIMENT = Experiment(
-    "figure-10",
-    "the 18 designs of the matrix product, each at its proven optimum",
-    NOT_AT_HAND,
-    "that the figure compares the dataflows of the matrix product was inferred from run_dataflow_cmp_mm.sh and "
-    "run_dataflow_cmp_mm_energy.sh of the released program: 18 designs, latency and energy",
-    run,
-)
+        measured["fastest"] = latency(exact, BEST_DESIGN), latency(exact, fastest)
+    return claims("figure-10", measured, fastest=design_name(fastest))

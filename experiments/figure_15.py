@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ithaca.experiments.architectures import FREE, ONE, Architecture, architecture_settings, architectures
-from ithaca.experiments.experiment import NOT_AT_HAND, Cell, Claim, Experiment, Mode, Outcome, Run, Table
-from ithaca.experiments.table_6 import INFERENCE
+from ithaca.experiments.experiment import Cell, Claim, Outcome, Run, Table, claims
 from ithaca.studies.charts.chart import LineChart
 from ithaca.studies.network.result import LayerResult
 
@@ -50,29 +49,9 @@ def _least(of: Architecture) -> float:
 
 
 def _claims(found: list[Architecture]) -> tuple[Claim, ...]:
-    claims = []
+    made: list[Claim] = []
     for net in dict.fromkeys(of.network for of in found):
         mine = {of.name: of for of in found if of.network == net}
-        pipelines = [of for name, of in mine.items() if name not in (ONE, FREE)]
-        claims.append(
-            Claim(
-                f"{net}: the worst use of a layer's array is better with several arrays than with one",
-                NOT_AT_HAND,
-                "least DSP efficiency of a layer on several arrays, against one array (%)",
-                max(map(_least, pipelines)),
-                ">",
-                _least(mine[ONE]),
-            )
-        )
-    return tuple(claims)
-
-
-EXPERIMENT = Experiment(
-    "figure-15",
-    "how well each layer uses the arrays of an architecture",
-    NOT_AT_HAND,
-    f"{INFERENCE}; that the figure shows layers was inferred from analyze.py, which plots the DSP efficiency of each layer",
-    run,
-    clock=frozenset({Mode.FULL}),
-    budgeted=True,
-)
+        several = max(_least(of) for name, of in mine.items() if name not in (ONE, FREE))
+        made += claims("figure-15", {"worst use": (several, _least(mine[ONE]))}, net=net)
+    return tuple(made)

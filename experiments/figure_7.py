@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ithaca.experiments.experiment import NOT_AT_HAND, OWN, Claim, Experiment, Mode, Outcome, Run, Table
+from ithaca.experiments.experiment import Claim, Measured, Outcome, Run, Table, claims
 from ithaca.experiments.matrix_product import PERFORMANCE, SHARE, SIZE, budget_settings
 from ithaca.experiments.methods_compared import (
     BEST_DESIGN,
@@ -67,35 +67,9 @@ def run(how: Run) -> Outcome:
 def _claims(means: dict[str, float]) -> tuple[Claim, ...]:
     others = {m: mean for m, mean in means.items() if m not in (SEEDED, EXACT)}
     second = max(others, key=lambda m: others[m])
-    quantity = "geometric mean over the designs of the share of the proven optimum"
-    return (
-        Claim(
-            "no other search is better than the one seeded by a solver",
-            NOT_AT_HAND,
-            f"{quantity}, {SEEDED}, against the best of the others, {second}",
-            means[SEEDED],
-            "≥",
-            others[second],
-        ),
-        Claim(
-            "search seeded by a solver is better than random search",
-            NOT_AT_HAND,
-            f"{quantity}, {SEEDED}, against random",
-            means[SEEDED],
-            ">",
-            means["random"],
-        ),
-        Claim("exact search finds every optimum within its budget", OWN, f"{quantity}, {EXACT}", means[EXACT], "=", 1),
-    )
-
-
-EXPERIMENT = Experiment(
-    "figure-7",
-    "search methods on the 18 designs",
-    NOT_AT_HAND,
-    "methods, designs and budgets are those of run_method_cmp.sh of the released program; the methods' programs are other "
-    "ones, OpenTuner is represented by other evolutionary methods, random search with pruning by pruned exhaustive search",
-    run,
-    clock=frozenset(Mode),
-    budgeted=True,
-)
+    measured: Measured = {
+        "others": (means[SEEDED], others[second]),
+        "random": (means[SEEDED], means["random"]),
+        "exact": means[EXACT],
+    }
+    return claims("figure-7", measured, second=second)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ithaca.experiments.experiment import Cell, Claim, Experiment, Outcome, Run, Table
+from ithaca.experiments.experiment import Cell, Claim, Number, Outcome, Run, Table, claims
 from ithaca.experiments.matrix_product import (
     BRAM18K,
     DESIGN,
@@ -33,9 +33,6 @@ from ithaca.experiments.published_program import continuous_optimum, rounded
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.studies.charts.chart import LineChart
-
-#: The paper prints one decimal, cut or rounded.
-PRINTED = Fraction(1, 10)
 
 #: Where a row's design comes from.
 PAPER, PROOF, PROGRAM = "published", "proven optimum", "nonlinear program"
@@ -115,82 +112,17 @@ def _claims(published: list[Design], proven: list[Design], how: Run) -> tuple[Cl
     how.step("least block RAM of the published traffic")
     traffic = min(d.metrics["off_chip_words"] for d in published)
     needed = prove(matrix_problem("bram18k", Limit("comm", traffic), bram18k=Fraction(10**9)), how).value
-    claims = [
-        Claim(
-            "the published ratios are those of the published designs",
-            "12 ratios, one decimal each",
-            "largest deviation of a ratio",
-            off,
-            "<",
-            PRINTED,
-            "the table prints one decimal, some cut and some rounded",
-        ),
-        Claim(
-            "objectives with the traffic in them exclude the fastest designs",
-            "comm 8.6, comm - comp 2.5 times the best latency",
-            "least latency of their proven optima, the fastest of equals (cycles)",
-            min(with_traffic),
-            ">",
-            fastest,
-            f"{float(min(with_traffic) / fastest):.2f} to {float(max(with_traffic) / fastest):.2f} times the best; the "
-            "published designs are those of many equals that Ipopt ended at, rounded",
-        ),
-        Claim(
-            "an objective of computation alone does not exclude the fastest design",
-            "-comp 1.5 times the best latency",
-            "least latency of the designs with the most MAC units (cycles)",
-            by_name["-comp"]["latency"],
-            "=",
-            fastest,
-            "it has many optima, the fastest design among them; the published one is another, beyond the budget",
-        ),
-        Claim(
-            "minimising latency directly, too, improves on the published best design",
-            "644,713.5 cycles",
-            "proven optimum (cycles)",
-            fastest,
-            "<",
-            published[-1].metrics["latency"],
-        ),
-        Claim(
-            "the designs of the published solver exceed the budget of block RAM",
-            "in the table without remark",
-            "least BRAM18K of the three",
-            min(d.metrics["bram18k"] for d in published[:-1]),
-            ">",
-            BRAM18K,
-            "two of the three terms of the published limit on block RAM divide where they must multiply",
-        ),
-        Claim(
-            "no design of the published traffic fits",
-            f"{int(traffic):,} words",
-            "least BRAM18K of any design of that traffic (proven)",
-            needed,
-            ">",
-            BRAM18K,
-        ),
-    ]
+    measured: dict[str, Number | tuple[Number, Number]] = {
+        "ratios": off,
+        "traffic excludes": (min(with_traffic), fastest),
+        "computation does not": (by_name["-comp"]["latency"], fastest),
+        "latency": (fastest, published[-1].metrics["latency"]),
+        "beyond the budget": (min(d.metrics["bram18k"] for d in published[:-1]), BRAM18K),
+        "traffic fits none": (needed, BRAM18K),
+    }
     if how.full:
         how.step("published program")
         same = sum(rounded(continuous_optimum(row.objective)[1]) == (row.t1, row.t2, row.simd) for row in SOLVED)
-        claims.append(
-            Claim(
-                "the published nonlinear program, solved by Ipopt, gives the published designs",
-                "three designs",
-                "how many of them",
-                same,
-                "=",
-                len(SOLVED),
-                "its optima form a surface; where on it Ipopt ends depends on its start",
-            )
-        )
-    return tuple(claims)
-
-
-EXPERIMENT = Experiment(
-    "table-4",
-    "the designs that solver objectives lead to",
-    "latency, off-chip traffic and DSP blocks of four designs as ratios to the best",
-    "",
-    run,
-)
+        measured["program"] = same, len(SOLVED)
+    least_ratio, most_ratio = (float(end(with_traffic) / fastest) for end in (min, max))
+    return claims("table-4", measured, least=least_ratio, most=most_ratio, traffic=int(traffic))
