@@ -15,29 +15,19 @@ class Technology:
 
     The default energies are the ratios of Eyeriss (Chen et al., ISCA 2016, Fig. 22), normalised to
     one multiply-accumulate; they are ratios, not measurements of a device.
-
-    Attributes
-    ----------
-    clock_mhz : Fraction
-        Clock (MHz).
-    dram, buffer, hop, register, mac : Fraction
-        Energy of moving one word from or to DRAM, of one access to an on-chip buffer, of one step
-        between neighbouring modules, of one register access, and of one multiply-accumulate,
-        each relative to the last.
-    mac_pj : Fraction
-        Energy of one multiply-accumulate (pJ).
-    cost_tables : str or None
-        Name of the area and power regressions that hold (`ithaca.formulations.systolic.silicon`); None where
-        none do, as on FPGAs.
     """
 
-    clock_mhz: Fraction = DEFAULT_CLOCK_MHZ
+    clock_mhz: Fraction = DEFAULT_CLOCK_MHZ  #: Clock (MHz)
+    #: Energy of moving one word from or to DRAM, of one access to an on-chip buffer, of one step between neighbouring modules,
+    #: of one register access, and of one multiply-accumulate, each relative to the last.
     dram: Fraction = Fraction(200)
     buffer: Fraction = Fraction(6)
     hop: Fraction = Fraction(2)
     register: Fraction = Fraction(1)
     mac: Fraction = Fraction(1)
-    mac_pj: Fraction = Fraction(1)
+    mac_pj: Fraction = Fraction(1)  #: Energy of one multiply-accumulate (pJ)
+    #: Name of the area and power regressions that hold (`ithaca.formulations.systolic.silicon`); None where none do, as on
+    #: FPGAs.
     cost_tables: str | None = None
 
 

@@ -15,30 +15,15 @@ MAX_SIMD_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class DataType:
-    """A number format on an FPGA.
+    """A number format on an FPGA."""
 
-    Attributes
-    ----------
-    name : str
-        Name on the command line.
-    c_type : str
-        Its type in C.
-    bytes : int
-        Bytes per word.
-    dsp_per_mac : Fraction
-        DSP blocks per multiply-accumulate unit.
-    dsp_per_factor : Fraction
-        DSP blocks to multiply a product of two words by one more.
-    accumulator_factor : int
-        A PE that accumulates in place needs Π t2 ≥ factor · SIMD (the adder's latency); 0 where
-        additions take one cycle and need no hiding.
-    """
-
-    name: str
-    c_type: str
-    bytes: int
-    dsp_per_mac: Fraction
-    dsp_per_factor: Fraction
+    name: str  #: Name on the command line
+    c_type: str  #: Its type in C
+    bytes: int  #: Bytes per word
+    dsp_per_mac: Fraction  #: DSP blocks per multiply-accumulate unit
+    dsp_per_factor: Fraction  #: DSP blocks to multiply a product of two words by one more
+    #: A PE that accumulates in place needs Π t2 ≥ factor · SIMD (the adder's latency); 0 where additions take one cycle and
+    #: need no hiding.
     accumulator_factor: int
 
     def dsp(self, factors: int) -> Fraction:

@@ -17,9 +17,8 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import systolic, systolic_problem
-from ithaca.formulations.systolic.insight.cycles import PES, Binding, Contender
+from ithaca.formulations.systolic.insight.cycles import PES, Binding, Contender, LoopPadding
 from ithaca.formulations.systolic.insight.facts import Facts, _binding, _loop, _times_as_many, facts
-from ithaca.formulations.systolic.insight.padding import LoopPadding
 from ithaca.formulations.systolic.insight.roofs import footprints
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.certificate import Status

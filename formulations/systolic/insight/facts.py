@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -12,8 +12,17 @@ from ithaca.formulations.json_numbers import json_number
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.shown_numbers import counted, is_or_are, number, percent
 from ithaca.formulations.systolic.cost_model import Costs
-from ithaca.formulations.systolic.insight.cycles import PES, Binding, Contender, Cycles, binding, cycles
-from ithaca.formulations.systolic.insight.padding import LoopPadding, Padding, padding
+from ithaca.formulations.systolic.insight.cycles import (
+    PES,
+    Binding,
+    Contender,
+    Cycles,
+    LoopPadding,
+    Padding,
+    binding,
+    cycles,
+    padding,
+)
 from ithaca.formulations.systolic.insight.roofs import ComputeRoof, Roofs, TrafficRoof, roofs
 from ithaca.workloads.nest import LoopNest
 
@@ -147,52 +156,55 @@ def _distance(roofs: Roofs, roof: ComputeRoof | TrafficRoof) -> str:
 
 
 def _fields(known: Facts) -> dict[str, Any]:
-    first, padding, cycles = known.binding, known.padding, known.cycles
-    return {
+    first, roofs, traffic = known.binding, known.roofs, known.roofs.traffic
+
+    def contender(found: Contender | None) -> dict[str, Any] | None:
+        return None if found is None else {"name": found.name, "cycles": found.cycles}
+
+    def compute(roof: ComputeRoof | None) -> dict[str, Any] | None:
+        if roof is None:
+            return None
+        return {"mac_units": roof.units, "cycles": roof.cycles, "distance": roofs.distance(roof)}
+
+    fields = {
         "binding": {
-            "first": _contender(first.first),
-            "second": _contender(first.second),
-            "ratio": None if first.ratio is None else json_number(first.ratio),
-            "main": json_number(first.main),
-            "share_of_latency": json_number(first.share),
+            "first": contender(first.first),
+            "second": contender(first.second),
+            "ratio": first.ratio,
+            "main": first.main,
+            "share_of_latency": first.share,
         },
-        "cycles": {
-            "latency": json_number(cycles.latency),
-            **{name: json_number(getattr(cycles, name)) for name in cycles.shares},
-            "shares": {name: json_number(share) for name, share in cycles.shares.items()},
-        },
+        "cycles": {"latency": known.cycles.latency, **asdict(known.cycles), "shares": known.cycles.shares},
         "padding": {
-            "operations": padding.operations,
-            "padded_operations": padding.padded_operations,
-            "share": json_number(padding.share),
-            "loops": [{name: getattr(loop, name) for name in loop.__slots__} for loop in padding.loops],
+            "operations": known.padding.operations,
+            "padded_operations": known.padding.padded_operations,
+            "share": known.padding.share,
+            "loops": [asdict(loop) for loop in known.padding.loops],
         },
-        "roofs": _roof_fields(known.roofs),
-    }
-
-
-def _roof_fields(roofs: Roofs) -> dict[str, Any]:
-    def compute(roof: ComputeRoof) -> dict[str, Any]:
-        return {"mac_units": roof.units, "cycles": json_number(roof.cycles), "distance": json_number(roofs.distance(roof))}
-
-    traffic = roofs.traffic
-    return {
-        "array": compute(roofs.array),
-        "budget": None if roofs.budget is None else compute(roofs.budget),
-        "traffic": {
-            "array": traffic.tensor,
-            "port_words": traffic.port_words,
-            "cycles": json_number(traffic.cycles),
-            "distance": json_number(roofs.distance(traffic)),
-            "least_words": traffic.least_words,
-            "least_words_by_array": dict(traffic.least),
-            "moved_words": json_number(traffic.moved_words),
-            "moved_words_by_array": {name: json_number(words) for name, words in traffic.moved.items()},
+        "roofs": {
+            "array": compute(roofs.array),
+            "budget": compute(roofs.budget),
+            "traffic": {
+                "array": traffic.tensor,
+                "port_words": traffic.port_words,
+                "cycles": traffic.cycles,
+                "distance": roofs.distance(traffic),
+                "least_words": traffic.least_words,
+                "least_words_by_array": traffic.least,
+                "moved_words": traffic.moved_words,
+                "moved_words_by_array": traffic.moved,
+            },
+            "operations_per_word": roofs.intensity,
+            "most_operations_per_word": roofs.most_intensity,
         },
-        "operations_per_word": json_number(roofs.intensity),
-        "most_operations_per_word": json_number(roofs.most_intensity),
     }
+    return {name: _ready(value) for name, value in fields.items()}
 
 
-def _contender(contender: Contender | None) -> dict[str, Any] | None:
-    return None if contender is None else {"name": contender.name, "cycles": json_number(contender.cycles)}
+def _ready(value: Any) -> Any:
+    """Exact numbers as JSON numbers, wherever they stand."""
+    if isinstance(value, Mapping):
+        return {name: _ready(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_ready(inner) for inner in value]
+    return json_number(value) if isinstance(value, Fraction) else value
