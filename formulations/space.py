@@ -104,7 +104,7 @@ class Relation(Enum):
     """Both sides are equal."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Link:
     """A rule between two integer expressions over quantities.
 
@@ -120,7 +120,7 @@ class Link:
     relation: Relation
     right: Expression
 
-    @property
+    @cached_property
     def symbols(self) -> frozenset[str]:
         """The quantities that the rule speaks of."""
         return self.left.symbols | self.right.symbols

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -79,15 +80,19 @@ class Columns:
     def __init__(self, columns: Sequence[Column], axis: Axis) -> None:
         self.columns = tuple(columns)
         self._powers = axis.powers
-        spans = {name: Interval(float(low), float(high)) for name, (low, high) in axis.ranges.items()}
-        # whether doubles are exact on all rows there can be: then no rows need be looked at
-        self._always = [_is_exact(column.expression, spans, self._powers) for column in self.columns]
+        self._ranges = axis.ranges
+
+    @cached_property
+    def _always(self) -> list[bool]:
+        """Whether doubles are exact on all rows there can be: then no rows need be looked at."""
+        spans = {name: Interval(float(low), float(high)) for name, (low, high) in self._ranges.items()}
+        return [_is_exact(column.expression, spans, self._powers) for column in self.columns]
 
     def values(self, rows: Rows, count: int) -> Floats:
         """Values on every row, shape (columns, rows), as doubles that are right to a few units in the last place."""
         values = np.empty((len(self.columns), count))
-        for position, column in enumerate(self.columns):
-            values[position] = self._values(column.expression, rows, count, self._always[position])
+        for position in range(len(self.columns)):
+            values[position] = self._values(position, rows, count)
         return values
 
     def costs(self, rows: Rows, values: Floats) -> Floats | None:
@@ -108,9 +113,10 @@ class Columns:
                 np.negative(order, out=next(highs))
         return costs
 
-    def _values(self, expression: Expression, rows: Rows, count: int, exact: bool) -> Floats:
-        rounds = not exact and (subtracts(expression) or any(isinstance(node, CeilingDivision) for node in walk(expression)))
-        if rounds and count and not _is_exact(expression, _doubles(rows), self._powers):
+    def _values(self, position: int, rows: Rows, count: int) -> Floats:
+        expression = self.columns[position].expression
+        rounds = subtracts(expression) or any(isinstance(node, CeilingDivision) for node in walk(expression))
+        if rounds and count and not self._always[position] and not _is_exact(expression, _doubles(rows), self._powers):
             return _nearest(_exactly(expression, rows), count)
         return _floats(expression, rows, count)
 

@@ -6,9 +6,10 @@ columns the tables need depends on the expressions to be bounded: a frame is bui
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from math import inf
 
 import numpy as np
@@ -19,7 +20,7 @@ from ithaca.formulations.algebra.rounding import loosened, without_cancellation
 from ithaca.formulations.problem import Problem, SymbolicProblem
 from ithaca.formulations.space import Space
 from ithaca.solver.options import never
-from ithaca.solver.tables.column import Column, Columns
+from ithaca.solver.tables.column import Column, Columns, Rows
 from ithaca.solver.tables.configurations import configurations_of
 from ithaca.solver.tables.exact_bound import ExactBound
 from ithaca.solver.tables.granularity import granularity
@@ -28,6 +29,9 @@ from ithaca.solver.tables.program import Program
 from ithaca.solver.tables.relaxation import Relaxation, statistic
 from ithaca.solver.tables.table import build_table
 from ithaca.solver.tables.tree import Tree, build_tree
+
+#: Axes of so many rows are enumerated once for all the expressions whose least values are asked for, hundreds at times.
+KEPT_ROWS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -175,9 +179,17 @@ def relax(space: Space) -> Relaxation:
     axis_of = {symbol: axis.name for symbol, axis in space.axis_of.items()}
     by_name = {axis.name: axis for axis in space.axes}
 
+    small: dict[str, list[Rows]] = {}
+
+    def chunks(axis: str) -> Iterable[Rows]:
+        if axis not in small:
+            first: list[Rows] = list(islice(by_name[axis].rows(), 2))
+            small[axis] = first if len(first) == 1 and next(iter(first[0].values())).size <= KEPT_ROWS else []
+        return small[axis] or by_name[axis].rows()
+
     def least(axis: str, expression: Expression) -> float:
         column = Columns([Column(0, expression, low=True, high=False)], by_name[axis])
-        parts = (column.values(rows, next(iter(rows.values())).size) for rows in by_name[axis].rows())
+        parts = (column.values(rows, next(iter(rows.values())).size) for rows in chunks(axis))
         return min(float(values.min(initial=inf)) for values in parts)
 
     return Relaxation(axis_of, least)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from ithaca.formulations.problem import Limit
+from ithaca.formulations.space import Axis
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.exact.search import Search
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.tables.frame import build_frame
+from ithaca.solver.tables.column import Rows
+from ithaca.solver.tables.frame import build_frame, lower_problem, relax
 from tests.problems import MM_DATAFLOWS, mm_problem
 
 OBJECTIVES = ("latency", "comm", "-comp", "comm - comp", "energy")
@@ -43,3 +46,18 @@ def test_an_objective_that_the_tables_do_not_serve_is_refused() -> None:
     frame = build_frame([replace(template, objective=parse_objective("dsp"))])
     with pytest.raises(KeyError):
         frame.model(template)
+
+
+def test_bounds_ask_for_the_rows_of_a_small_axis_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    rows = Axis.rows
+
+    def counted(axis: Axis) -> Iterator[Rows]:
+        asked.append(axis.name)
+        return rows(axis)
+
+    monkeypatch.setattr(Axis, "rows", counted)
+    problem = replace(mm_problem((20, 12, 24)), objective=parse_objective("energy*latency"))
+    lower_problem(problem, relax(problem.space))
+    assert asked
+    assert len(asked) == len(set(asked))
