@@ -23,8 +23,7 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.studies.best import solve_best
 from ithaca.studies.explanation.changes import RAISES
-from ithaca.studies.explanation.documents import explanation_document
-from ithaca.studies.explanation.explanation import Explanation, chosen_solutions
+from ithaca.studies.explanation.explanation import Explanation, chosen_solutions, explanation_document
 from ithaca.studies.explanation.explanation import explain as explain_solutions
 from ithaca.studies.marginal import distinct_limits
 from ithaca.workloads.errors import InputError

@@ -10,8 +10,7 @@ from ithaca.formulations.shown_numbers import number, percent
 from ithaca.results.certificate import Status
 from ithaca.results.result import Result
 from ithaca.studies.explanation.changes import RAISES, Change, Kind, unbound, worthless
-from ithaca.studies.explanation.explanation import Explanation
-from ithaca.studies.explanation.slack import LimitUse
+from ithaca.studies.explanation.explanation import Explanation, LimitUse
 
 
 def statements(result: Result, explanation: Explanation) -> list[str]:

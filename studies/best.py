@@ -25,8 +25,7 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.progress import Progress
 from ithaca.studies.region import Bound
-from ithaca.studies.scale import find_scale
-from ithaca.studies.stand_in import StandIn, stand_in
+from ithaca.studies.scale import EquivalentObjective, equivalent_objective, find_scale
 from ithaca.workloads.errors import InputError
 
 Report = Callable[[str, Progress], None]
@@ -65,7 +64,7 @@ def solve_best(
     """
     options = options or SolveOptions()
     given = list(starts) if starts is not None else [None] * len(problems)
-    instead = stand_in(problems, problems[0].objective)
+    instead = equivalent_objective(problems, problems[0].objective)
     budget = Budget(replace(options, gap=instead.gap(options.gap)))
     asked = [replace(problem, objective=instead.objective) for problem in problems]
     if executor is not None and executor.width > 1 and len(problems) > 1:
@@ -82,7 +81,7 @@ def solve_best(
     return answer if instead.constant is None else _original(answer, instead, problems)
 
 
-def _original(answer: Solution, instead: StandIn, problems: Sequence[Problem]) -> Solution:
+def _original(answer: Solution, instead: EquivalentObjective, problems: Sequence[Problem]) -> Solution:
     """An answer in the objective asked for."""
     known = answer.certificate
     bound = None if known.lower_bound is None else instead.original(known.lower_bound)
@@ -95,20 +94,10 @@ def _original(answer: Solution, instead: StandIn, problems: Sequence[Problem]) -
 def make_answer(
     problem: Problem, solution: Solution | None, bounds: Sequence[Fraction | None], *, infeasible: bool, **ended: Any
 ) -> Solution:
-    """An answer over several designs from the best solution and lower bounds that together cover all other configurations.
+    """An answer over several designs from the best solution, if any, and how the search ``ended`` (for `conclude`).
 
-    Parameters
-    ----------
-    problem : Problem
-        One of the problems, for an answer without configuration.
-    solution : Solution or None
-        The best configuration found.
-    bounds : sequence of Fraction or None
-        Every configuration that may beat it is at or above one of them; None where nothing is known.
-    infeasible : bool
-        Whether every design was proven infeasible.
-    **ended
-        How the search ended, for `conclude`.
+    Every configuration that may beat the solution is at or above one of the bounds, None where nothing is known;
+    ``infeasible`` says that every design was proven so. The problem is for an answer without configuration.
     """
     value = None if solution is None else solution.value
     known = [b for b in bounds if b is not None]
@@ -122,16 +111,8 @@ def make_answer(
 def over_all(problem: Problem, solutions: Sequence[Solution], missing: int = 0, budget: Budget | None = None) -> Solution:
     """The answer over several designs that their own solutions add up to.
 
-    Parameters
-    ----------
-    problem : Problem
-        One of the problems.
-    solutions : sequence of Solution
-        The solutions.
-    missing : int
-        How many further designs have none: nothing is known of these.
-    budget : Budget, optional
-        What the search was told, and the time it took; else the time that its parts say.
+    Of ``missing`` further designs nothing is known. The budget says what the search was told, and the time it took;
+    without it that is the time of its parts.
     """
     certificates = [s.certificate for s in solutions]
     infeasible = not missing and all(c.status is Status.INFEASIBLE for c in certificates)
@@ -147,6 +128,15 @@ def over_all(problem: Problem, solutions: Sequence[Solution], missing: int = 0, 
         seconds=sum(c.seconds for c in certificates) if budget is None else budget.spent,
     )
     return replace(answer, shortfalls=tuple(fall for s in solutions for fall in s.shortfalls) if infeasible else ())
+
+
+def all_shortfalls(problems: Sequence[Problem], budget: Budget) -> tuple[Shortfall, ...]:
+    """Why no design is feasible, as far as the time that is left tells."""
+    return tuple(
+        shortfall
+        for position, problem in enumerate(problems)
+        for shortfall in shortfalls(problem, replace(budget.share(len(problems) - position), gap=0.0))
+    )
 
 
 class _Sequence:
@@ -176,7 +166,7 @@ class _Sequence:
         order = self._order()
         for position, index in enumerate(order):
             self._solve(index, len(order) - position)
-        found = self._shortfalls() if self.infeasible else ()
+        found = all_shortfalls(self.problems, self.budget) if self.infeasible else ()
         method = "+".join(self.methods) or "none"
         answer = make_answer(
             self.problems[0],
@@ -247,11 +237,3 @@ class _Sequence:
             return find_scale(problem, problem.objective).limit(Bound(target, strict)), target
         except InputError:
             return Limit(f"({problem.objective.text})", target), target
-
-    def _shortfalls(self) -> tuple[Shortfall, ...]:
-        count = len(self.problems)
-        return tuple(
-            shortfall
-            for position, problem in enumerate(self.problems)
-            for shortfall in shortfalls(problem, replace(self.budget.share(count - position), gap=0.0))
-        )

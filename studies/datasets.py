@@ -8,141 +8,122 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ithaca import __version__
-from ithaca.formulations.systolic.design import SystolicDesign, systolic
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import METRICS
-from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.studies.front import Front
-from ithaca.studies.marginal import Marginal
 from ithaca.studies.whatif import Study, StudyPoint
 from ithaca.workloads.errors import InputError
 
 if TYPE_CHECKING:
     import xarray as xr
 
-#: Dimensions a study may have beside its axes.
-LOOP, LIMIT, POINT = "loop", "limit", "point"
+#: Dimensions that variables may have beside a study's axes.
+LOOP, LIMIT, POINT, OBJECTIVE = "loop", "limit", "point", "objective"
 
 #: What describes the best design, and is the same as the axis where it is one.
 REPEATED = ("dataflow", "permutation", "edition")
 
+#: Type, unit and meaning of variables, and the dimension that they have beside the points'.
+Columns = Mapping[str, tuple[Any, ...]]
+
+ANSWER: Columns = {
+    "value": (float, "", "objective of the best design"),
+    "lower_bound": (float, "", "no configuration of any design is below"),
+    "gap": (float, "", "(value - lower_bound) / |value|"),
+    "status": (str, "", "what is proven over all designs"),
+    "method": (str, "", ""),
+    "boxes": (int, "", "boxes examined for the proof"),
+    "seconds": (float, "s", "time of the search"),
+    "shortfall": (str, "", "limits that cannot be met"),
+}
+DESIGN: Columns = {
+    "dataflow": (str, "", ""),
+    "permutation": (str, "", ""),
+    "edition": (str, "", ""),
+    "pack": (str, "words", "data packing factor by buffer module (JSON)"),
+    **{name: (float, metric.unit, metric.meaning) for name, metric in METRICS.items()},
+    "t1": (float, "iterations", "array partitioning factor", LOOP),
+    "t2": (float, "iterations", "latency hiding factor; of the SIMD loop the SIMD factor", LOOP),
+}
+PROOF: Columns = {
+    "objectives": (float, "", "", OBJECTIVE),
+    "proof_boxes": (int, "", ""),
+    "proof_seconds": (float, "s", ""),
+}
+
 
 def study_dataset(study: Study) -> xr.Dataset:
-    """A study as a Dataset: one dimension per axis.
-
-    Parameters
-    ----------
-    study : Study
-        The study.
-
-    Returns
-    -------
-    xarray.Dataset
-        Per point: ``value``, ``lower_bound``, ``gap``, ``status`` of the best over all designs,
-        ``boxes`` and ``seconds`` of its proof; its ``dataflow``, ``permutation``, factors ``t1`` and ``t2`` by
-        loop (the SIMD factor is the SIMD loop's ``t2``) and ``pack``; every metric; ``shortfall`` where nothing is
-        feasible. With marginal values also ``marginal_value``, ``marginal_change``, ``marginal_bound`` and
-        ``marginal_status`` by limit.
-    """
     import xarray as xr
 
     points = list(study.points.values())
-    shape = tuple(len(axis.values) for axis in study.axes)
-    dims = tuple(variable_name(axis.name) for axis in study.axes)
-    objective = points[0].problems[0].objective.text
-    unit = _unit(objective) if len({p.problems[0].objective.text for p in points}) == 1 else ""
-
-    def filled(values: Iterable[Any], *more: int) -> Any:
-        return np.array(list(values)).reshape((*shape, *more))
-
-    answers = [p.answer for p in points]
-    certificates = [a.certificate for a in answers]
-    best = [_configuration(p) for p in points]
-    variables: dict[str, tuple[Any, ...]] = {
-        "value": (dims, filled(_float(a.value) for a in answers), {"units": unit, "long_name": "objective of the best design"}),
-        "lower_bound": (
-            dims,
-            filled(_float(c.lower_bound) for c in certificates),
-            {"units": unit, "long_name": "no configuration of any design is below"},
-        ),
-        "gap": (dims, filled(_float(c.gap) for c in certificates), {"long_name": "(value - lower_bound) / |value|"}),
-        "status": (dims, filled(c.status.value for c in certificates), {"long_name": "what is proven over all designs"}),
-        "method": (dims, filled(c.method for c in certificates)),
-        "boxes": (dims, filled(c.nodes for c in certificates), {"long_name": "boxes examined for the proof"}),
-        "seconds": (dims, filled(c.seconds for c in certificates), {"units": "s", "long_name": "time of the search"}),
-        "shortfall": (dims, filled(a.explain() for a in answers), {"long_name": "limits that cannot be met"}),
-        **_designs(dims, best, filled),
-        **_metrics(dims, [{} if p.answer.found is None else p.answer.found.metrics for p in points], filled),
-    }
-    loops = list(dict.fromkeys(loop for p in points for q in p.problems for loop in systolic(q).array.band))
-    variables |= _factors(dims, loops, best, filled)
+    posed = [problem for point in points for problem in point.problems]
+    objectives = list(dict.fromkeys(problem.objective.text for problem in posed))
+    loops = _loops(posed)
+    limits = list(dict.fromkeys(limit.metric for problem in posed for limit in problem.limits))
+    unit = _unit(objectives[0]) if len(objectives) == 1 else ""
+    columns = {**ANSWER, **DESIGN}
+    columns |= {name: (float, unit, ANSWER[name][2]) for name in ("value", "lower_bound")}
+    sizes = {variable_name(axis.name): len(axis.values) for axis in study.axes}
     coordinates: dict[str, Any] = {
         name: (name, list(axis.labels), {"units": axis.unit, "long_name": axis.meaning or axis.name})
-        for name, axis in zip(dims, study.axes, strict=True)
+        for name, axis in zip(sizes, study.axes, strict=True)
     }
     coordinates[LOOP] = loops
-    if study.percent is not None:
-        limits = list(dict.fromkeys(limit.metric for p in points for limit in p.problems[0].limits))
-        coordinates[LIMIT] = limits
-        variables |= _marginals(dims, limits, points, study.percent, filled)
     attributes = {
         "title": "Ithaca what-if study",
         "source": f"ithaca {__version__}",
         "complete": int(study.complete),
-        "objective": " | ".join(dict.fromkeys(p.problems[0].objective.text for p in points)),
-        "designs": ", ".join(dict.fromkeys(q.design.name for p in points for q in p.problems)),
+        "objective": " | ".join(objectives),
+        "designs": ", ".join(dict.fromkeys(problem.design.name for problem in posed)),
         **study.provenance,
     }
     if study.percent is not None:
         attributes["marginal_percent"] = float(study.percent)
+        coordinates[LIMIT] = limits
+        columns |= {
+            "marginal_value": (float, "", f"optimum with the limit raised by {float(study.percent):g} %", LIMIT),
+            "marginal_change": (float, "", "(marginal_value - value) / |value|", LIMIT),
+            "marginal_bound": (float, "", "lower bound of marginal_value", LIMIT),
+            "marginal_status": (str, "", "what is proven of marginal_value", LIMIT),
+        }
+    rows = [
+        _answer_row(p) | _design_row(p.answer.problem, p.answer.configuration, loops) | _marginal_row(p, limits) for p in points
+    ]
+    variables = _variables(columns, rows, sizes, {LOOP: len(loops), LIMIT: len(limits)})
     return xr.Dataset(_without_clashes(variables, coordinates), coordinates, attributes)
 
 
 def front_dataset(front: Front, provenance: Mapping[str, str] | None = None) -> xr.Dataset:
-    """A front as a Dataset with dimension ``point``, by ascending first objective.
+    """A front as a Dataset with dimension ``point``, by ascending first objective; provenance goes into the attributes.
 
-    Parameters
-    ----------
-    front : Front
-        The front.
-    provenance : mapping of str to str, optional
-        Recorded among the attributes.
-
-    Returns
-    -------
-    xarray.Dataset
-        Per point: ``objectives`` (by ``objective``), its design, factors and packs as in `study_dataset`,
-        every metric, and the effort of its proof; attribute ``complete`` is 1 if the front is proven complete.
+    Per point: ``objectives`` (by ``objective``), its design, factors and packs as in `study_dataset`, every metric, and the
+    effort of its proof; attribute ``complete`` is 1 if the front is proven complete.
     """
     import xarray as xr
 
-    def filled(values: Iterable[Any], *more: int) -> Any:
-        return np.array(list(values)).reshape((len(front.points), *more))
-
-    points, dims = front.points, (POINT,)
-    best: list[tuple[SystolicDesign, Tiling] | None] = [
-        (systolic(p.problem), systolic(p.problem).tiling(p.configuration)) for p in points
+    points, loops, names = front.points, _loops(front.problems), [o.text for o in front.objectives]
+    rows = [
+        {
+            "objectives": [_float(value) for value in point.values],
+            "proof_boxes": sum(step.nodes for step in point.proof),
+            "proof_seconds": sum(step.seconds for step in point.proof),
+            **_design_row(point.problem, point.configuration, loops),
+        }
+        for point in points
     ]
-    loops = list(dict.fromkeys(loop for p in front.problems for loop in systolic(p).array.band))
-    names = [o.text for o in front.objectives]
-    variables: dict[str, tuple[Any, ...]] = {
-        "objectives": ((POINT, "objective"), filled(([_float(v) for v in p.values] for p in points), len(names))),
-        "proof_boxes": (dims, filled(sum(s.nodes for s in p.proof) for p in points).astype(int)),
-        "proof_seconds": (dims, filled(sum(s.seconds for s in p.proof) for p in points).astype(float), {"units": "s"}),
-        **_designs(dims, best, filled),
-        **_metrics(dims, [p.metrics for p in points], filled),
-        **_factors(dims, loops, best, filled),
-    }
     coordinates = {
         POINT: np.arange(len(points)),
-        "objective": names,
-        "unit": ("objective", [_unit(n) for n in names]),
+        OBJECTIVE: names,
+        "unit": (OBJECTIVE, [_unit(n) for n in names]),
         LOOP: loops,
     }
     attributes = {
@@ -155,6 +136,7 @@ def front_dataset(front: Front, provenance: Mapping[str, str] | None = None) -> 
         "seconds": front.seconds,
         **(provenance or {}),
     }
+    variables = _variables({**PROOF, **DESIGN}, rows, {POINT: len(points)}, {OBJECTIVE: len(names), LOOP: len(loops)})
     return xr.Dataset(variables, coordinates, attributes)
 
 
@@ -171,82 +153,64 @@ def _without_clashes(variables: dict[str, tuple[Any, ...]], coordinates: Mapping
     return {name: variable for name, variable in variables.items() if name not in coordinates}
 
 
-Filled = Callable[..., Any]
-Dims = tuple[str, ...]
-Best = Sequence[tuple[SystolicDesign, Tiling] | None]
-
-
-def _designs(dims: Dims, best: Best, filled: Filled) -> dict[str, tuple[Any, ...]]:
-    packs = ({} if b is None else b[1].module_packs(b[0].array) for b in best)
-    return {
-        "dataflow": (dims, filled("" if b is None else ",".join(b[0].array.dataflow) for b in best).astype(str)),
-        "permutation": (dims, filled("" if b is None else b[0].array.permutation for b in best).astype(str)),
-        "edition": (dims, filled("" if b is None else b[0].array.edition.value for b in best).astype(str)),
-        "pack": (
-            dims,
-            filled(json.dumps(p) if p else "" for p in packs).astype(str),
-            {"units": "words", "long_name": "data packing factor by buffer module (JSON)"},
-        ),
-    }
-
-
-def _factors(dims: Dims, loops: Sequence[str], best: Best, filled: Filled) -> dict[str, tuple[Any, ...]]:
-    def factor(b: tuple[SystolicDesign, Tiling] | None, loop: str, inner: bool) -> float:
-        if b is None or loop not in b[0].array.band:
-            return np.nan
-        design, tiling = b
-        return float(tiling.t2(design.array, loop) if inner else tiling.array_part[loop])
-
-    names = {"t1": "array partitioning factor", "t2": "latency hiding factor; of the SIMD loop the SIMD factor"}
-    return {
-        name: (
-            (*dims, LOOP),
-            filled(([factor(b, loop, name == "t2") for loop in loops] for b in best), len(loops)).astype(float),
-            {"units": "iterations", "long_name": meaning},
-        )
-        for name, meaning in names.items()
-    }
-
-
-def _metrics(dims: Dims, found: Sequence[Mapping[str, Fraction]], filled: Filled) -> dict[str, tuple[Any, ...]]:
-    return {
-        name: (
-            dims,
-            filled(_float(metrics.get(name)) for metrics in found).astype(float),
-            {"units": metric.unit, "long_name": metric.meaning},
-        )
-        for name, metric in METRICS.items()
-    }
-
-
-def _marginals(
-    dims: Dims, limits: Sequence[str], points: Sequence[StudyPoint], percent: Fraction, filled: Filled
+def _variables(
+    columns: Columns, rows: Sequence[Mapping[str, Any]], sizes: Mapping[str, int], more: Mapping[str, int]
 ) -> dict[str, tuple[Any, ...]]:
-    by_limit = [{m.limit.metric: m for m in point.marginals} for point in points]
+    """Variables from a row per point, given the sizes of the points' dimensions and of the others."""
+    found: dict[str, tuple[Any, ...]] = {}
+    for name, (kind, unit, meaning, *inner) in columns.items():
+        values = np.array([row[name] for row in rows], kind).reshape((*sizes.values(), *(more[d] for d in inner)))
+        attributes = {key: text for key, text in (("units", unit), ("long_name", meaning)) if text}
+        found[name] = ((*sizes, *inner), values, attributes)
+    return found
 
-    def each(pick: Callable[[Marginal], Any], missing: Any) -> Any:
-        rows = ([missing if m is None else pick(m) for m in map(found.get, limits)] for found in by_limit)
-        return filled(rows, len(limits))
 
-    wide = (*dims, LIMIT)
-    said = {
-        "marginal_value": f"optimum with the limit raised by {float(percent):g} %",
-        "marginal_change": "(marginal_value - value) / |value|",
-        "marginal_bound": "lower bound of marginal_value",
-        "marginal_status": "what is proven of marginal_value",
+def _answer_row(point: StudyPoint, loops: Sequence[str]) -> dict[str, Any]:
+    answer, certificate = point.answer, point.answer.certificate
+    return {
+        "value": _float(answer.value),
+        "lower_bound": _float(certificate.lower_bound),
+        "gap": _float(certificate.gap),
+        "status": certificate.status.value,
+        "method": certificate.method,
+        "boxes": certificate.nodes,
+        "seconds": certificate.seconds,
+        "shortfall": answer.explain(),
+        **_design_row(answer.problem, answer.configuration, loops),
     }
-    values = {
-        "marginal_value": each(lambda m: _float(m.after.value), np.nan),
-        "marginal_change": each(lambda m: _float(m.change), np.nan),
-        "marginal_bound": each(lambda m: _float(m.after.certificate.lower_bound), np.nan),
-        "marginal_status": each(lambda m: m.after.certificate.status.value, "").astype(str),
+
+
+def _design_row(problem: Problem, configuration: Configuration | None, loops: Sequence[str]) -> dict[str, Any]:
+    if configuration is None:
+        nothing = [np.nan] * len(loops)
+        return dict.fromkeys(DESIGN, "") | dict.fromkeys(METRICS, np.nan) | {"t1": nothing, "t2": nothing}
+    design, metrics = systolic(problem), problem.metrics(configuration)
+    array, tiling = design.array, design.tiling(configuration)
+    packs = tiling.module_packs(array)
+    return {
+        "dataflow": ",".join(array.dataflow),
+        "permutation": array.permutation,
+        "edition": array.edition.value,
+        "pack": json.dumps(packs) if packs else "",
+        **{name: _float(metrics.get(name)) for name in METRICS},
+        "t1": [tiling.array_part[loop] if loop in array.band else np.nan for loop in loops],
+        "t2": [tiling.t2(array, loop) if loop in array.band else np.nan for loop in loops],
     }
-    return {name: (wide, values[name], {"long_name": meaning}) for name, meaning in said.items()}
 
 
-def _configuration(point: StudyPoint) -> tuple[SystolicDesign, Tiling] | None:
-    solution = point.answer.found
-    return None if solution is None or solution.tiling is None else (systolic(solution.problem), solution.tiling)
+def _marginal_row(point: StudyPoint, limits: Sequence[str]) -> dict[str, Any]:
+    by_limit = {marginal.limit.metric: marginal for marginal in point.marginals}
+    known = [by_limit.get(limit) for limit in limits]
+    return {
+        "marginal_value": [np.nan if m is None else _float(m.after.value) for m in known],
+        "marginal_change": [np.nan if m is None else _float(m.change) for m in known],
+        "marginal_bound": [np.nan if m is None else _float(m.after.certificate.lower_bound) for m in known],
+        "marginal_status": ["" if m is None else m.after.certificate.status.value for m in known],
+    }
+
+
+def _loops(problems: Iterable[Problem]) -> list[str]:
+    return list(dict.fromkeys(loop for problem in problems for loop in systolic(problem).array.band))
 
 
 def _float(value: Fraction | float | None) -> float:

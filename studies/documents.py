@@ -10,7 +10,6 @@ from pydantic import ConfigDict, Field
 from ithaca.formulations.json_numbers import SCHEMA
 from ithaca.formulations.schema import Document, Number, ObjectiveDocument
 from ithaca.formulations.systolic.family import FAMILY, ChoiceDocument, TilingDocument
-from ithaca.results.certificate import Certificate
 from ithaca.results.schema import CertificateDocument, FirstPart, configuration_fields, tightest
 from ithaca.studies.front import Front, FrontPoint
 from ithaca.studies.marginal import Marginal
@@ -129,11 +128,6 @@ def front_document(front: Front, provenance: Mapping[str, str] | None = None) ->
         "completeness": [_step(step, names) for step in front.completeness],
     }
     return FrontDocument.model_validate({**fields, **(provenance or {})}, from_attributes=True).written()
-
-
-def certificate_document(certificate: Certificate) -> dict[str, Any]:
-    """A certificate over all designs."""
-    return CertificateDocument.model_validate(certificate, from_attributes=True).written()
 
 
 def _point(point: StudyPoint) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 from ithaca import __version__
 from ithaca.formulations.algebra.expression import ONE, Expression
 from ithaca.formulations.problem import Objective, Problem
-from ithaca.studies.metric_forms import metric_form
+from ithaca.studies.scale import metric_form
 
 #: Counted up when answers of equal problems change for a reason that the problem does not show:
 #: the rules of the design space.
@@ -21,21 +21,11 @@ SPACE_VERSION = 1
 
 
 def fingerprint(problems: Sequence[Problem]) -> str:
-    """Hash everything the best configuration over some designs depends on.
+    """Hash everything the best configuration over some designs, one problem each, depends on, in 64 hexadecimal digits.
 
     That is the nest with its extents, the data type, limits, objective, technology and options of
     the design space; each derived array; and the cost model, as the expressions it yields for the
     metrics that objective and limits speak of, and for the constraints that hold in any case.
-
-    Parameters
-    ----------
-    problems : sequence of Problem
-        One per design.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
     """
     document = [__version__, SPACE_VERSION, [(_canonical(p), _model(p)) for p in problems]]
     return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()

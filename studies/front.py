@@ -30,12 +30,12 @@ from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.results.shortfall import Shortfall
 from ithaca.solver.engines import Method
 from ithaca.solver.executor import open_executor
-from ithaca.solver.infeasibility import shortfalls
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
+from ithaca.studies.best import all_shortfalls
 from ithaca.studies.prover import Found, ProofStep, Prover, UnfinishedError
 from ithaca.studies.region import Bound, Region, UpperBounds, Vector, below, split
-from ithaca.studies.stand_in import StandIn, stand_in
+from ithaca.studies.scale import EquivalentObjective, equivalent_objective
 from ithaca.studies.store import Store
 from ithaca.workloads.errors import InputError
 
@@ -130,12 +130,12 @@ def pareto_front(
     asked = check_objectives(objectives)
     budget = Budget(replace(options or SolveOptions(), gap=0.0))
     found: list[FrontPoint] = []
-    stand_ins = [stand_in(problems, objective) for objective in asked]
+    equivalents = [equivalent_objective(problems, objective) for objective in asked]
     tell = None if report is None else lambda design, progress: report(len(found), design, progress)
     with open_executor(min(threads, len(problems))) as executor:
-        minimised = [s.objective for s in stand_ins]
+        minimised = [e.objective for e in equivalents]
         prover = Prover(problems, minimised, budget, method=method, executor=executor, store=store, tell=tell)
-        return _Search(tuple(problems), asked, stand_ins, prover, found, max_points).run(budget)
+        return _Search(tuple(problems), asked, equivalents, prover, found, max_points).run(budget)
 
 
 def check_objectives(given: Sequence[str | Objective]) -> tuple[Objective, ...]:
@@ -150,20 +150,20 @@ def check_objectives(given: Sequence[str | Objective]) -> tuple[Objective, ...]:
 
 
 class _Search:
-    """The search for a front, in the objectives that stand in for those asked for."""
+    """The search for a front, in objectives equivalent to those asked for."""
 
     def __init__(
         self,
         problems: tuple[Problem, ...],
         objectives: tuple[Objective, ...],
-        stand_ins: Sequence[StandIn],
+        equivalents: Sequence[EquivalentObjective],
         prover: Prover,
         points: list[FrontPoint],
         max_points: int | None,
     ) -> None:
         self.problems = problems
         self.objectives = objectives
-        self.stand_ins = stand_ins
+        self.equivalents = equivalents
         self.prover = prover
         self.points = points
         self.vectors: list[Vector] = []
@@ -180,7 +180,7 @@ class _Search:
             stop = budget.options.stop
             unfinished = "interrupted" if stop is not None and stop() else "time was up"
         points = tuple(sorted(self.points, key=lambda p: p.values))
-        found = self._shortfalls(budget) if not points and unfinished is None else ()
+        found = all_shortfalls(self.problems, budget) if not points and unfinished is None else ()
         nodes, proofs = self.prover.nodes, tuple(self.proofs)
         return Front(self.objectives, self.problems, points, unfinished, proofs, nodes, budget.spent, found)
 
@@ -233,14 +233,6 @@ class _Search:
 
     def _original(self, step: ProofStep) -> ProofStep:
         """A step in the objectives asked for."""
-        region = tuple(s.original_bound(bound) for s, bound in zip(self.stand_ins, step.region, strict=True))
-        value = None if step.value is None else self.stand_ins[step.objective].original(step.value)
+        region = tuple(e.original_bound(bound) for e, bound in zip(self.equivalents, step.region, strict=True))
+        value = None if step.value is None else self.equivalents[step.objective].original(step.value)
         return replace(step, region=region, value=value)
-
-    def _shortfalls(self, budget: Budget) -> tuple[Shortfall, ...]:
-        """Why nothing is feasible, as far as the time that is left tells."""
-        return tuple(
-            shortfall
-            for position, problem in enumerate(self.problems)
-            for shortfall in shortfalls(problem, budget.share(len(self.problems) - position))
-        )

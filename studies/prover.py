@@ -54,27 +54,11 @@ class ProofStep:
 
 
 class Prover:
-    """Answers "what is the least f_k within these bounds?" over several designs.
+    """Answers "what is the least f_k within these bounds?" over several designs, of which there is one problem each.
 
-    It keeps every configuration met, and for every design the regions of objective space proven
-    empty. A design is solved again only if they do not settle the question.
-
-    Parameters
-    ----------
-    problems : sequence of Problem
-        One per design; their own limits hold throughout.
-    objectives : sequence of Objective
-        The objectives.
-    budget : Budget
-        The time for all questions together.
-    method : Method
-        The engine.
-    executor : Executor, optional
-        Solves several designs at a time.
-    store : Store, optional
-        Keeps every proof, and supplies those of an earlier run.
-    tell : callable, optional
-        Receives the name of a design and the progress of its search.
+    It keeps every configuration met, and for every design the regions of objective space proven empty. A design is solved
+    again only if they do not settle the question. The budget is the time for all questions together; a store keeps every
+    proof, and supplies those of an earlier run.
     """
 
     def __init__(
@@ -109,16 +93,7 @@ class Prover:
         return frozenset(k for scales in self._scales for k, scale in enumerate(scales) if not scale.step)
 
     def minimise(self, objective: int, region: Region, fixed: Collection[int] = ()) -> tuple[ProofStep, Found | None]:
-        """The least value of an objective within a region.
-
-        Parameters
-        ----------
-        objective : int
-            Number of the objective.
-        region : Region
-            Bounds on all objectives.
-        fixed : collection of int
-            Objectives that are known to have a single value within the region.
+        """The least value of an objective within a region, given objectives known to have a single value there.
 
         Raises
         ------

@@ -59,19 +59,9 @@ def below(upper: UpperBounds) -> Region:
 
 
 def split(uppers: Sequence[UpperBounds], found: Vector) -> list[UpperBounds]:
-    """Update local upper bounds for a new point of the front.
+    """Update local upper bounds for a new point of the front, strictly below at least one of them.
 
-    Parameters
-    ----------
-    uppers : sequence of UpperBounds
-        The local upper bounds so far.
-    found : Vector
-        The new point, strictly below at least one of them.
-
-    Returns
-    -------
-    list of UpperBounds
-        Their boxes cover exactly what was covered before, less what ``found`` dominates or equals.
+    Their boxes then cover exactly what was covered before, less what the point dominates or equals.
     """
     kept: list[UpperBounds] = []
     parts: list[UpperBounds] = []

@@ -9,11 +9,12 @@ difference faster than a quotient.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations_with_replacement
-from math import ceil, floor, gcd, lcm
+from math import ceil, floor
 
 from ithaca.formulations.algebra.expression import (
     ONE,
@@ -32,11 +33,12 @@ from ithaca.formulations.algebra.expression import (
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import INTERVAL
 from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.solver.tables.granularity import granularity
-from ithaca.studies.metric_forms import in_quantities
+from ithaca.solver.tables.granularity import common_step, granularity
 from ithaca.studies.region import Bound
 from ithaca.studies.wording import wording
 from ithaca.workloads.errors import InputError
+
+_NOTHING = Objective("1", ONE)
 
 
 @dataclass(frozen=True)
@@ -73,19 +75,13 @@ class Scale:
             return Limit(f"({self.objective.text})", self.normal(bound).value)
         over, under = bound.value.numerator, bound.value.denominator
         difference = add(multiply(under, self.over), multiply(-over, self.under))
-        apart = _common(under * self.over_step, over * self.under_step) if bound.strict else Fraction(0)
+        steps = [step for step in (under * self.over_step, over * self.under_step) if step]
+        apart = common_step(steps) if bound.strict else Fraction(0)
         return Limit(wording(difference), -apart)
 
 
 def find_scale(problem: Problem, objective: Objective) -> Scale:
-    """The scale of an objective over a design.
-
-    Parameters
-    ----------
-    problem : Problem
-        The design; its limits and its own objective do not matter.
-    objective : Objective
-        The objective.
+    """The scale of an objective over a design, whose limits and own objective do not matter.
 
     Raises
     ------
@@ -110,6 +106,21 @@ def find_scale(problem: Problem, objective: Objective) -> Scale:
     constant = numerator.value if isinstance(numerator, Constant) else None
     form = split_coefficient(denominator)[1]
     return Scale(objective, Fraction(0), over, under, over_step, under_step, constant, form)
+
+
+def metric_form(problem: Problem, name: str) -> Expression:
+    """A metric over tiling quantities, with the extents put in; `InputError` if the problem's technology does not know it."""
+    return _form(replace(problem, limits=(), objective=_NOTHING), name)
+
+
+def in_quantities(problem: Problem, expression: Expression) -> Expression:
+    """An expression over metrics as one over tiling quantities."""
+    return expression.substitute({name: metric_form(problem, name) for name in expression.symbols})
+
+
+@lru_cache(maxsize=1024)  # a study asks for a few of each of some thirty designs, again and again
+def _form(bare: Problem, name: str) -> Expression:
+    return replace(bare, objective=Objective(name, Symbol(name))).symbolic().objective
 
 
 def form_of(problem: Problem, objective: Objective) -> Expression:
@@ -170,7 +181,47 @@ def _ranges(problem: Problem) -> Mapping[str, Interval]:
     return {name: Interval(Fraction(low), Fraction(high)) for name, (low, high) in problem.space.ranges.items()}
 
 
-def _common(first: Fraction, second: Fraction) -> Fraction:
-    """Greatest common divisor of two rationals; the other one if one is 0."""
-    bottom = lcm(first.denominator, second.denominator)
-    return Fraction(gcd(int(first * bottom), int(second * bottom)), bottom)
+@dataclass(frozen=True)
+class EquivalentObjective:
+    """An objective that is minimised in place of another one, as it orders configurations in the same way.
+
+    A constant over B, such as throughput, has no grid, and solvers must then follow up every tie. But −c/B grows with B,
+    and c/B with −B, which have one: minimising those instead finds the same configurations and proves the same.
+    """
+
+    objective: Objective  #: What is minimised
+    #: c, where it is B in place of −c/B (c then given as negative) or −B in place of c/B; None where it is the other objective
+    #: itself.
+    constant: Fraction | None = None
+
+    def original(self, value: Fraction) -> Fraction | None:
+        """The other objective's value at a value of this one; None where that is unbounded."""
+        if self.constant is None:
+            return value
+        under = value if self.constant < 0 else -value
+        return self.constant / under if under > 0 else None
+
+    def original_bound(self, bound: Bound | None) -> Bound | None:
+        """The same for an upper bound."""
+        value = None if bound is None else self.original(bound.value)
+        return None if bound is None or value is None else Bound(value, bound.strict)
+
+    def gap(self, gap: float) -> float:
+        """A relative gap of this objective that implies one of the other's."""
+        return gap if self.constant is None else gap / (1 + gap)
+
+
+def equivalent_objective(problems: Sequence[Problem], objective: Objective) -> EquivalentObjective:
+    """What to minimise in place of an objective over several designs: often itself."""
+    try:
+        scales = [find_scale(problem, objective) for problem in problems]
+    except InputError:  # it has no scale, and solvers take it as it is
+        return EquivalentObjective(objective)
+    found = {(s.over_constant, s.under) for s in scales}
+    if len(found) > 1 or not scales:
+        return EquivalentObjective(objective)
+    (constant, under) = found.pop()
+    if not constant:
+        return EquivalentObjective(objective)
+    other = under if constant < 0 else multiply(-1, under)
+    return EquivalentObjective(Objective(wording(other), other), constant)

@@ -7,7 +7,7 @@ interrupted study goes on where it ended, and none of its points is solved twice
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -23,7 +23,6 @@ from ithaca.solver.progress import Progress
 from ithaca.studies.best import solve_best
 from ithaca.studies.grid import Axis, Index, check_grid, indices, neighbours, visits
 from ithaca.studies.marginal import Marginal, distinct_limits, marginal_values
-from ithaca.studies.starts import best_start
 from ithaca.studies.store import Store
 
 #: Builds the problems (one per design) of a point from its values by axis name.
@@ -163,12 +162,12 @@ class _Run:
 
     def solve(self, problems: Sequence[Problem], starts: Sequence[Configuration | None]) -> Solution:
         options = self._share()
-        kept = None if self.store is None else self.store.load(problems)
-        if kept is not None:
-            if kept.serves(replace(options, time_limit=self.first_share), self.method):
-                return kept.answer
+        stored = None if self.store is None else self.store.load(problems)
+        if stored is not None:
+            if stored.serves(replace(options, time_limit=self.first_share), self.method):
+                return stored.answer
             starts = [
-                best_start(p, [t for t in (start, *_tilings(p, [kept.answer])) if t is not None])
+                best_start(p, [c for c in (start, *_configurations(p, [stored.answer])) if c is not None])
                 for p, start in zip(problems, starts, strict=True)
             ]
         answer = solve_best(
@@ -203,10 +202,21 @@ def _place(axes: Sequence[Axis], index: Index) -> str:
 
 def _starts(problems: Sequence[Problem], near: Sequence[Solution]) -> list[Configuration | None]:
     """For every design the best of the neighbours' configurations that fits its problem."""
-    return [best_start(p, _tilings(p, near)) for p in problems]
+    return [best_start(p, _configurations(p, near)) for p in problems]
 
 
-def _tilings(problem: Problem, answers: Sequence[Solution]) -> list[Configuration]:
-    """Configurations of the same dataflow and permutation."""
-    own = [a for a in answers if a.problem.design.name == problem.design.name]
-    return [a.configuration for a in own if a.configuration is not None]
+def _configurations(problem: Problem, answers: Sequence[Solution]) -> list[Configuration]:
+    """Those of the same design."""
+    return [a.configuration for a in answers if a.design == problem.design.name and a.configuration is not None]
+
+
+def best_start(problem: Problem, known: Iterable[Configuration]) -> Configuration | None:
+    """The best of some configurations that a problem allows; None if it allows none.
+
+    A configuration of a neighbouring problem (other sizes, data type, edition, limits) may lie outside this problem's
+    design space, or beyond its limits, so it is checked in full.
+    """
+    allowed = [c for c in map(problem.space.adopted, known) if c is not None]
+    values = [(problem.feasible_value(c), c) for c in allowed]
+    found = [(value, c) for value, c in values if value is not None]
+    return min(found, key=lambda entry: entry[0])[1] if found else None

@@ -10,8 +10,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.results.certificate import Certificate
 from ithaca.results.result import Result
 from ithaca.results.solution import Solution
-from ithaca.studies.explanation.explanation import Explanation
-from ithaca.studies.explanation.slack import LimitUse
+from ithaca.studies.explanation.explanation import Explanation, LimitUse
 
 
 @dataclass(frozen=True)

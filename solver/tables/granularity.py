@@ -36,7 +36,7 @@ def granularity(node: Expression, powers: Mapping[str, int]) -> Fraction:
     if isinstance(node, Symbol | CeilingDivision):
         return Fraction(1)
     if isinstance(node, Sum | Maximum | Minimum):
-        return _common([granularity(c, powers) for c in node.children if not (isinstance(c, Constant) and not c.value)])
+        return common_step([granularity(c, powers) for c in node.children if not (isinstance(c, Constant) and not c.value)])
     if isinstance(node, Product):
         step = abs(node.coefficient)
         for base, exponent in node.factors:
@@ -60,7 +60,7 @@ def _largest_power(node: Expression, powers: Mapping[str, int]) -> int | None:
     return powers.get(node.name) if isinstance(node, Symbol) else None
 
 
-def _common(steps: list[Fraction]) -> Fraction:
+def common_step(steps: list[Fraction]) -> Fraction:
     """Greatest common divisor of rationals; 0 if any step is unknown."""
     known = [s for s in steps if s]
     if len(known) < len(steps):

@@ -64,17 +64,7 @@ def other_designs(before: Fraction, others: Iterable[tuple[str, Fraction]]) -> t
 
 
 def raised_limits(problems: Sequence[Problem], answer: Solution, solve: Solve) -> tuple[Change, ...]:
-    """The optimum with each limit raised, by each of `RAISES`.
-
-    Parameters
-    ----------
-    problems : sequence of Problem
-        One per design, alike in everything else.
-    answer : Solution
-        The optimum over them.
-    solve : callable
-        Solves problems from starts.
-    """
+    """The optimum over some problems, one per design, with each limit raised, by each of `RAISES`."""
     found = []
     for percent in RAISES:
         for marginal in marginal_values(problems, answer, percent, solve=solve):

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
+from typing import Any
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Remarks
+from ithaca.formulations.families import FAMILIES, Families
+from ithaca.formulations.json_numbers import SCHEMA, json_number
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.shown_numbers import is_or_are
 from ithaca.results.certificate import Certificate, Status
 from ithaca.results.result import Result
+from ithaca.results.schema import CertificateDocument, head_fields
 from ithaca.results.solution import Solution
 from ithaca.solver.infeasibility import why_infeasible
 from ithaca.studies.best import over_all
@@ -23,10 +28,36 @@ from ithaca.studies.explanation.changes import (
     raised_limits,
     search_further,
 )
-from ithaca.studies.explanation.slack import LimitUse, limit_uses
-from ithaca.studies.marginal import Solve
+from ithaca.studies.marginal import Solve, distinct_limits
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
+
+
+@dataclass(frozen=True, slots=True)
+class LimitUse:
+    """How much of a limit is used."""
+
+    metric: str  #: What is limited
+    #: Its value, and the limit (in the metric's unit).
+    used: Fraction
+    bound: Fraction
+
+    @property
+    def slack(self) -> Fraction:
+        """What is left (in the metric's unit)."""
+        return self.bound - self.used
+
+    @property
+    def slack_share(self) -> Fraction | None:
+        """What is left, over the limit; None where the limit is not positive."""
+        return self.slack / self.bound if self.bound > 0 else None
+
+
+def limit_uses(problem: Problem, configuration: Mapping[str, int]) -> tuple[LimitUse, ...]:
+    """Every limit of a problem, the one with the least left first (relative to the limit)."""
+    metrics = problem.metrics(configuration)
+    uses = [LimitUse(limit.metric, limit.used(metrics), limit.bound) for limit in distinct_limits(problem.limits)]
+    return tuple(sorted(uses, key=lambda use: use.slack_share or Fraction(0)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +80,7 @@ class Explanation:
 
 
 def chosen_solutions(result: Result, design: str | None) -> tuple[Solution, ...]:
-    """The solutions to explain, the best first: those of all designs, or of the one asked for.
-
-    Parameters
-    ----------
-    result : Result
-        The result.
-    design : str or None
-        The design, as its family names it.
+    """The solutions to explain, the best first: those of all designs, or of the one asked for by its family's name.
 
     Raises
     ------
@@ -73,16 +97,9 @@ def chosen_solutions(result: Result, design: str | None) -> tuple[Solution, ...]
 
 
 def explain(result: Result, solutions: Sequence[Solution], solve: Solve | None) -> Explanation:
-    """Explain the best of some solutions of a result.
+    """Explain the best of some solutions of a result (see `chosen_solutions`) against the others.
 
-    Parameters
-    ----------
-    result : Result
-        The result.
-    solutions : sequence of Solution
-        What to explain (see `chosen_solutions`): the best of them, against the others.
-    solve : callable or None
-        Solves problems from starts, to find what to change first; None leaves that out.
+    What to change first is found by solving problems from starts; without ``solve`` that is left out.
     """
     problems = [s.problem for s in solutions]
     found = [(s.value, s) for s in solutions if s.value is not None]
@@ -126,3 +143,42 @@ def _failure(solutions: Sequence[Solution]) -> str:
         return f"nothing was found before the search ended; {known}"
     shortfalls = [shortfall for s in solutions for shortfall in s.shortfalls]
     return f"infeasible: {why_infeasible([s.problem for s in solutions], shortfalls)}"
+
+
+#: Fields of documents, and the attributes that they state.
+_LIMIT = {"limit": "metric"} | {name: name for name in ("used", "bound", "slack", "slack_share")}
+_CHANGE = {name: name for name in ("kind", "what", "percent")} | {"from": "limit", "to": "raised"}
+_CHANGE |= {name: name for name in ("before", "after", "gain", "proven")}
+
+
+def explanation_document(result: Result, explanation: Explanation, families: Families = FAMILIES) -> dict[str, Any]:
+    """The document of ``ithaca explain --json``; exact where JSON numbers can be, else the nearest double."""
+    solution, family = explanation.solution, families[result.problem.design.family]
+    asked = head_fields(family, result.problem, result.platform_name, None if solution is None else solution.value)
+    document: dict[str, Any] = {
+        "schema": SCHEMA,
+        "study": "explain",
+        **family.head.model_validate(asked).written(),
+        "failure": explanation.failure,
+        "design": None,
+    }
+    if solution is None or explanation.certificate is None:
+        return document
+    document["design"] = dict(family.choice_fields(solution.problem.design))
+    document["certificate"] = CertificateDocument.model_validate(explanation.certificate, from_attributes=True).written()
+    document |= explanation.remarks.document
+    document["limits"] = [_stated(use, _LIMIT) for use in explanation.limits]
+    document["next_best"] = None
+    if explanation.next_best is not None:
+        name, value = explanation.next_best
+        document["next_best"] = {"design": name, "value": json_number(value)}
+    document["changes"] = None if explanation.changes is None else [_stated(c, _CHANGE) for c in explanation.changes]
+    document["first_change"] = None if explanation.first is None else _stated(explanation.first, _CHANGE)
+    return document
+
+
+def _stated(part: LimitUse | Change, names: Mapping[str, str]) -> dict[str, Any]:
+    def written(value: Any) -> Any:
+        return json_number(value) if isinstance(value, Fraction) else value.value if isinstance(value, Enum) else value
+
+    return {name: written(getattr(part, attribute)) for name, attribute in names.items()}

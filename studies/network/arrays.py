@@ -36,26 +36,12 @@ MOST_RUNS = 64
 
 
 def solve_shared_array(network: Network, request: NetworkRequest, options: RunOptions) -> NetworkResult:
-    """Find the array that serves all layers best.
-
-    Parameters
-    ----------
-    network : Network
-        The layers, of one kernel.
-    request : NetworkRequest
-        What is asked; its objective must add up over layers, its limits be on what the array decides.
-    options : RunOptions
-        Time limit, gap and stop of the search.
-
-    Returns
-    -------
-    NetworkResult
-        The array, each layer's configuration on it, and the total with its lower bound.
+    """Find the array that serves all layers best, each layer's configuration on it, and the total with its lower bound.
 
     Raises
     ------
     InputError
-        If the layers are not of one kernel or have no design in common, the objective does not add up, or a
+        If the layers are not of one kernel or have no design in common, the objective does not add up over layers, or a
         limit is not on what the array decides.
     """
     require_sum(request.objective, f"--mode {SHARED_ARRAY}")
@@ -73,23 +59,10 @@ def solve_shared_array(network: Network, request: NetworkRequest, options: RunOp
 
 
 def solve_multi_array(network: Network, request: NetworkRequest, options: RunOptions) -> NetworkResult:
-    """Find the arrays that serve the layers best.
+    """Find the arrays that serve the layers best, each layer's configuration on its array, and the objective's lower bound.
 
-    Parameters
-    ----------
-    network : Network
-        The layers, of one kernel, in order; runs of a merged layer count as neighbours.
-    request : NetworkRequest
-        What is asked; ``arrays`` is the most arrays there may be. Limits are on DSP blocks and block RAM of all
-        arrays together.
-    options : RunOptions
-        Time limit, gap and stop of the search.
-
-    Returns
-    -------
-    NetworkResult
-        The arrays, each layer's configuration on its array (a merged layer whose runs are cut apart appears once per
-        array), and the objective of the slowest array or of all with its lower bound.
+    Runs of a merged layer count as neighbours; a layer whose runs are cut apart appears once per array. The request says
+    how many arrays there may be; its limits are on DSP blocks and block RAM of all arrays together.
 
     Raises
     ------

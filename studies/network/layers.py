@@ -78,19 +78,7 @@ def solve_layers(network: Network, request: NetworkRequest, options: RunOptions)
 def solve_per_layer(network: Network, request: NetworkRequest, options: RunOptions) -> NetworkResult:
     """Find each layer's best design.
 
-    Parameters
-    ----------
-    network : Network
-        The layers.
-    request : NetworkRequest
-        What is asked of each of them. An objective that does not add up over layers has no total.
-    options : RunOptions
-        How to run the problems.
-
-    Returns
-    -------
-    NetworkResult
-        Each layer with all its designs; the total is Σ count · objective, its lower bound Σ count · lower bound.
+    The total is Σ count · objective, its lower bound Σ count · lower bound; None for an objective that does not add up.
 
     Raises
     ------

@@ -12,7 +12,7 @@ from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
 from ithaca.workloads.networks.network import Network
 
-#: Solves a network.
+#: Solves a network: its layers, what is asked of all of them, and how to run the problems.
 SolveNetwork = Callable[[Network, NetworkRequest, RunOptions], NetworkResult]
 
 #: Module and function of each mode.

@@ -49,15 +49,9 @@ def layer_problems(network: Network, request: NetworkRequest) -> tuple[LayerProb
 
 
 def only_layers(network: Network, patterns: Sequence[str]) -> Network:
-    """A network reduced to the layers that some patterns name.
+    """A network reduced to the layers that some patterns name; without patterns the network itself.
 
-    Parameters
-    ----------
-    network : Network
-        The network.
-    patterns : sequence of str
-        Names of layers or of their kernels, with ``*``, ``?`` and ``[…]`` as in file names, e.g. ``conv2d`` or ``conv3_*``;
-        none for all layers.
+    Patterns are names of layers or of their kernels, with ``*``, ``?`` and ``[…]`` as in file names, e.g. ``conv3_*``.
 
     Raises
     ------

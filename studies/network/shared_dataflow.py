@@ -27,20 +27,8 @@ MODE = "shared-dataflow"
 def solve_shared_dataflow(network: Network, request: NetworkRequest, options: RunOptions) -> NetworkResult:
     """Find the dataflow and permutation that serve all layers of a kernel best.
 
-    Parameters
-    ----------
-    network : Network
-        The layers.
-    request : NetworkRequest
-        What is asked of each of them; its objective must add up over layers.
-    options : RunOptions
-        How to run the problems.
-
-    Returns
-    -------
-    NetworkResult
-        Each layer under the design chosen for its kernel; ``choices`` compares all designs that all its layers have.
-        A choice is proven where its total is at most the lower bound of every other design's.
+    ``choices`` compares all designs that all layers of a kernel have. A choice is proven where its total is at most the lower
+    bound of every other design's.
 
     Raises
     ------

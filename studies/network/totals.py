@@ -36,20 +36,10 @@ def require_sum(objective: Objective, what: str) -> None:
 
 
 def total(parts: Iterable[tuple[int, Fraction | None, Certificate]], method: str) -> Total:
-    """The sum of an objective over layers.
+    """The sum of an objective over layers: how often each runs, its objective, and what is proven about it.
 
-    Parameters
-    ----------
-    parts : iterable of (int, Fraction or None, Certificate)
-        How often each layer runs, its objective, and what is proven about it.
-    method : str
-        For the certificate.
-
-    Returns
-    -------
-    Total
-        Optimal only if the sum of the lower bounds equals the sum of the values exactly; infeasible if a layer
-        is. Boxes and seconds are those of all parts.
+    Optimal only if the sum of the lower bounds equals the sum of the values exactly; infeasible if a layer is. Boxes and
+    seconds are those of all parts.
     """
     parts = list(parts)
     value = _sum((count, value) for count, value, _ in parts)

@@ -66,18 +66,7 @@ def fit(
 ) -> Joint | None:
     """Configurations of all layers that fit one array, as good as a few rounds of solving layer by layer make them.
 
-    Parameters
-    ----------
-    layers : sequence of Layer
-        The layers.
-    given : mapping of str to int
-        The hardware.
-    optima : sequence of Configuration
-        What each layer would do alone.
-    worth : sequence of Fraction
-        Each layer's share of the total: those with most choose first.
-    options : SolveOptions
-        Interruption.
+    ``optima`` is what each layer would do alone, ``worth`` its share of the total: layers with most choose first.
     """
     if (joint := together(layers, given, optima)) is not None:
         return joint

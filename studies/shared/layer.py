@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,7 @@ from ithaca.formulations.systolic.physical_array import PhysicalArray
 from ithaca.solver.exact.search import Search, SearchState
 from ithaca.solver.options import SolveOptions, never
 from ithaca.solver.tables.frame import LoweredProblem, frame_of, lower_problem, relax, used_columns
-from ithaca.solver.tables.granularity import granularity
+from ithaca.solver.tables.granularity import common_step, granularity
 from ithaca.solver.tables.relaxation import Relaxation, statistic
 from ithaca.solver.tables.table import Table, build_table, without_dominated
 from ithaca.solver.tables.tree import build_tree
@@ -100,19 +99,9 @@ class Groups:
     present: tuple[NDArray[np.bool_], ...]  #: Per axis the groups that have rows
 
     def bound(self, nodes: NDArray[np.int64]) -> tuple[Floats, NDArray[np.bool_]]:
-        """Bound the layer on hardware.
+        """Bound the layer on hardware: the group of each axis, shape (axes, combinations).
 
-        Parameters
-        ----------
-        nodes : array, shape (axes, combinations)
-            Group of each axis.
-
-        Returns
-        -------
-        bound : array, shape (combinations,)
-            No configuration on such hardware has a smaller objective.
-        feasible : array, shape (combinations,)
-            False where none meets the limits.
+        Returns per combination a bound that no configuration on such hardware is below, and False where none meets the limits.
         """
         with np.errstate(invalid="ignore", over="ignore"):
             objective, *used = self.layer.lowered.bounds.run([values.take(nodes[axis]) for axis, values in self.statistics])
@@ -163,10 +152,6 @@ def total(values: Sequence[Fraction], layers: Sequence[Layer]) -> Fraction:
     return sum((value * layer.count for value, layer in zip(values, layers, strict=True)), start=Fraction(0))
 
 
-def common_step(problems: Sequence[Problem]) -> Fraction:
+def objective_step(problems: Sequence[Problem]) -> Fraction:
     """The coarsest grid on which the objectives of all problems lie; 0 if unknown."""
-    steps = {granularity(problem.symbolic().objective, problem.space.powers) for problem in problems}
-    if 0 in steps:
-        return Fraction(0)
-    bottom = lcm(*(step.denominator for step in steps))
-    return Fraction(gcd(*(int(step * bottom) for step in steps)), bottom)
+    return common_step([granularity(problem.symbolic().objective, problem.space.powers) for problem in problems])

@@ -21,7 +21,7 @@ from ithaca.solver.options import SolveOptions, StoppedError, deadline
 from ithaca.solver.progress import Progress
 from ithaca.studies.shared.bank import HardwareBank, Node, build_bank
 from ithaca.studies.shared.joint import Joint, fit
-from ithaca.studies.shared.layer import common_step
+from ithaca.studies.shared.layer import objective_step
 from ithaca.studies.shared.plans import Floats, Front, Indices, Minimise, Plan, best_plan, front_of_sorted
 from ithaca.workloads.errors import InputError
 
@@ -65,20 +65,8 @@ class _Refined:
 class PipelineSearch:
     """Search over cuts and hardware.
 
-    Parameters
-    ----------
-    designs : sequence of sequence of (Problem, int)
-        For each design the distinct layers; counts are ignored.
-    sequence : sequence of int
-        The layers of the network in order, as numbers of distinct layers.
-    arrays : int
-        Most arrays. More than layers make no difference, as each array has at least one.
-    minimise : Minimise
-        What counts.
-    options : SolveOptions
-        Time limit, gap, interruption.
-    report : callable, optional
-        Receives `Progress` now and then.
+    Each design has the distinct layers (counts are ignored); ``sequence`` is the network in order, as their numbers. More
+    arrays than layers make no difference, as each has at least one.
 
     Raises
     ------
@@ -107,7 +95,7 @@ class PipelineSearch:
         self.value: Fraction | None = None
         self.plans = 0
         # every objective is a multiple of the coarsest grid that all layers share
-        self._step = common_step([problem for layers in designs for problem, _ in layers])
+        self._step = objective_step([problem for layers in designs for problem, _ in layers])
         self._solved: set[tuple[int, int]] = set()
         self._refined: dict[tuple[int, int, int], _Refined] = {}
         # stages of plans given up because their memory does not suffice, and what they take with their share of it
@@ -118,13 +106,7 @@ class PipelineSearch:
         self._designs = designs
 
     def _prepare(self) -> None:
-        """Bound all hardware of all designs.
-
-        Raises
-        ------
-        StoppedError
-            If the options say to stop.
-        """
+        """Bound all hardware of all designs; `StoppedError` if the options say to stop."""
         checkpoint = self.options.checkpoint()
         self._banks = [
             build_bank([(problem, 1) for problem, _ in layers], checkpoint, common=False) for layers in self._designs

@@ -61,20 +61,7 @@ def best_plan(
 ) -> Plan | None:
     """The best way to cut layers into consecutive stages, each on an array of its own, within a budget of DSP blocks.
 
-    Parameters
-    ----------
-    fronts : mapping of (int, int) to Front
-        Choices of every stage by its first layer and its end.
-    layers : int
-        Number of layers.
-    arrays : int
-        Most stages.
-    budget : float
-        DSP blocks of all arrays together.
-    minimise : Minimise
-        What counts.
-    below : float
-        Plans that are not better than this need not be found.
+    ``fronts`` has the choices of every stage by its first layer and its end. Plans not better than ``below`` need not be found.
     """
     solve = _least_slowest if minimise is Minimise.SLOWEST else _least_total
     return solve(fronts, layers, arrays, budget, below)

@@ -25,7 +25,7 @@ from ithaca.solver.options import SolveOptions, StoppedError, deadline
 from ithaca.solver.progress import Progress
 from ithaca.studies.shared.bank import HardwareBank, Node, build_bank
 from ithaca.studies.shared.joint import Joint, fit
-from ithaca.studies.shared.layer import common_step, total
+from ithaca.studies.shared.layer import objective_step, total
 
 #: What is to be done next with open hardware.
 DIVIDE, SOLVE, FIT = range(3)
@@ -59,16 +59,7 @@ class SharedOutcome:
 
 
 class SharedSearch:
-    """Search over the hardware of several designs.
-
-    Parameters
-    ----------
-    designs : sequence of sequence of (Problem, int)
-        For each design its layers and how often each occurs.
-    options : SolveOptions
-        Time limit, gap, interruption.
-    report : callable, optional
-        Receives `Progress` now and then.
+    """Search over the hardware of several designs, each with its layers and how often each occurs.
 
     Raises
     ------
@@ -94,7 +85,7 @@ class SharedSearch:
         self._left: list[float] = []  # bounds of hardware whose layers could not be fitted together at no loss
         self._sequence = 0
         # every total is a multiple of the coarsest grid that all objectives share
-        self._step = common_step([problem for layers in designs for problem, _ in layers])
+        self._step = objective_step([problem for layers in designs for problem, _ in layers])
         self._banks: list[HardwareBank] = []
         self._prepared = False
         checkpoint = self.options.checkpoint()

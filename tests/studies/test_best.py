@@ -15,7 +15,7 @@ from ithaca.solver.executor import Processes
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.studies.best import solve_best
-from ithaca.studies.starts import best_start
+from ithaca.studies.whatif import best_start
 from tests.problems import MM_DATAFLOWS, configuration_of, mm_problem
 
 

@@ -13,8 +13,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.studies.region import Bound
-from ithaca.studies.scale import find_scale
-from ithaca.studies.stand_in import stand_in
+from ithaca.studies.scale import equivalent_objective, find_scale
 from ithaca.workloads.errors import InputError
 from tests.problems import MM_DATAFLOWS, mm_problem
 
@@ -104,9 +103,9 @@ def test_what_has_no_scale_is_refused() -> None:
 )
 @settings(max_examples=10)
 @given(st.data())
-def test_constants_over_something_are_ordered_as_their_stand_in(text: str, other: str | None, data: st.DataObject) -> None:
+def test_constants_over_something_are_ordered_as_their_equivalent(text: str, other: str | None, data: st.DataObject) -> None:
     problem, configurations = data.draw(problems_and_configurations(text))
-    instead = stand_in([problem], problem.objective)
+    instead = equivalent_objective([problem], problem.objective)
     assert instead.constant is not None
     assert other is None or instead.objective.text == other
     pairs = [(instead.objective.value(problem.metrics(c)), problem.value(c)) for c in configurations]
@@ -119,7 +118,7 @@ def test_others_stand_for_themselves() -> None:
     problems = [mm_problem((6, 5, 4), d) for d in MM_DATAFLOWS]
     for text in ("latency", "power", "1/(latency - dsp)"):
         objective = parse_objective(text)
-        assert stand_in(problems, objective).objective is objective
+        assert equivalent_objective(problems, objective).objective is objective
     # the constant is the problem's: 2 · 6 · 5 · 4 operations are not 2 · 6 · 5 · 3
     mixed = [mm_problem((6, 5, 4)), mm_problem((6, 5, 3))]
-    assert stand_in(mixed, parse_objective("-throughput")).constant is None
+    assert equivalent_objective(mixed, parse_objective("-throughput")).constant is None
