@@ -22,10 +22,9 @@ from ithaca.results.certificate import Status
 from ithaca.results.solution import Solution
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.studies.network.arrays import solve_shared_array
-from ithaca.studies.network.layers import solve_per_layer
+from ithaca.studies.network.layers import solve_per_layer, solve_shared_dataflow
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions
-from ithaca.studies.network.shared_dataflow import solve_shared_dataflow
 from ithaca.workloads.networks.network import Layer, Network
 
 #: Table 7: the dataflows compared, in Ithaca's loops, and the two figures of each layer.

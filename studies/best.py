@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
@@ -77,7 +76,7 @@ def solve_best(
         solutions = solve_designs(asked, options, method=method, starts=given, report=tell, executor=executor)
         answer = over_all(asked[0], solutions, budget=budget)
     else:
-        answer = _Sequence(asked, budget, method, given, report).run()
+        answer = _one_by_one(asked, budget, method, given, report)
     return answer if instead.constant is None else _original(answer, instead, problems)
 
 
@@ -91,43 +90,29 @@ def _original(answer: Solution, instead: EquivalentObjective, problems: Sequence
     return make_solution(problem, answer.configuration, certificate, answer.shortfalls)
 
 
-def make_answer(
-    problem: Problem, solution: Solution | None, bounds: Sequence[Fraction | None], *, infeasible: bool, **ended: Any
-) -> Solution:
-    """An answer over several designs from the best solution, if any, and how the search ``ended`` (for `conclude`).
-
-    Every configuration that may beat the solution is at or above one of the bounds, None where nothing is known;
-    ``infeasible`` says that every design was proven so. The problem is for an answer without configuration.
-    """
-    value = None if solution is None else solution.value
-    known = [b for b in bounds if b is not None]
-    lower = None
-    if not infeasible and len(known) == len(bounds):
-        lower = min(known) if value is None else min(value, *known) if known else value
-    certificate = conclude(value, lower, complete=infeasible, **ended)
-    return replace(solution or Solution(problem, None, None, certificate), certificate=certificate)
-
-
 def over_all(problem: Problem, solutions: Sequence[Solution], missing: int = 0, budget: Budget | None = None) -> Solution:
     """The answer over several designs that their own solutions add up to.
 
-    Of ``missing`` further designs nothing is known. The budget says what the search was told, and the time it took;
+    Every configuration of a design that is not infeasible and may beat the best is at or above its lower bound. Of
+    ``missing`` further designs nothing is known. The budget says what the search was told, and the time it took;
     without it that is the time of its parts.
     """
-    certificates = [s.certificate for s in solutions]
+    certificates, best = [s.certificate for s in solutions], best_solution(solutions)
     infeasible = not missing and all(c.status is Status.INFEASIBLE for c in certificates)
+    value = None if best is None else best.value
     bounds = [c.lower_bound for c in certificates if c.status is not Status.INFEASIBLE] + [None] * missing
-    answer = make_answer(
-        problem,
-        best_solution(solutions),
-        bounds,
-        infeasible=infeasible,
-        options=None if budget is None else budget.options,
+    known = [b for b in (*bounds, value) if b is not None]
+    certificate = conclude(
+        value,
+        min(known) if known and None not in bounds else None,
+        None if budget is None else budget.options,
+        complete=infeasible,
         method="+".join(dict.fromkeys(part for c in certificates for part in c.method.split("+"))) or "none",
         nodes=sum(c.nodes for c in certificates),
         seconds=sum(c.seconds for c in certificates) if budget is None else budget.spent,
     )
-    return replace(answer, shortfalls=tuple(fall for s in solutions for fall in s.shortfalls) if infeasible else ())
+    falls = tuple(fall for s in solutions for fall in s.shortfalls) if infeasible else ()
+    return replace(best or Solution(problem, None, None, certificate), certificate=certificate, shortfalls=falls)
 
 
 def all_shortfalls(problems: Sequence[Problem], budget: Budget) -> tuple[Shortfall, ...]:
@@ -139,101 +124,65 @@ def all_shortfalls(problems: Sequence[Problem], budget: Budget) -> tuple[Shortfa
     )
 
 
-class _Sequence:
+def _one_by_one(
+    problems: Sequence[Problem],
+    budget: Budget,
+    method: Method,
+    starts: Sequence[Configuration | None],
+    report: Report | None,
+) -> Solution:
     """Designs one after the other, each only as far as it may beat the best known."""
+    solutions: dict[int, Solution] = {}
 
-    def __init__(
-        self,
-        problems: Sequence[Problem],
-        budget: Budget,
-        method: Method,
-        starts: Sequence[Configuration | None],
-        report: Report | None,
-    ) -> None:
-        self.problems = problems
-        self.budget = budget
-        self.engine = engine(method)
-        self.starts = starts
-        self.report = report
-        self.best: Solution | None = None
-        self.holder = -1
-        self.bounds: list[Fraction | None] = []
-        self.nodes = 0
-        self.methods: dict[str, None] = {}
-        self.infeasible = True
-
-    def run(self) -> Solution:
-        order = self._order()
-        for position, index in enumerate(order):
-            self._solve(index, len(order) - position)
-        found = all_shortfalls(self.problems, self.budget) if self.infeasible else ()
-        method = "+".join(self.methods) or "none"
-        answer = make_answer(
-            self.problems[0],
-            self.best,
-            self.bounds,
-            infeasible=self.infeasible,
-            options=self.budget.options,
-            method=method,
-            nodes=self.nodes,
-            seconds=self.budget.spent,
-        )
-        return replace(answer, shortfalls=found)
-
-    def _order(self) -> list[int]:
-        """Designs with a good start first: the better the first, the less work are the others."""
-        values: dict[int, Fraction] = {}
-        for index, (problem, start) in enumerate(zip(self.problems, self.starts, strict=True)):
-            value = None if start is None else problem.feasible_value(start)
-            if value is not None:
-                values[index] = value
-        return sorted(range(len(self.problems)), key=lambda i: (i not in values, values.get(i, 0), i))
-
-    def _solve(self, index: int, left: int) -> None:
-        problem = self.problems[index]
-        cut, rest = self._cut(index)
-        try:
-            solution = self._search(index, left, cut)
-        except InputError:
-            if cut is None:
-                raise
-            # the engine cannot express the cut: do without
-            rest = None
-            solution = self._search(index, left, None)
-        certificate = solution.certificate
-        self.nodes += certificate.nodes
-        self.methods |= dict.fromkeys(certificate.method.split("+"))
-        if certificate.status is Status.INFEASIBLE:
-            if rest is not None:
-                self.bounds.append(rest)  # what the cut excludes may beat the best, within the gap
-            return
-        self.infeasible = False
-        bound = certificate.lower_bound
-        if bound is not None and rest is not None:
-            bound = min(bound, rest)
-        self.bounds.append(bound)
-        if solution.value is not None and (self.best is None or (solution.value, index) < (self.best.value, self.holder)):
-            self.best, self.holder = replace(solution, problem=problem), index
-
-    def _search(self, index: int, left: int, cut: Limit | None) -> Solution:
-        problem = self.problems[index]
+    def search(index: int, left: int, *cut: Limit) -> Solution:
+        problem = problems[index]
 
         def tell(progress: Progress) -> None:
-            if self.report is not None:
-                self.report(problem.design.name, progress)
+            if report is not None:
+                report(problem.design.name, progress)
 
-        asked = problem if cut is None else replace(problem, limits=(*problem.limits, cut))
-        return self.engine(asked, self.budget.share(left), tell, self.starts[index])
+        asked = replace(problem, limits=(*problem.limits, *cut))
+        return engine(method)(asked, budget.share(left), tell, starts[index])
 
-    def _cut(self, index: int) -> tuple[Limit | None, Fraction | None]:
-        """What a configuration of a design must meet to be of interest, and the least that all others can be."""
-        if self.best is None or self.best.value is None:
-            return None, None
-        value, problem = self.best.value, self.problems[index]
-        target = value - Fraction(self.budget.options.gap) * abs(value)
-        # an equal one of an earlier design would be preferred
-        strict = index > self.holder or target < value
+    order = _order(problems, starts)
+    for position, index in enumerate(order):
+        problem, left = problems[index], len(order) - position
+        best = min(((s.value, number) for number, s in solutions.items() if s.value is not None), default=None)
+        if best is None:
+            solutions[index] = search(index, left)
+            continue
+        value, holder = best
+        # what is not below may beat the best within the gap only; an equal one of an earlier design would be preferred
+        target = value - Fraction(budget.options.gap) * abs(value)
         try:
-            return find_scale(problem, problem.objective).limit(Bound(target, strict)), target
-        except InputError:
-            return Limit(f"({problem.objective.text})", target), target
+            found = search(index, left, _cut(problem, target, strict=index > holder or target < value))
+        except InputError:  # the engine cannot express the cut: do without
+            solutions[index] = search(index, left)
+            continue
+        certificate = found.certificate
+        if certificate.status is Status.INFEASIBLE:
+            certificate = replace(certificate, status=Status.UNKNOWN, lower_bound=target)
+        elif certificate.lower_bound is not None:
+            certificate = replace(certificate, lower_bound=min(certificate.lower_bound, target))
+        solutions[index] = replace(found, problem=problem, certificate=certificate)
+    answer = over_all(problems[0], [solutions[index] for index in sorted(solutions)], budget=budget)
+    infeasible = answer.certificate.status is Status.INFEASIBLE
+    return replace(answer, shortfalls=all_shortfalls(problems, budget)) if infeasible else answer
+
+
+def _order(problems: Sequence[Problem], starts: Sequence[Configuration | None]) -> list[int]:
+    """Designs with a good start first: the better the first, the less work are the others."""
+    values: dict[int, Fraction] = {}
+    for index, (problem, start) in enumerate(zip(problems, starts, strict=True)):
+        value = None if start is None else problem.feasible_value(start)
+        if value is not None:
+            values[index] = value
+    return sorted(range(len(problems)), key=lambda i: (i not in values, values.get(i, 0), i))
+
+
+def _cut(problem: Problem, target: Fraction, *, strict: bool) -> Limit:
+    """What a configuration must meet to be of interest."""
+    try:
+        return find_scale(problem, problem.objective).limit(Bound(target, strict))
+    except InputError:
+        return Limit(f"({problem.objective.text})", target)

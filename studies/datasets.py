@@ -95,9 +95,7 @@ def study_dataset(study: Study) -> xr.Dataset:
             "marginal_bound": (float, "", "lower bound of marginal_value", LIMIT),
             "marginal_status": (str, "", "what is proven of marginal_value", LIMIT),
         }
-    rows = [
-        _answer_row(p) | _design_row(p.answer.problem, p.answer.configuration, loops) | _marginal_row(p, limits) for p in points
-    ]
+    rows = [_answer_row(point, loops) | _marginal_row(point, limits) for point in points]
     variables = _variables(columns, rows, sizes, {LOOP: len(loops), LIMIT: len(limits)})
     return xr.Dataset(_without_clashes(variables, coordinates), coordinates, attributes)
 

@@ -18,6 +18,7 @@ from math import ceil, floor
 
 from ithaca.formulations.algebra.expression import (
     ONE,
+    CeilingDivision,
     Constant,
     Expression,
     Maximum,
@@ -32,10 +33,10 @@ from ithaca.formulations.algebra.expression import (
 )
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import INTERVAL
+from ithaca.formulations.algebra.parsing import MAX_DIGITS
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.solver.tables.granularity import common_step, granularity
 from ithaca.studies.region import Bound
-from ithaca.studies.wording import wording
 from ithaca.workloads.errors import InputError
 
 _NOTHING = Objective("1", ONE)
@@ -225,3 +226,44 @@ def equivalent_objective(problems: Sequence[Problem], objective: Objective) -> E
         return EquivalentObjective(objective)
     other = under if constant < 0 else multiply(-1, under)
     return EquivalentObjective(Objective(wording(other), other), constant)
+
+
+def wording(node: Expression) -> str:
+    """The text of an expression over metrics, as `ithaca.formulations.algebra.parsing` reads it back.
+
+    It is in parentheses wherever it is not a single name. Studies make limits and objectives of their own; like a user's
+    they are stated as text, which result and store files show.
+    """
+    match node:
+        case Symbol():
+            return node.name
+        case Constant():
+            return f"({_number(node.value)})"
+        case Sum():
+            return f"({' + '.join(wording(t) for t in node.terms)})"
+        case Product():
+            over = [wording(b) for b, e in node.factors for _ in range(e)]
+            under = "".join(f"/{wording(b)}" for b, e in node.factors for _ in range(-e))
+            if node.coefficient != 1 or not over:
+                over.insert(0, wording(Constant(node.coefficient)))
+            return f"({'*'.join(over)}{under})"
+        case CeilingDivision():
+            return f"ceil({wording(node.numerator)}/{wording(node.denominator)})"
+        case Maximum() | Minimum():
+            name = "max" if isinstance(node, Maximum) else "min"
+            return f"{name}({', '.join(wording(a) for a in node.arguments)})"
+    raise TypeError(f"no text of {type(node).__name__}")
+
+
+def _number(value: Fraction) -> str:
+    over = ("-" if value < 0 else "") + _integer(abs(value.numerator))
+    return over if value.denominator == 1 else f"{over}/{_integer(value.denominator)}"
+
+
+def _integer(value: int) -> str:
+    """Digits, in pieces where they are more than a text may hold at once."""
+    digits = str(value)
+    if len(digits) <= MAX_DIGITS:
+        return digits
+    low = MAX_DIGITS // 2
+    return f"({_integer(int(digits[:-low]))}*1e{low} + {_integer(int(digits[-low:]))})"

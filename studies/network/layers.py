@@ -1,22 +1,30 @@
-"""Solve every layer of a network under every design: what several modes begin with, and what mode ``per-layer`` is."""
+"""Modes ``per-layer`` and ``shared-dataflow``: every layer solved under every design, with a tiling of its own.
+
+A shared dataflow is what a generator loses that derives one array design per network and sizes it for each layer. Layers of
+different kernels have different loops and so no common dataflow: the layers of each kernel share one (a CNN's convolutions
+one, its fully connected layers another).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic.design import systolic
+from ithaca.results.certificate import Status
 from ithaca.results.solution import Solution
 from ithaca.solver.portfolio import not_solved
 from ithaca.studies.best import over_all
 from ithaca.studies.network.problems import layer_problems
 from ithaca.studies.network.request import NetworkRequest
-from ithaca.studies.network.result import Failure, LayerResult, NetworkResult
+from ithaca.studies.network.result import Failure, LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.studies.network.runner import Job, RunOptions, run_problems
-from ithaca.studies.network.totals import adds_up, total
+from ithaca.studies.network.totals import adds_up, best_total, require_sum, total
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.network import Layer, Network
 
-PER_LAYER = "per-layer"
+PER_LAYER, SHARED_DATAFLOW = "per-layer", "shared-dataflow"
 
 
 @dataclass(frozen=True)
@@ -91,3 +99,74 @@ def solve_per_layer(network: Network, request: NetworkRequest, options: RunOptio
     if adds_up(request.objective):
         summed = total([(r.layer.count, r.answer.value, r.answer.certificate) for r in layers], method)
     return NetworkResult(PER_LAYER, network, request, method, layers, summed, solved.complete, failures=solved.failures)
+
+
+def solve_shared_dataflow(network: Network, request: NetworkRequest, options: RunOptions) -> NetworkResult:
+    """Find the dataflow and permutation that serve all layers of a kernel best.
+
+    ``choices`` compares all designs that all layers of a kernel have. A choice is proven where its total is at most the lower
+    bound of every other design's.
+
+    Raises
+    ------
+    InputError
+        If the objective does not add up, or the layers of a kernel have no design in common.
+    """
+    require_sum(request.objective, f"--mode {SHARED_DATAFLOW}")
+    solved = solve_layers(network, request, options)
+    method = options.method.value
+    kernels: dict[tuple[str, ...], list[SolvedLayer]] = {}
+    for part in solved.layers:
+        kernels.setdefault((part.layer.nest.name, *part.layer.nest.loops), []).append(part)
+    choices: list[SharedDesign] = []
+    bests: list[Total] = []
+    results: dict[Layer, LayerResult] = {}
+    for members in kernels.values():
+        answers = [member.answers for member in members]
+        designs = _compare([member.layer for member in members], answers, method)
+        best = best_total([d.total for d in designs], method)
+        chosen = designs[0].name if designs[0].chosen else None
+        for member, own in zip(members, answers, strict=True):
+            answer = _without(member.best(), best.certificate.status) if chosen is None else own[chosen]
+            results[member.layer] = LayerResult(member.layer, answer, member.solutions)
+        choices += designs
+        bests.append(best)
+    return NetworkResult(
+        SHARED_DATAFLOW,
+        network,
+        request,
+        method,
+        tuple(results[layer] for layer in network.layers),
+        total([(1, best.value, best.certificate) for best in bests], method),
+        solved.complete,
+        choices=tuple(choices),
+        failures=solved.failures,
+    )
+
+
+def _without(alone: Solution, status: Status) -> Solution:
+    """The answer for a layer of a kernel without a design, given what is known of the layer alone."""
+    certificate = replace(alone.certificate, status=status, lower_bound=None, gap=None, trace=(), termination=None)
+    return Solution(alone.problem, None, None, certificate, alone.shortfalls)
+
+
+def _compare(layers: Sequence[Layer], answers: Sequence[Mapping[str, Solution]], method: str) -> list[SharedDesign]:
+    """All designs of a kernel, the best first."""
+    kernel, names = layers[0].nest.name, tuple(layer.name for layer in layers)
+    common = [design for design in answers[0] if all(design in own for own in answers)]
+    if not common:
+        raise InputError(f"layers {', '.join(names)} of kernel {kernel} have no design in common; see --layers")
+    found = []
+    for design in common:
+        same = [own[design] for own in answers]
+        arrays = [systolic(answer.problem).array for answer in same]
+        summed = total([(n.count, a.value, a.certificate) for n, a in zip(layers, same, strict=True)], method)
+        buildable = all(array.buildable for array in arrays)
+        found.append(SharedDesign(kernel, arrays[0].dataflow, arrays[0].permutation, buildable, names, summed))
+    found.sort(key=lambda d: (d.total.value is None, d.total.value or 0))  # stable: the first of equals
+    value = found[0].total.value
+    if value is not None:
+        others = [d.total.certificate for d in found[1:]]
+        proven = all(c.status is Status.INFEASIBLE or (c.lower_bound is not None and value <= c.lower_bound) for c in others)
+        found[0] = replace(found[0], chosen=True, proven=proven)
+    return found

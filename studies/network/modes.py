@@ -18,7 +18,7 @@ SolveNetwork = Callable[[Network, NetworkRequest, RunOptions], NetworkResult]
 #: Module and function of each mode.
 MODES: Mapping[str, tuple[str, str]] = {
     "per-layer": ("layers", "solve_per_layer"),
-    "shared-dataflow": ("shared_dataflow", "solve_shared_dataflow"),
+    "shared-dataflow": ("layers", "solve_shared_dataflow"),
     "shared-array": ("arrays", "solve_shared_array"),
     "multi-array": ("arrays", "solve_multi_array"),
 }

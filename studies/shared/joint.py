@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -40,14 +40,19 @@ def buffer_words(problem: Problem, configuration: Configuration) -> dict[str, in
     return found
 
 
+def _buffers(parts: Iterable[tuple[Layer, Configuration]]) -> tuple[tuple[str, int], ...]:
+    """Buffers as large as the largest tile of some layers."""
+    words: dict[str, int] = {}
+    for layer, configuration in parts:
+        for name, size in buffer_words(layer.problem, configuration).items():
+            words[name] = max(words.get(name, 0), size)
+    return tuple(sorted(words.items()))
+
+
 def together(layers: Sequence[Layer], given: Mapping[str, int], configurations: Sequence[Configuration]) -> Joint | None:
     """Put configurations of the layers on one array; None if that breaks a limit."""
     bare = physical_array(layers[0].problem, given)
-    words: dict[str, int] = {}
-    for layer, configuration in zip(layers, configurations, strict=True):
-        for name, size in buffer_words(layer.problem, configuration).items():
-            words[name] = max(words.get(name, 0), size)
-    physical = replace(bare, buffers=tuple(sorted(words.items())))
+    physical = replace(bare, buffers=_buffers(zip(layers, configurations, strict=True)))
     values = []
     for layer, configuration in zip(layers, configurations, strict=True):
         problem = layer.problem.with_design(physical=physical)
@@ -75,12 +80,8 @@ def fit(
     order = sorted(range(len(layers)), key=lambda number: -worth[number])
     for again in (False, True):
         for number in order:
-            words: dict[str, int] = {}
-            for other, configuration in chosen.items():
-                if other != number:
-                    for name, size in buffer_words(layers[other].problem, configuration).items():
-                        words[name] = max(words.get(name, 0), size)
-            problem = layers[number].problem.with_design(physical=replace(bare, buffers=tuple(sorted(words.items()))))
+            others = _buffers((layers[other], known) for other, known in chosen.items() if other != number)
+            problem = layers[number].problem.with_design(physical=replace(bare, buffers=others))
             solution = solve_exact(problem, options, start=chosen.get(number))
             if solution.configuration is None:
                 return None
