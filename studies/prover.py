@@ -151,7 +151,7 @@ class Prover:
             ceiling = Bound(value + LOOKAHEAD * abs(value), strict=False)
         searched = [self._capped(design, region, objective, ceiling) for design in designs]
         asked = [self._question(d, objective, s, fixed) for d, s in zip(designs, searched, strict=True)]
-        solutions = self._solutions(designs, asked)
+        solutions = self._solutions(asked)
         return [
             self._learn(design, objective, region, bounds, solution)
             for design, bounds, solution in zip(designs, searched, solutions, strict=True)
@@ -180,35 +180,27 @@ class Prover:
         self._empty[design].append(self._capped(design, region, objective, Bound(vector[objective], strict=True)))
         return self._pool.setdefault(vector, Found(design, solution.configuration, vector))
 
-    def _solutions(self, designs: Sequence[int], asked: Sequence[Problem]) -> list[Solution]:
+    def _solutions(self, asked: Sequence[Problem]) -> list[Solution]:
         """Solve problems, or look up how they were solved before."""
-        solutions = [self._kept(problem) for problem in asked]
-        left = [i for i, solution in enumerate(solutions) if solution is None]
-        if left:
-            names = [self._problems[designs[i]].design.name for i in left]
-            found = iter(self._search([asked[i] for i in left], names))
-            return [next(found) if solution is None else solution for solution in solutions]
-        return [solution for solution in solutions if solution is not None]
-
-    def _search(self, asked: Sequence[Problem], names: Sequence[str]) -> list[Solution]:
-        if self._budget.over:
-            raise UnfinishedError
-
-        def report(index: int, progress: Progress) -> None:
-            if self._tell is not None:
-                self._tell(names[index], progress)
-
         solutions: dict[int, Solution] = {}
-        jobs = [partial(engine(self._method), problem) for problem in asked]
-        executor = self._executor if len(jobs) > 1 else InProcess()
-        for index, solution in executor.results(jobs, lambda unfinished: self._budget.share(), report):
-            solutions[index] = solution
-            if self._store is not None and solution.settled:
-                self._store.save([asked[index]], solution, self._budget.options, self._method)
-        if len(solutions) < len(jobs):
+        for index, problem in enumerate(asked):
+            stored = None if self._store is None else self._store.load([problem])
+            if stored is not None and stored.answer.settled:
+                solutions[index] = stored.answer
+        left = [index for index in range(len(asked)) if index not in solutions]
+        if left and self._budget.over:
             raise UnfinishedError
-        return [solutions[index] for index in range(len(jobs))]
 
-    def _kept(self, problem: Problem) -> Solution | None:
-        kept = None if self._store is None else self._store.load([problem])
-        return kept.answer if kept is not None and kept.answer.settled else None
+        def report(number: int, progress: Progress) -> None:
+            if self._tell is not None:
+                self._tell(asked[left[number]].design.name, progress)
+
+        jobs = [partial(engine(self._method), asked[index]) for index in left]
+        executor = self._executor if len(jobs) > 1 else InProcess()
+        for number, solution in executor.results(jobs, lambda unfinished: self._budget.share(), report):
+            solutions[left[number]] = solution
+            if self._store is not None and solution.settled:
+                self._store.save([asked[left[number]]], solution, self._budget.options, self._method)
+        if len(solutions) < len(asked):
+            raise UnfinishedError
+        return [solutions[index] for index in range(len(asked))]

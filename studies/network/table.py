@@ -10,65 +10,43 @@ from ithaca.formulations.systolic.design import systolic
 from ithaca.studies.network.result import LayerResult, NetworkResult
 from ithaca.workloads.csv_text import csv_text
 
-#: What of the metrics the table shows, after latency and throughput.
-RESOURCES = ("dsp", "bram18k", "off_chip_words")
-
-#: The columns. ``sizes`` and ``dataflow`` read as on the command line; factors are iterations, packs words.
-COLUMNS = (
-    "layer",
-    "count",
-    "kernel",
-    "sizes",
-    "array",
-    "dataflow",
-    "permutation",
-    "array_part",
-    "latency_hiding",
-    "simd",
-    "pack",
-    "objective",
-    "lower_bound",
-    "gap",
-    "status",
-    "latency",
-    "throughput",
-    "dsp_efficiency",
-    *RESOURCES,
-)
+#: Metrics that the table shows.
+SHOWN = ("latency", "throughput", "dsp_efficiency", "dsp", "bram18k", "off_chip_words")
 
 
 def network_table(result: NetworkResult) -> str:
-    """A CSV table, a row per layer in the order of the network; figures are those of one run of the layer."""
-    rows = map(_row, result.layers)
-    return csv_text(COLUMNS, ([row.get(column, "") for column in COLUMNS] for row in rows))
+    """A CSV table, a row per layer in the order of the network; figures are those of one run of the layer.
+
+    ``sizes`` and ``dataflow`` read as on the command line; factors are iterations, packs words.
+    """
+    rows = [_row(layer) for layer in result.layers]
+    return csv_text(list(rows[0]), (list(row.values()) for row in rows))
 
 
 def _row(result: LayerResult) -> dict[str, object]:
-    layer, answer = result.layer, result.answer
-    row: dict[str, object] = {
+    layer, answer, solution = result.layer, result.answer, result.answer.found
+    names = ("dataflow", "permutation", "array_part", "latency_hiding", "simd", "pack")
+    chosen: dict[str, object] = dict.fromkeys(names, "")
+    figures: dict[str, object] = dict.fromkeys(SHOWN, "")
+    if solution is not None:
+        array, tiling = systolic(solution.problem).array, solution.tiling
+        parts = (tiling.array_part, tiling.latency_hiding, tiling.simd, tiling.module_packs(array))
+        values = (",".join(array.dataflow), array.permutation, *(p if isinstance(p, int) else _pairs(p) for p in parts))
+        chosen = dict(zip(names, values, strict=True))
+        metrics = {**solution.metrics, "dsp_efficiency": result.efficiency}
+        figures = {name: _number(metrics[name]) for name in SHOWN}
+    return {
         "layer": layer.name,
         "count": layer.count,
         "kernel": layer.nest.name,
         "sizes": _pairs(layer.nest.settings),
         "array": "" if result.array is None else result.array,
+        **chosen,
         "objective": _number(answer.value),
         "lower_bound": _number(answer.certificate.lower_bound),
         "gap": "" if answer.certificate.gap is None else answer.certificate.gap,
         "status": answer.certificate.status.value,
-    }
-    solution = answer.found
-    if solution is None or solution.tiling is None:
-        return row
-    array, tiling = systolic(solution.problem).array, solution.tiling
-    return row | {
-        "dataflow": ",".join(array.dataflow),
-        "permutation": array.permutation,
-        "array_part": _pairs(tiling.array_part),
-        "latency_hiding": _pairs(tiling.latency_hiding),
-        "simd": tiling.simd,
-        "pack": _pairs(tiling.module_packs(array)),
-        "dsp_efficiency": _number(result.efficiency),
-        **{name: _number(solution.metrics[name]) for name in ("latency", "throughput", *RESOURCES)},
+        **figures,
     }
 
 

@@ -169,15 +169,15 @@ class PipelineSearch:
     def _best_plan(self, arrays: int) -> Plan | None:
         """The plan with up to so many arrays that promises most, if any promises an improvement."""
         budget = largest_double(self.limits["dsp"])
-        return best_plan(self._fronts, len(self.sequence), arrays, budget, self.minimise, self._below_value())
+        # an improvement by one step, up to rounding
+        below_value = float("inf") if self.value is None else cutoff(self.value - self._step)
+        return best_plan(self._fronts, len(self.sequence), arrays, budget, self.minimise, below_value)
 
     # -- bounds ------------------------------------------------------------------------
 
-    def _below_value(self) -> float:
-        """Plans must promise less than this to be worth a look: an improvement by one step, up to rounding."""
-        if self.value is None:
-            return float("inf")
-        return cutoff(self.value - self._step)
+    def _members(self, first: int, end: int) -> tuple[Indices, Indices]:
+        """The distinct layers of a stage, and how often it runs each."""
+        return np.unique(self.sequence[first:end], return_counts=True)
 
     def _on_grid(self, plan: Plan) -> Fraction:
         """The bound that a plan is, as an objective that can be."""
@@ -186,13 +186,9 @@ class PipelineSearch:
             bound = ceil(bound / self._step) * self._step
         return bound if self.value is None else min(bound, self.value)
 
-    def _times(self, first: int, end: int) -> Floats:
-        """Lower bound of a stage on every hardware."""
-        layers, counts = np.unique(self.sequence[first:end], return_counts=True)
-        return sum_below(counts[:, None] * self._bounds[layers])
-
     def _front(self, first: int, end: int) -> Front:
-        times = self._times(first, end)
+        layers, counts = self._members(first, end)
+        times = sum_below(counts[:, None] * self._bounds[layers])
         for (a, b, choice), refined in self._refined.items():
             if (a, b) == (first, end):
                 value = self._given_up.get((a, b, choice), refined.value)
@@ -226,7 +222,7 @@ class PipelineSearch:
     def _solve_stage(self, first: int, end: int, choice: int) -> _Refined:
         """The port widths with which the layers of a stage, each alone on the array, take least."""
         bank = self._banks[self._design[choice]]
-        layers, counts = np.unique(self.sequence[first:end], return_counts=True)
+        layers, counts = self._members(first, end)
         nodes = bank.fine.inside(bank.coarse, tuple(bank.nodes[:, self._column[choice]]))
         bounds = bank.fine.bounds(nodes)[layers]
         least = (counts[:, None] * bounds).sum(axis=0)
@@ -311,7 +307,7 @@ class PipelineSearch:
         if node is None:
             return None
         bank = self._banks[self._design[choice]]
-        numbers, counts = np.unique(self.sequence[first:end], return_counts=True)
+        numbers, counts = self._members(first, end)
         layers, optima = [], []
         for number, count in zip(numbers, counts, strict=True):
             layer = bank.layers[number]
@@ -328,7 +324,7 @@ class PipelineSearch:
         """Block RAM of a stage's array."""
         bank = self._banks[stage.design]
         problem = bank.layers[self.sequence[stage.first]].problem.with_design(physical=stage.joint.physical)
-        numbers = list(np.unique(self.sequence[stage.first : stage.end]))
+        numbers = list(self._members(stage.first, stage.end)[0])
         configuration = stage.joint.configurations[numbers.index(self.sequence[stage.first])]
         blocks: Fraction = problem.metrics(configuration)["bram18k"]
         return blocks
