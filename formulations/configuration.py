@@ -6,13 +6,7 @@ from collections.abc import Iterator, Mapping
 
 
 class Configuration(Mapping[str, int]):
-    """An immutable, hashable mapping of every quantity of a space to its value.
-
-    Parameters
-    ----------
-    values : mapping of str to int
-        The quantities by name; the order is kept and plays no part in comparisons.
-    """
+    """An immutable, hashable mapping of every quantity of a space to its value; comparisons leave their order out."""
 
     __slots__ = ("_hash", "_values")
 

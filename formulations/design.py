@@ -17,37 +17,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A named metric of a family.
+    """A named metric of a family."""
 
-    Attributes
-    ----------
-    name : str
-        Name in objectives, limits and results.
-    unit : str
-        Its unit.
-    meaning : str
-        One line for users.
-    """
-
-    name: str
-    unit: str
-    meaning: str
+    name: str  #: Name in objectives, limits and results
+    unit: str  #: Its unit
+    meaning: str  #: One line for users
 
 
 @dataclass(frozen=True, slots=True)
 class Remarks:
-    """What a family says of a configuration.
+    """What a family says of a configuration."""
 
-    Attributes
-    ----------
-    statements : tuple of str
-        In words, each ``Term: statement.``
-    document : mapping of str to object
-        The same ready for JSON.
-    """
-
-    statements: tuple[str, ...] = ()
-    document: Mapping[str, Any] = field(default_factory=dict)
+    statements: tuple[str, ...] = ()  #: In words, each ``Term: statement.``
+    document: Mapping[str, Any] = field(default_factory=dict)  #: The same ready for JSON
 
 
 class Design(ABC):
@@ -77,17 +59,7 @@ class Design(ABC):
 
     @abstractmethod
     def metrics(self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
-        """Metrics at values of its quantities, in any number system.
-
-        Parameters
-        ----------
-        values : mapping of str to number
-            A number per quantity, all of one system.
-        numbers : NumberSystem
-            The system.
-        names : collection of str, optional
-            Which metrics; all by default.
-        """
+        """The metrics asked for (by default all) at values of its quantities, in any number system."""
 
     def conditions(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[tuple[Any, Fraction], ...]:
         """What a configuration must meet beside the space's rules: numbers with the bounds that they must not exceed."""

@@ -50,31 +50,13 @@ class Family(Protocol):
         """What documents state beside the metrics, by the exact reference."""
 
     def setting(self, head: Any) -> Any:
-        """What all designs of a result share, read from its head.
-
-        Raises
-        ------
-        InputError
-            If there is no such thing; the line begins with the field.
-        """
+        """What all designs of a result share, read from its head; an `InputError` begins with the field."""
 
     def design(self, setting: Any, choice: Any) -> Design:
-        """The design that a document states.
-
-        Raises
-        ------
-        InputError
-            If there is no such design.
-        """
+        """The design that a document states; an `InputError` if there is none."""
 
     def configuration(self, design: Design, tiling: Any) -> Configuration:
-        """The configuration that a document states; whether it is legal is not asked here.
-
-        Raises
-        ------
-        InputError
-            If it is none of the design; the line begins with the field.
-        """
+        """The configuration that a document states, legal or not; an `InputError` begins with the field."""
 
     def unmet(self, design: Design) -> str:
         """What a configuration that breaks the design's own conditions is told."""

@@ -23,20 +23,11 @@ LARGEST = 10**150
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """An upper limit on a metric, or on an expression over metrics.
+    """An upper limit on a metric, or on an expression over metrics."""
 
-    Attributes
-    ----------
-    metric : str
-        Name of the metric, or an expression such as ``latency*dsp``.
-    bound : Fraction
-        Its largest allowed value.
-    expression : Expression
-        ``metric``, read: symbols are named like the metrics.
-    """
-
-    metric: str
-    bound: Fraction
+    metric: str  #: Name of the metric, or an expression such as ``latency*dsp``
+    bound: Fraction  #: Its largest allowed value
+    #: ``metric``, read: symbols are named like the metrics.
     expression: Expression = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -52,18 +43,10 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """What is minimised: an expression over metrics.
+    """What is minimised: an expression over metrics."""
 
-    Attributes
-    ----------
-    text : str
-        As the user wrote it.
-    expression : Expression
-        The same, over symbols named like the metrics.
-    """
-
-    text: str
-    expression: Expression
+    text: str  #: As the user wrote it
+    expression: Expression  #: The same, over symbols named like the metrics
 
     def value(self, metrics: Mapping[str, Any]) -> Fraction:
         """The objective's exact value for exact metrics."""
@@ -73,21 +56,11 @@ class Objective:
 
 @dataclass(frozen=True)
 class Problem:
-    """One design, with limits and objective.
+    """One design, with limits and objective."""
 
-    Attributes
-    ----------
-    design : Design
-        The design.
-    limits : tuple of Limit
-        Upper limits on metrics.
-    objective : Objective
-        What is minimised.
-    """
-
-    design: Design
-    limits: tuple[Limit, ...]
-    objective: Objective
+    design: Design  #: The design
+    limits: tuple[Limit, ...]  #: Upper limits on metrics
+    objective: Objective  #: What is minimised
 
     def __post_init__(self) -> None:
         for limit in self.limits:
@@ -139,10 +112,7 @@ class Problem:
     def symbolic(self) -> SymbolicProblem:
         """The problem in symbols.
 
-        Raises
-        ------
-        InputError
-            If objective or limit use an unknown name, divide by what is always 0, or multiply to what doubles cannot hold.
+        Refused are unknown names, divisors that are always 0, and products that doubles cannot hold.
         """
         return self._symbolic
 
@@ -193,18 +163,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class SymbolicProblem:
-    """Objective and constraints as expressions over quantities.
+    """Objective and constraints as expressions over quantities."""
 
-    Attributes
-    ----------
-    objective : Expression
-        What is minimised.
-    constraints : tuple of (Expression, Fraction)
-        ``expression ≤ bound``.
-    """
-
-    objective: Expression
-    constraints: tuple[tuple[Expression, Fraction], ...]
+    objective: Expression  #: What is minimised
+    constraints: tuple[tuple[Expression, Fraction], ...]  #: ``expression ≤ bound``
 
 
 def _fractions(configuration: Mapping[str, int]) -> dict[str, Fraction]:

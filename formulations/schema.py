@@ -17,13 +17,7 @@ from ithaca.workloads.errors import InputError
 
 
 def number(value: object) -> Fraction:
-    """The exact value of a JSON number.
-
-    Raises
-    ------
-    ValueError
-        If it is none.
-    """
+    """The exact value of a JSON number; a `ValueError` if it is none."""
     if isinstance(value, Fraction):
         return value
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -74,18 +68,7 @@ class PlatformDocument(Document):
     limits: dict[str, Number]
 
     def upper_limits(self, metrics: Collection[str]) -> tuple[Limit, ...]:
-        """The limits.
-
-        Parameters
-        ----------
-        metrics : collection of str
-            The metrics that there are.
-
-        Raises
-        ------
-        InputError
-            If one limits anything else.
-        """
+        """The limits; refused if one is not of these metrics."""
         try:
             for metric in self.limits:
                 parse_expression(metric, where="limit", allowed=metrics)
@@ -102,11 +85,5 @@ class ObjectiveDocument(Document):
 
 
 def read_objective(text: str, where: str, metrics: Collection[str]) -> Objective:
-    """The objective that a field of a document states.
-
-    Raises
-    ------
-    InputError
-        If it is no expression over these metrics.
-    """
+    """The objective that a field of a document states; refused if it is no expression over these metrics."""
     return Objective(text, parse_expression(text, where=where, allowed=metrics))

@@ -55,27 +55,13 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """An integer that describes a configuration.
+    """An integer that describes a configuration."""
 
-    Attributes
-    ----------
-    name : str
-        Its name, unique in the space.
-    low : int
-        Its smallest value, at least 1.
-    high : int or Expression
-        Its largest value; an expression is over quantities that stand before it in its axis.
-    kind : Kind
-        Which integers of that range it may be.
-    role : Role
-        What it describes.
-    """
-
-    name: str
-    low: int
-    high: int | Expression
-    kind: Kind = Kind.INTEGER
-    role: Role = Role.MAPPING
+    name: str  #: Its name, unique in the space
+    low: int  #: Its smallest value, at least 1
+    high: int | Expression  #: Its largest value; an expression is over quantities that stand before it in its axis
+    kind: Kind = Kind.INTEGER  #: Which integers of that range it may be
+    role: Role = Role.MAPPING  #: What it describes
 
     @property
     def symbol(self) -> Symbol:
@@ -106,18 +92,11 @@ class Relation(Enum):
 
 @dataclass(frozen=True)
 class Link:
-    """A rule between two integer expressions over quantities.
+    """A rule between two integer expressions over quantities."""
 
-    Attributes
-    ----------
-    left, right : Expression
-        The sides.
-    relation : Relation
-        How they are related.
-    """
-
+    #: The sides.
     left: Expression
-    relation: Relation
+    relation: Relation  #: How they are related
     right: Expression
 
     @cached_property
@@ -141,24 +120,13 @@ class Link:
 
 @dataclass(frozen=True)
 class Axis:
-    """What one choice fixes together.
+    """What one choice fixes together."""
 
-    Attributes
-    ----------
-    name : str
-        Its name, unique in the space.
-    quantities : tuple of Quantity
-        Its quantities, in the order in which enumeration and repair decide about them.
-    links : tuple of Link
-        The rules that speak of its quantities alone.
-    runs : tuple of tuple of str
-        Advice for dominance: quantities such that of rows that agree in them one is often best. The first is of rows as they
-        are generated, the others of rows sorted by the next quantity of the axis. Advice changes speed, never an answer.
-    """
-
-    name: str
-    quantities: tuple[Quantity, ...]
-    links: tuple[Link, ...] = ()
+    name: str  #: Its name, unique in the space
+    quantities: tuple[Quantity, ...]  #: Its quantities, in the order in which enumeration and repair decide about them
+    links: tuple[Link, ...] = ()  #: The rules that speak of its quantities alone
+    #: Advice for dominance: quantities such that of rows that agree in them one is often best. The first is of rows as they are
+    #: generated, the others of rows sorted by the next quantity of the axis. Advice changes speed, never an answer.
     runs: tuple[tuple[str, ...], ...] = ()
 
     @cached_property
@@ -285,18 +253,10 @@ class Axis:
 
 @dataclass(frozen=True)
 class Space:
-    """The legal configurations of a design.
+    """The legal configurations of a design."""
 
-    Attributes
-    ----------
-    axes : tuple of Axis
-        The axes; no quantity belongs to two.
-    links : tuple of Link
-        The rules across axes.
-    """
-
-    axes: tuple[Axis, ...]
-    links: tuple[Link, ...] = ()
+    axes: tuple[Axis, ...]  #: The axes; no quantity belongs to two
+    links: tuple[Link, ...] = ()  #: The rules across axes
 
     @cached_property
     def quantities(self) -> Mapping[str, Quantity]:

@@ -42,21 +42,11 @@ TITLE = "Ithaca exact grid"
 
 @dataclass(frozen=True)
 class Best:
-    """The feasible point of a grid with the least objective.
+    """The feasible point of a grid with the least objective."""
 
-    Attributes
-    ----------
-    configuration : Configuration
-        The point.
-    value : float
-        The grid's objective there.
-    factors : mapping of str to int
-        Its value of every free factor.
-    """
-
-    configuration: Configuration
-    value: float
-    factors: Mapping[str, int]
+    configuration: Configuration  #: The point
+    value: float  #: The grid's objective there
+    factors: Mapping[str, int]  #: Its value of every free factor
 
 
 @contextmanager

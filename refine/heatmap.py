@@ -14,13 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_heat_map(grid: xr.Dataset, x: str, y: str, metric: str) -> None:
-    """Refuse axes or a metric that a grid does not have.
-
-    Raises
-    ------
-    InputError
-        If ``x`` or ``y`` is no free factor, both are the same, or ``metric`` is no numeric variable.
-    """
+    """Refuse axes that are no two free factors of a grid, or a metric that is no numeric variable of it."""
     for name, given in (("x", x), ("y", y)):
         if given not in grid.dims:
             raise InputError(f"{name} is '{given}'; allowed: a free factor of the grid: {', '.join(map(str, grid.dims))}")

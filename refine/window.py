@@ -19,26 +19,14 @@ class Window:
     """Part of a design's space: the product of its free factors' values.
 
     The coordinates of a configuration are the free quantities of its space; the others follow from them.
-
-    Attributes
-    ----------
-    problem : Problem
-        The design, its limits and objective.
-    center : Configuration
-        The configuration the window lies around.
-    around : int or None
-        How far the factors may be from the center's; None for their full ranges.
-    free : mapping of str to array of int
-        Ascending values per free factor: every value that a legal row of its axis takes in the window.
-    fixed : mapping of str to int
-        The value of every other factor.
     """
 
-    problem: Problem
-    center: Configuration
-    around: int | None
+    problem: Problem  #: The design, its limits and objective
+    center: Configuration  #: The configuration the window lies around
+    around: int | None  #: How far the factors may be from the center's; None for their full ranges
+    #: Ascending values per free factor: every value that a legal row of its axis takes in the window.
     free: Mapping[str, Values]
-    fixed: Mapping[str, int]
+    fixed: Mapping[str, int]  #: The value of every other factor
 
     @property
     def shape(self) -> dict[str, int]:

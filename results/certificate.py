@@ -47,58 +47,26 @@ class Termination(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TracePoint:
-    """State of a search when it changed.
+    """State of a search when it changed."""
 
-    Attributes
-    ----------
-    seconds : float
-        Wall time since the search began.
-    nodes : int
-        Boxes examined.
-    value : Fraction or None
-        The incumbent's objective; None before anything was found.
-    lower_bound : Fraction or None
-        Proven so far; None where nothing was.
-    """
-
-    seconds: float
-    nodes: int
-    value: Fraction | None
-    lower_bound: Fraction | None
+    seconds: float  #: Wall time since the search began
+    nodes: int  #: Boxes examined
+    value: Fraction | None  #: The incumbent's objective; None before anything was found
+    lower_bound: Fraction | None  #: Proven so far; None where nothing was
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """Status and bound of one solve.
+    """Status and bound of one solve."""
 
-    Attributes
-    ----------
-    status : Status
-        How much is known.
-    lower_bound : Fraction or None
-        No configuration has a smaller objective; None where nothing is known.
-    gap : float or None
-        (value − lower bound) / |value|; None without value or bound, or where it is infinite.
-    method : str
-        The engine that produced it.
-    nodes : int
-        Boxes examined.
-    seconds : float
-        Wall time spent.
-    trace : tuple of TracePoint
-        When incumbent or bound changed; empty where that was not recorded.
-    termination : Termination or None
-        Why the search ended; None where that was not recorded.
-    """
-
-    status: Status
-    lower_bound: Fraction | None
-    gap: float | None
-    method: str
-    nodes: int
-    seconds: float
-    trace: tuple[TracePoint, ...] = ()
-    termination: Termination | None = None
+    status: Status  #: How much is known
+    lower_bound: Fraction | None  #: No configuration has a smaller objective; None where nothing is known
+    gap: float | None  #: (value − lower bound) / |value|; None without value or bound, or where it is infinite
+    method: str  #: The engine that produced it
+    nodes: int  #: Boxes examined
+    seconds: float  #: Wall time spent
+    trace: tuple[TracePoint, ...] = ()  #: When incumbent or bound changed; empty where that was not recorded
+    termination: Termination | None = None  #: Why the search ended; None where that was not recorded
 
 
 def relative_gap(value: Fraction | None, lower_bound: Fraction | None) -> float | None:

@@ -169,13 +169,7 @@ class _Reader:
 
 
 def check_certificate(certificate: Certificate, value: Fraction | None, at: str) -> None:
-    """Refuse a certificate that contradicts the value it is about, or itself.
-
-    Raises
-    ------
-    InputError
-        If it does.
-    """
+    """Refuse a certificate that contradicts the value it is about, or itself."""
     status, bound = certificate.status, certificate.lower_bound
     if status.found != (value is not None):
         raise InputError(f"{at}.status is '{status.value}', which contradicts the value")
@@ -194,13 +188,7 @@ def check_certificate(certificate: Certificate, value: Fraction | None, at: str)
 
 
 def check_legal(space: Space, configuration: Configuration, at: str) -> None:
-    """Refuse a configuration that is not of a design's space, with the first rule that it breaks.
-
-    Raises
-    ------
-    InputError
-        If it is not.
-    """
+    """Refuse a configuration that is not of a design's space, with the first rule that it breaks."""
     for axis in space.axes:
         for quantity in axis.quantities:
             if not quantity.allows(configuration):
@@ -220,13 +208,7 @@ def check_legal(space: Space, configuration: Configuration, at: str) -> None:
 def check_metrics(
     recorded: Mapping[str, Any], metrics: Mapping[str, Fraction], detail: Mapping[str, Mapping[str, Fraction]], at: str
 ) -> None:
-    """Refuse recorded metrics that are not the model's; those a file lacks are no contradiction, the first apart.
-
-    Raises
-    ------
-    InputError
-        If one differs, or is none.
-    """
+    """Refuse recorded metrics that are not the model's; those a file lacks are no contradiction, the first apart."""
     model = {**metrics, **detail}
     check_same(recorded, model, at)
     first = next(iter(model))
@@ -235,13 +217,7 @@ def check_metrics(
 
 
 def check_same(recorded: Mapping[str, Any], model: Mapping[str, Any], at: str) -> None:
-    """Refuse the first recorded number that is not the model's; numbers it lacks are no contradiction.
-
-    Raises
-    ------
-    InputError
-        If one differs, or the model has none.
-    """
+    """Refuse the first recorded number that is not the model's; numbers it lacks are no contradiction."""
     for name, value in recorded.items():
         place = f"{at}.{quoted(name)[1:-1]}"
         if name not in model:

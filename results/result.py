@@ -10,21 +10,11 @@ from ithaca.results.solution import Solution
 
 @dataclass(frozen=True)
 class Result:
-    """The answer of a solve over one or more designs, alike in all but what tells designs apart.
+    """The answer of a solve over one or more designs, alike in all but what tells designs apart."""
 
-    Attributes
-    ----------
-    platform_name : str
-        The platform the limits come from.
-    best : Solution or None
-        The best configuration of all designs; None where none was found.
-    designs : tuple of Solution
-        One solution per design solved; at least one.
-    """
-
-    platform_name: str
-    best: Solution | None
-    designs: tuple[Solution, ...]
+    platform_name: str  #: The platform the limits come from
+    best: Solution | None  #: The best configuration of all designs; None where none was found
+    designs: tuple[Solution, ...]  #: One solution per design solved; at least one
 
     @property
     def problem(self) -> Problem:

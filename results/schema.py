@@ -127,19 +127,7 @@ def result_model(family: Family) -> type[ResultPart]:
 
 
 def head_fields(family: Family, problem: Problem, platform: str, value: Fraction | None) -> dict[str, Any]:
-    """The fields of a document that say what was asked.
-
-    Parameters
-    ----------
-    family : Family
-        The family.
-    problem : Problem
-        What was asked of any of the designs.
-    platform : str
-        Name of the platform.
-    value : Fraction or None
-        The least objective found.
-    """
+    """The fields that say what was asked: of a problem of any of the designs, on a platform, with the least objective found."""
     return {
         **family.head_fields(problem.design),
         "platform": {"name": platform, "limits": tightest(problem.limits)},

@@ -13,42 +13,18 @@ CONTRADICTION = "the limits contradict each other, and raising a single one is n
 
 @dataclass(frozen=True)
 class Shortfall:
-    """Why a problem is infeasible: a limit that cannot be met.
+    """Why a problem is infeasible: a limit that cannot be met."""
 
-    Attributes
-    ----------
-    metric : str
-        The metric limited.
-    bound : Fraction
-        The limit.
-    smallest : Fraction
-        The smallest value of the limit that could be met.
-    others_kept : bool
-        Whether ``smallest`` holds with the other limits in force, or with this limit alone.
-    proven : bool
-        Whether ``smallest`` is proven; otherwise it is a lower bound of it.
-    design : str
-        Name of the design that cannot meet it.
-    """
-
-    metric: str
-    bound: Fraction
-    smallest: Fraction
-    others_kept: bool
-    proven: bool
-    design: str
+    metric: str  #: The metric limited
+    bound: Fraction  #: The limit
+    smallest: Fraction  #: The smallest value of the limit that could be met
+    others_kept: bool  #: Whether ``smallest`` holds with the other limits in force, or with this limit alone
+    proven: bool  #: Whether ``smallest`` is proven; otherwise it is a lower bound of it
+    design: str  #: Name of the design that cannot meet it
 
 
 def explain(shortfalls: Sequence[Shortfall], designs: int) -> list[str]:
-    """One line per limit that would help, with the smallest value over all designs that would do.
-
-    Parameters
-    ----------
-    shortfalls : sequence of Shortfall
-        Limits that the designs cannot meet.
-    designs : int
-        How many designs there are; all are infeasible.
-    """
+    """One line per limit that would help so many infeasible designs, with the smallest value over them that would do."""
     helpful = [shortfall for shortfall in shortfalls if shortfall.others_kept]
     if not helpful:
         # a limit is at fault by itself only if no design meets it

@@ -17,27 +17,13 @@ from ithaca.results.shortfall import Shortfall, explain
 
 @dataclass(frozen=True)
 class Solution:
-    """The best configuration found for one design, or over several: then problem and certificate are of the best and of all.
+    """The best configuration found for one design, or over several: then problem and certificate are of the best and of all."""
 
-    Attributes
-    ----------
-    problem : Problem
-        What was solved; of several designs the best one's, or the first's where nothing was found.
-    configuration : Configuration or None
-        The configuration; None where none was found.
-    value : Fraction or None
-        Its objective, evaluated by the Fraction reference.
-    certificate : Certificate
-        What is proven.
-    shortfalls : tuple of Shortfall
-        Limits that cannot be met, of an infeasible problem.
-    """
-
-    problem: Problem
-    configuration: Configuration | None
-    value: Fraction | None
-    certificate: Certificate
-    shortfalls: tuple[Shortfall, ...] = ()
+    problem: Problem  #: What was solved; of several designs the best one's, or the first's where nothing was found
+    configuration: Configuration | None  #: The configuration; None where none was found
+    value: Fraction | None  #: Its objective, evaluated by the Fraction reference
+    certificate: Certificate  #: What is proven
+    shortfalls: tuple[Shortfall, ...] = ()  #: Limits that cannot be met, of an infeasible problem
 
     @property
     def design(self) -> str:

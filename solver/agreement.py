@@ -12,18 +12,10 @@ from ithaca.workloads.errors import DisagreementError
 
 
 def check_agreement(one: Solution, other: Solution) -> bool:
-    """Compare two solutions of the same problem.
+    """Whether two solutions of one problem prove the same: the same optimum, or infeasibility.
 
-    Returns
-    -------
-    bool
-        Whether both prove the same: the same optimum, or infeasibility.
-
-    Raises
-    ------
-    DisagreementError
-        If one's lower bound exceeds the other's value, or one has a configuration of a problem that
-        the other claims to be infeasible.
+    Raises `DisagreementError` if one's lower bound exceeds the other's value, or one has a configuration of a problem that
+    the other claims to be infeasible.
     """
     for first, second in ((one, other), (other, one)):
         bound, value = first.certificate.lower_bound, second.value
@@ -38,17 +30,9 @@ def check_agreement(one: Solution, other: Solution) -> bool:
 
 
 def prove_again(solution: Solution, method: Method, options: SolveOptions) -> Solution:
-    """Ask a second engine for the proof of a solution.
+    """Ask a second engine for the proof of a solution: if both prove it, both are in its certificate.
 
-    Returns
-    -------
-    Solution
-        The solution; if both engines prove it, with both in its certificate.
-
-    Raises
-    ------
-    DisagreementError
-        If the engines contradict each other.
+    Raises `DisagreementError` if they contradict each other.
     """
     again = engine(method)(solution.problem, options, start=solution.configuration)
     if not check_agreement(solution, again):

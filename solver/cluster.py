@@ -45,17 +45,8 @@ GONE = "the connection to the scheduler was lost"
 class Cluster(Executor):
     """Runs jobs on Dask; their progress is not told.
 
-    Parameters
-    ----------
-    scheduler : str
-        Address of a scheduler, such as ``tcp://host:8786``, or `LOCAL`: then a cluster is started with the first job.
-    threads : int
-        Processes of a cluster on this machine.
-
-    Raises
-    ------
-    InputError
-        If Dask is not installed, no scheduler answers at the address, or it has no workers.
+    The scheduler is an address such as ``tcp://host:8786``, or `LOCAL`: then a cluster of so many processes is started with the
+    first job. Refused if Dask is not installed, no scheduler answers, or it has no workers.
     """
 
     def __init__(self, scheduler: str, threads: int) -> None:

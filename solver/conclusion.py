@@ -19,22 +19,10 @@ def conclude(
     nodes: int = 0,
     seconds: float = 0.0,
 ) -> Certificate:
-    """The certificate of a search that has ended.
+    """The certificate of a search that has ended, with its best exact objective and a proven bound.
 
-    Parameters
-    ----------
-    value : Fraction or None
-        The exact objective of its best configuration; None where it found none.
-    lower_bound : Fraction or None
-        A proven bound.
-    options : SolveOptions, optional
-        What the search was told; without them nothing is said of why it ended unproven.
-    complete : bool
-        Whether nothing better than ``value``, or nothing at all, is proven to be left.
-    exhausted : bool
-        Whether the method had nothing more to try.
-    method, nodes, seconds : str, int, float
-        For the certificate.
+    It was ``complete`` if nothing better, or nothing at all, is proven to be left, and ``exhausted`` if the method had nothing
+    more to try. Without the options, what the search was told, nothing is said of why it ended unproven.
     """
     if complete:
         lower_bound = value

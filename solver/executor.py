@@ -61,25 +61,14 @@ class Executor(ABC):
         """How many jobs it runs at a time."""
 
     def run(self, jobs: Sequence[Job[T]], share: Share, tell: Tell | None = None) -> Iterator[tuple[int, T | Exception]]:
-        """Run jobs.
+        """Run jobs in their order; yields the number of each and what came of it, as they finish. Those not begun are missing.
+
+        ``share`` gives the options of each job when it is handed over, or says that no more are to be begun; when the ``stop``
+        of the options says so, none are either, and those under way end with what they have. ``tell`` hears of progress, where
+        that is known.
 
         A process that dies may take others with it. The jobs that were under way are then suspect: they are run one by
         one when all others are done, so that only the one to blame fails.
-
-        Parameters
-        ----------
-        jobs : sequence of Job
-            What to run, in this order.
-        share : callable
-            Gives the options of each job when it is handed over, or says that no more are to be begun. When the ``stop``
-            of the options says so, none are either, and those under way are told to end with what they have.
-        tell : callable, optional
-            Told of progress, where that is known.
-
-        Yields
-        ------
-        tuple of int and (outcome or Exception)
-            The number of a job and what came of it, as they finish. Each at most once; those not begun are missing.
         """
         heard = tell or _ignore
         suspects: list[int] = []
@@ -116,19 +105,9 @@ class Executor(ABC):
 
 
 def open_executor(threads: int = 1, scheduler: str | None = None) -> Executor:
-    """What runs so many jobs at a time.
+    """What runs so many jobs at a time: beyond 1 in processes of their own, or on a Dask cluster.
 
-    Parameters
-    ----------
-    threads : int
-        Beyond 1 in processes of their own.
-    scheduler : str or None
-        Address of the scheduler of a Dask cluster to run them on; ``local`` for one on this machine.
-
-    Raises
-    ------
-    InputError
-        If there is no scheduler at the address given.
+    ``scheduler`` is the address of its scheduler, refused if there is none; ``local`` starts one on this machine.
     """
     if scheduler is not None:
         from ithaca.solver.cluster import Cluster
@@ -164,13 +143,7 @@ class InProcess(Executor):
 
 
 class Processes(Executor):
-    """Runs jobs in processes of this machine, started as they are needed.
-
-    Parameters
-    ----------
-    count : int
-        How many.
-    """
+    """Runs jobs in so many processes of this machine, started as they are needed."""
 
     def __init__(self, count: int) -> None:
         self._count = count

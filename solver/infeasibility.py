@@ -19,23 +19,12 @@ EMPTY_WITHIN = 5.0
 
 
 def shortfalls(problem: Problem, options: SolveOptions) -> tuple[Shortfall, ...]:
-    """The limits of an infeasible problem, and what each would have to be.
+    """The limits of a problem proven infeasible, and what each would have to be.
 
     Each metric is minimised under the other limits: raising that limit alone to the minimum makes the problem
     feasible. If no single limit can help, each metric is minimised without any limit, and those that
-    even then exceed their limit are reported.
-
-    Parameters
-    ----------
-    problem : Problem
-        A problem proven infeasible.
-    options : SolveOptions
-        Limits of all minimisations together.
-
-    Returns
-    -------
-    tuple of Shortfall
-        Empty if the design space is empty, or several limits must be raised together.
+    even then exceed their limit are reported: none if the design space is empty, or several limits must be raised together.
+    The options limit all minimisations together.
     """
     if options.time_limit is not None:
         options = replace(options, time_limit=options.time_limit / max(2 * len(problem.limits), 1))
@@ -59,15 +48,7 @@ def _smallest(problem: Problem, limit: Limit, others: tuple[Limit, ...], options
 
 
 def why_infeasible(problems: Sequence[Problem], found: Sequence[Shortfall]) -> str:
-    """Why no design is feasible, in one line.
-
-    Parameters
-    ----------
-    problems : sequence of Problem
-        One per design.
-    found : sequence of Shortfall
-        Limits that they cannot meet.
-    """
+    """Why no design is feasible, in one line, given limits that they cannot meet."""
     if found:
         return "; ".join(explain(found, len(problems)))
     return EMPTY_SPACE if all(_is_empty(problem) for problem in problems) else CONTRADICTION

@@ -18,24 +18,12 @@ def never() -> None:
 
 @dataclass(frozen=True, slots=True)
 class SolveOptions:
-    """Limits of a search.
+    """Limits of a search."""
 
-    Attributes
-    ----------
-    time_limit : float or None
-        Seconds after which the search ends with what it has.
-    gap : float
-        Relative gap at which it may end; 0 asks for a proof.
-    stop : callable or None
-        Asked now and then; when true the search ends with what it has.
-    seed : int
-        Of the random numbers of methods that draw some.
-    """
-
-    time_limit: float | None = None
-    gap: float = 0.0
-    stop: Callable[[], bool] | None = None
-    seed: int = 0
+    time_limit: float | None = None  #: Seconds after which the search ends with what it has
+    gap: float = 0.0  #: Relative gap at which it may end; 0 asks for a proof
+    stop: Callable[[], bool] | None = None  #: Asked now and then; when true the search ends with what it has
+    seed: int = 0  #: Of the random numbers of methods that draw some
 
     def checkpoint(self) -> Callable[[], None]:
         """A function for long preparations to call now and then.
@@ -69,13 +57,7 @@ def deadline(seconds: float | None, stop: Callable[[], bool] | None = None) -> C
 
 
 class Budget:
-    """A time limit that runs from now on.
-
-    Parameters
-    ----------
-    options : SolveOptions
-        With the time limit of everything together; None for no end.
-    """
+    """A time limit that runs from now on, of everything together."""
 
     def __init__(self, options: SolveOptions) -> None:
         self.options = options

@@ -8,21 +8,9 @@ from fractions import Fraction
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """State of a running search.
+    """State of a running search."""
 
-    Attributes
-    ----------
-    value : Fraction or None
-        The incumbent's objective.
-    lower_bound : Fraction or None
-        Proven so far.
-    boxes : int
-        Boxes examined.
-    seconds : float
-        Since the search began.
-    """
-
-    value: Fraction | None
-    lower_bound: Fraction | None
-    boxes: int
-    seconds: float
+    value: Fraction | None  #: The incumbent's objective
+    lower_bound: Fraction | None  #: Proven so far
+    boxes: int  #: Boxes examined
+    seconds: float  #: Since the search began

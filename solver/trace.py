@@ -46,14 +46,9 @@ class TraceRecorder:
             self._stride *= 2
 
     def trace(self, value: Fraction | None, lower_bound: Fraction | None, nodes: int) -> tuple[TracePoint, ...]:
-        """The course of the search; its last entry is the outcome.
+        """The course of the search; its last entry is the exact outcome, after so many boxes.
 
-        Parameters
-        ----------
-        value, lower_bound : Fraction or None
-            The exact outcome. No entry is beyond it: what an engine showed on the way may have been rounded.
-        nodes : int
-            Boxes examined.
+        No entry is beyond the outcome: what an engine showed on the way may have been rounded.
         """
         end = TracePoint(self._seconds(), nodes, value, lower_bound)
         if (value, lower_bound) == (None, None):

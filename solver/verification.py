@@ -21,28 +21,11 @@ BOUND_WITHIN = 60.0
 
 
 def verify(recorded: Solution, options: SolveOptions, at: str) -> tuple[str, bool]:
-    """Prove again what a solution claims; its value is taken to have been evaluated again.
+    """Prove again what a solution of a file claims; its value is taken to have been evaluated again.
 
-    Parameters
-    ----------
-    recorded : Solution
-        A solution as a file states it.
-    options : SolveOptions
-        How far to search.
-    at : str
-        Where it stands in its file, for refusals.
-
-    Returns
-    -------
-    tuple of (str, bool)
-        What was found, in one line, and whether all that is claimed was confirmed.
-
-    Raises
-    ------
-    InputError
-        If a claim is false, and its own engine does not repeat it: the record was changed.
-    DisagreementError
-        If engines contradict each other.
+    Returned is what was found, in one line, and whether all that is claimed was confirmed. Raises `InputError`, with its place
+    ``at`` in the file, if a claim is false and its own engine does not repeat it: the record was changed; `DisagreementError`
+    if engines contradict each other.
     """
     status, proof = recorded.certificate.status, recorded.certificate
     value = "no value" if recorded.value is None else f"value {number(recorded.value)} re-evaluated"

@@ -22,13 +22,7 @@ LARGEST = 2**62
 
 
 class FormArithmetic:
-    """Adds variables and constraints to a model so that forms can be multiplied, maximised and rounded.
-
-    Parameters
-    ----------
-    model : CpModel
-        Receives variables and constraints.
-    """
+    """Adds variables and constraints to a model so that forms can be multiplied, maximised and rounded."""
 
     def __init__(self, model: cp_model.CpModel) -> None:
         self.model = model
@@ -41,13 +35,7 @@ class FormArithmetic:
     # -- forms as CP-SAT takes them ----------------------------------------------------
 
     def whole(self, form: LinearForm, step: Fraction) -> Any:
-        """``form / step`` as an integer expression of CP-SAT; ``step`` divides the form's grid.
-
-        Raises
-        ------
-        NotExpressibleError
-            If it may leave the integers of CP-SAT.
-        """
+        """``form / step``, as an expression of CP-SAT; refused if it may leave the integers."""
         coefficients, constant = _integers(form, step)
         check_magnitude(self._reach_of(coefficients, constant), "a sum")
         return self._weighted(coefficients, constant)
@@ -57,32 +45,13 @@ class FormArithmetic:
         return self._reach_of(*_integers(form, step)) <= LARGEST
 
     def leading(self, form: LinearForm, step: Fraction) -> tuple[Any, int, int]:
-        """The leading digits of ``form / step``: ``floor(form / (step · scale))``.
+        """The leading digits of ``form / step``, a step that divides the form's grid: ``floor(form / (step · scale))``.
 
         The sign of a sum of large coefficients is that of its leading digits. They are found as on
         paper: the low digits of all coefficients make a sum of their own, which is divided by the
-        base with a remainder; the quotient is carried to the sum of the next digits.
-
-        Parameters
-        ----------
-        form : LinearForm
-            The form.
-        step : Fraction
-            Divides the form's grid.
-
-        Returns
-        -------
-        digits : integer expression of CP-SAT
-            The floor less ``constant``.
-        constant : int
-            Apart, because CP-SAT leaves the constant of an objective out of its bounds.
-        scale : int
-            A power of two; 1 where the form fits as it is.
-
-        Raises
-        ------
-        NotExpressibleError
-            If the variables alone are too large.
+        base with a remainder; the quotient is carried to the sum of the next digits. Returned are the floor less a constant,
+        that constant (CP-SAT leaves the one of an objective out of its bounds) and the scale, a power of two: 1 where the form
+        fits as it is. Refused if the variables alone are too large.
         """
         coefficients, constant = _integers(form, step)
         spread = self._spread(form)
@@ -111,13 +80,7 @@ class FormArithmetic:
         return sum(abs(c) * max(map(abs, proto.variables[v].domain)) for v, c in terms)
 
     def check_room(self, *forms: LinearForm) -> None:
-        """Refuse variables too large for a sum of them with any coefficients.
-
-        Raises
-        ------
-        NotExpressibleError
-            If `leading` might be impossible for a sum of multiples of the forms.
-        """
+        """Refuse variables too large for `leading` of a sum of them with any coefficients."""
         check_magnitude(8 * self._spread(*forms), "a sum in digits")
 
     def require_form_at_most(self, form: LinearForm, bound: Fraction) -> None:

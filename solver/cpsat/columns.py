@@ -14,24 +14,7 @@ from ithaca.solver.cpsat.linear import NotExpressibleError
 
 
 def column_values(expression: Expression, quantities: Mapping[str, Rationals], count: int) -> tuple[tuple[int, ...], Fraction]:
-    """Values of an expression on every row, as integers and the step they count.
-
-    Parameters
-    ----------
-    expression : Expression
-        Over the quantities of one table.
-    quantities : mapping of str to Rationals
-        The table's quantities.
-    count : int
-        Number of rows.
-
-    Returns
-    -------
-    whole : tuple of int
-        Without a common divisor.
-    step : Fraction
-        ``whole · step`` are the values.
-    """
+    """Values of an expression over a table's quantities on all its (``count``) rows, as integers and the step they count."""
     try:
         exact: Rationals = expression.evaluate(quantities, RATIONAL_ARRAYS)
     except ZeroDivisionError:

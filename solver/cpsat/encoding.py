@@ -104,28 +104,17 @@ Table: TypeAlias = Mapping[str, NDArray[np.int64]]
 
 
 class Encoder(FormArithmetic):
-    """Encodes expressions over the rows of axes into a CP-SAT model.
+    """Encodes expressions over the rows of axes (equally long integer arrays per quantity) into a CP-SAT model.
 
-    Call `finish` once when all expressions are encoded: only then are columns tied to rows.
-
-    Parameters
-    ----------
-    model : CpModel
-        Receives variables and constraints.
-    tables : mapping of str to mapping of str to array
-        For each axis its rows: an integer array per quantity, all of one length ≥ 1.
-
-    Attributes
-    ----------
-    columns : mapping of str to mapping of tuple of int to IntVar
-        Per axis the variable of each column by its values on the rows.
-    monomials : mapping of Expression to LinearForm
-        The encoded products of columns of several axes.
+    Call `finish` once when all expressions are encoded: only then are columns tied to rows. What CP-SAT cannot express exactly
+    raises `NotExpressibleError`.
     """
 
     def __init__(self, model: cp_model.CpModel, tables: Mapping[str, Table]) -> None:
         super().__init__(model)
+        #: Per axis the variable of each column by its values on the rows.
         self.columns: dict[str, dict[tuple[int, ...], cp_model.IntVar]] = {axis: {} for axis in tables}
+        #: The encoded products of columns of several axes.
         self.monomials: dict[Expression, LinearForm] = {}
         self._tables = tables
         self._axis_of = {symbol: axis for axis, table in tables.items() for symbol in table}
@@ -144,25 +133,13 @@ class Encoder(FormArithmetic):
     # -- public ------------------------------------------------------------------------
 
     def encode(self, node: Expression) -> LinearForm:
-        """A linear form that equals the expression in every assignment of the model.
-
-        Raises
-        ------
-        NotExpressibleError
-            If CP-SAT cannot express it exactly.
-        """
+        """A linear form that equals the expression in every assignment of the model."""
         if node not in self._forms:
             self._forms[node] = self._encode(node)
         return self._forms[node]
 
     def quotient(self, node: Expression) -> Quotient:
-        """The expression over one positive denominator, such that both parts have an encoding.
-
-        Raises
-        ------
-        NotExpressibleError
-            If it divides by what is not proven positive.
-        """
+        """The expression over one denominator, such that both parts have an encoding; refused unless it is proven positive."""
         quotient = as_quotient(node, self._cleared)
         for divisor in quotient.divisors:
             self._check_positive(divisor)
@@ -244,13 +221,7 @@ class Encoder(FormArithmetic):
                 self.model.add_allowed_assignments(list(columns.values()), list(rows))
 
     def quantities(self, read: Callable[[cp_model.IntVar], int]) -> dict[str, int]:
-        """The quantities in a solution: of the first row of each axis that agrees with it in all columns.
-
-        Parameters
-        ----------
-        read : callable
-            Gives the value of a variable, such as `CpSolver.value`.
-        """
+        """The quantities in a solution (read by `CpSolver.value`): of each axis the first row that agrees in all columns."""
         found: dict[str, int] = {}
         for axis, columns in self.columns.items():
             chosen = tuple(read(variable) for variable in columns.values())

@@ -56,21 +56,12 @@ SIMPLEST = 10**6
 
 @dataclass(frozen=True, slots=True)
 class PyomoAnswer:
-    """What CP-SAT proves of a Pyomo model.
+    """What CP-SAT proves of a Pyomo model."""
 
-    Attributes
-    ----------
-    value : Fraction or None
-        The objective of the best solution, which the model's variables hold; None without a solution.
-    bound : Fraction or None
-        No solution has a better objective; equal to the value once that is proven optimal. None where nothing is known.
-    infeasible : bool
-        Whether it is proven that there is no solution.
-    """
-
-    value: Fraction | None
+    value: Fraction | None  #: The objective of the best solution, which the model's variables hold; None without a solution
+    #: No solution has a better objective; equal to the value once that is proven optimal. None where nothing is known.
     bound: Fraction | None
-    infeasible: bool
+    infeasible: bool  #: Whether it is proven that there is no solution
 
 
 def solve_pyomo(model: Model, seconds: float | None = None, threads: int = 1) -> PyomoAnswer:
@@ -101,16 +92,8 @@ def solve_pyomo(model: Model, seconds: float | None = None, threads: int = 1) ->
 def encode_pyomo(model: Model) -> tuple[dict[str, Variable], Encoder, RatioObjective, int]:
     """State a Pyomo model to CP-SAT.
 
-    Returns
-    -------
-    variables : dict of str to variable
-        The model's free variables by name: the encoder's quantities.
-    encoder : Encoder
-        Finished; holds the CP-SAT model.
-    objective : RatioObjective
-        To be minimised.
-    sense : int
-        -1 if the model maximises, and the objective is that of the model times -1.
+    Returned are its free variables by name (the encoder's quantities), the finished encoder, the objective to be minimised, and
+    -1 if the model maximises, so that this is its objective times -1; else 1.
     """
     import pyomo.environ as pyo
 
@@ -131,13 +114,7 @@ def encode_pyomo(model: Model) -> tuple[dict[str, Variable], Encoder, RatioObjec
 
 
 def read_expression(node: Any) -> Expression:
-    """A Pyomo expression as an `Expression`, with a symbol for the name of every free variable.
-
-    Raises
-    ------
-    NotExpressibleError
-        If it contains an operation that CP-SAT has no exact encoding for.
-    """
+    """A Pyomo expression, with a symbol for the name of every free variable; refused where CP-SAT has no exact encoding."""
     from pyomo.core.expr.numvalue import native_numeric_types
     from pyomo.core.expr.visitor import StreamBasedExpressionVisitor
 

@@ -21,20 +21,11 @@ class NotExpressibleError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class LinearForm:
-    """``constant + Σ coefficient · variable``, with bounds on its value.
+    """``constant + Σ coefficient · variable``, with bounds on its value."""
 
-    Attributes
-    ----------
-    terms : mapping of int to Fraction
-        Coefficient, never 0, by the variable's index in the CP-SAT model.
-    constant : Fraction
-        What is added.
-    low, high : Fraction
-        The value lies between them in every assignment the model allows.
-    """
-
-    terms: Mapping[int, Fraction]
-    constant: Fraction
+    terms: Mapping[int, Fraction]  #: Coefficient, never 0, by the variable's index in the CP-SAT model
+    constant: Fraction  #: What is added
+    #: The value lies between them in every assignment the model allows.
     low: Fraction
     high: Fraction
 

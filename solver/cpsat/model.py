@@ -24,27 +24,13 @@ from ithaca.solver.tables.table import Table
 
 @dataclass(frozen=True)
 class IntegerModel:
-    """A problem as CP-SAT takes it.
+    """A problem as CP-SAT takes it."""
 
-    Attributes
-    ----------
-    problem : Problem
-        What it states.
-    encoder : Encoder
-        Holds the CP-SAT model, and its columns by their values on the rows.
-    tables : tuple of Table
-        The rows of every axis; none is empty.
-    objective : RatioObjective
-        The objective, over 1 if it is no quotient.
-    exchanges : tuple of Exchange
-        Axes whose rows may be swapped; the model keeps one of the two orders.
-    """
-
-    problem: Problem
-    encoder: Encoder
-    tables: tuple[Table, ...]
-    objective: RatioObjective
-    exchanges: tuple[Exchange, ...]
+    problem: Problem  #: What it states
+    encoder: Encoder  #: Holds the CP-SAT model, and its columns by their values on the rows
+    tables: tuple[Table, ...]  #: The rows of every axis; none is empty
+    objective: RatioObjective  #: The objective, over 1 if it is no quotient
+    exchanges: tuple[Exchange, ...]  #: Axes whose rows may be swapped; the model keeps one of the two orders
 
     @property
     def model(self) -> cp_model.CpModel:
@@ -52,15 +38,7 @@ class IntegerModel:
         return self.encoder.model
 
     def aim(self, ratio: Fraction, *, at_most: bool) -> Aim:
-        """Make CP-SAT minimise the excess over a ratio.
-
-        Parameters
-        ----------
-        ratio : Fraction
-            The objective of the best known configuration; or any number, if there is none.
-        at_most : bool
-            Whether to exclude what has a larger objective.
-        """
+        """Make CP-SAT minimise the excess over a ratio; if ``at_most``, exclude what has a larger objective than it."""
         if at_most:
             self.encoder.require_form_at_most(self.objective.excess(ratio), Fraction(0))
         aim = self.objective.aim(self.encoder, ratio)
@@ -98,26 +76,10 @@ class IntegerModel:
 def build_integer_model(
     problem: Problem, lower_bound: Fraction | None = None, cutoff: Fraction | None = None
 ) -> IntegerModel | None:
-    """State a problem to CP-SAT.
+    """State a problem to CP-SAT; None if an axis has no candidate rows.
 
-    Parameters
-    ----------
-    problem : Problem
-        Design, limits, objective.
-    lower_bound : Fraction, optional
-        No configuration has a smaller objective.
-    cutoff : Fraction, optional
-        The objective of a known configuration: larger ones are of no interest.
-
-    Returns
-    -------
-    IntegerModel or None
-        None if an axis has no candidate rows.
-
-    Raises
-    ------
-    NotExpressibleError
-        If CP-SAT cannot express the problem exactly.
+    No configuration may have an objective below ``lower_bound``, and those above ``cutoff``, one that is known, are of no
+    interest. Raises `NotExpressibleError` where CP-SAT cannot express the problem exactly.
     """
     symbolic = problem.symbolic()
     tables = candidate_tables(problem, symbolic)

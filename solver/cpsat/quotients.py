@@ -36,18 +36,10 @@ Clears: TypeAlias = Callable[[Product], Collection[Expression]]
 
 @dataclass(frozen=True, slots=True)
 class Quotient:
-    """``over / Π base^exponent``.
+    """``over / Π base^exponent``."""
 
-    Attributes
-    ----------
-    over : Expression
-        The numerator.
-    divisors : mapping of Expression to int
-        Exponent, positive, of each base of the denominator.
-    """
-
-    over: Expression
-    divisors: Mapping[Expression, int]
+    over: Expression  #: The numerator
+    divisors: Mapping[Expression, int]  #: Exponent, positive, of each base of the denominator
 
     @property
     def under(self) -> Expression:
@@ -67,22 +59,10 @@ class Quotient:
 
 
 def as_quotient(node: Expression, cleared: Clears) -> Quotient:
-    """Bring an expression over one denominator.
+    """Bring an expression over one denominator, which products may have of all bases but those ``cleared`` names.
 
     Ceiling divisions are left as they are. The result equals the expression wherever all divisors
-    are positive.
-
-    Parameters
-    ----------
-    node : Expression
-        The expression.
-    cleared : callable
-        Which bases a product may not divide by; by the others it goes on dividing.
-
-    Raises
-    ------
-    NotExpressibleError
-        If the common denominator makes it too long.
+    are positive. Refused if it gets too long.
     """
     quotient = _quotient(node, cleared)
     terms = max(_expanded(part) for part in (quotient.over, quotient.under)) if quotient.divisors else 0

@@ -39,14 +39,9 @@ from ithaca.solver.cpsat.linear import LinearForm, add_forms, grid
 
 @dataclass(frozen=True, slots=True)
 class RatioObjective:
-    """``over / under``.
+    """``over / under``."""
 
-    Attributes
-    ----------
-    over, under : LinearForm
-        Numerator and denominator; the latter is positive, and 1 where the objective is no quotient.
-    """
-
+    #: Numerator and denominator; the latter is positive, and 1 where the objective is no quotient.
     over: LinearForm
     under: LinearForm
 
@@ -68,15 +63,7 @@ class RatioObjective:
         return Aim(self, ratio, constant * scale * step, step * scale)
 
     def value(self, encoder: Encoder, read: Callable[[cp_model.IntVar], int]) -> Fraction:
-        """The objective's value in a solution.
-
-        Parameters
-        ----------
-        encoder : Encoder
-            Holds the model.
-        read : callable
-            Gives the value of a variable, such as `CpSolver.value`.
-        """
+        """The objective's value in a solution, read such as by `CpSolver.value`."""
         indices = {**self.over.terms, **self.under.terms}
         values = {index: read(encoder.model.get_int_var_from_proto_index(index)) for index in indices}
         return self.over.value(values) / self.under.value(values)
@@ -108,20 +95,11 @@ class RatioObjective:
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What one run of CP-SAT minimises: the integer ``floor((excess − constant) / step)``.
+    """What one run of CP-SAT minimises: the integer ``floor((excess − constant) / step)``."""
 
-    Attributes
-    ----------
-    objective : RatioObjective
-        The objective.
-    ratio : Fraction
-        The excess is that over this ratio.
-    constant, step : Fraction
-        Origin and unit of CP-SAT's integers.
-    """
-
-    objective: RatioObjective
-    ratio: Fraction
+    objective: RatioObjective  #: The objective
+    ratio: Fraction  #: The excess is that over this ratio
+    #: Origin and unit of CP-SAT's integers.
     constant: Fraction
     step: Fraction
 
@@ -131,22 +109,7 @@ class Aim:
 
 
 def encode_ratio(encoder: Encoder, objective: Expression, cutoff: Fraction | None = None) -> RatioObjective:
-    """Encode an objective, quotient or not.
-
-    Parameters
-    ----------
-    encoder : Encoder
-        Receives what it needs.
-    objective : Expression
-        The objective.
-    cutoff : Fraction, optional
-        Larger values are of no interest, and may be excluded.
-
-    Raises
-    ------
-    NotExpressibleError
-        If CP-SAT cannot express it exactly.
-    """
+    """Encode an objective, quotient or not; values above the cutoff are of no interest, and may be excluded."""
     quotient = encoder.quotient(objective)
     with quotient.explained():
         under = encoder.encode(quotient.under)
@@ -162,40 +125,16 @@ def encode_ratio(encoder: Encoder, objective: Expression, cutoff: Fraction | Non
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What is known of the least value of an objective.
+    """What is known of the least value of an objective."""
 
-    Attributes
-    ----------
-    value : Fraction or None
-        The least value found; None without a solution.
-    quantities : mapping of str to int
-        Those of its solution.
-    bound : Fraction
-        No value is smaller; equal to the value once that is proven optimal.
-    infeasible : bool
-        Whether it is proven that there is no solution.
-    """
-
-    value: Fraction | None
-    quantities: Mapping[str, int]
-    bound: Fraction
-    infeasible: bool
+    value: Fraction | None  #: The least value found; None without a solution
+    quantities: Mapping[str, int]  #: Those of its solution
+    bound: Fraction  #: No value is smaller; equal to the value once that is proven optimal
+    infeasible: bool  #: Whether it is proven that there is no solution
 
 
 def minimize_ratio(encoder: Encoder, objective: RatioObjective, seconds: float | None = None, threads: int = 1) -> Outcome:
-    """Minimise an encoded objective.
-
-    Parameters
-    ----------
-    encoder : Encoder
-        Holds the model, finished.
-    objective : RatioObjective
-        The objective, encoded by it.
-    seconds : float, optional
-        When to end without a proof.
-    threads : int
-        Workers of CP-SAT.
-    """
+    """Minimise an objective encoded in a finished model, for so many seconds at most."""
     began = time.perf_counter()
     value: Fraction | None = None
     quantities: Mapping[str, int] = {}

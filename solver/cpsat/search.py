@@ -39,19 +39,7 @@ class SearchState:
 
 
 class Search:
-    """A search by CP-SAT. Set what is known already in `state` before `run`.
-
-    Parameters
-    ----------
-    problem : Problem
-        What to solve.
-    options : SolveOptions
-        Time limit, gap, interruption.
-    report : callable, optional
-        Receives `Progress` now and then.
-    threads : int
-        Workers.
-    """
+    """A search by CP-SAT with so many workers. Set what is known already in `state` before `run`."""
 
     def __init__(
         self, problem: Problem, options: SolveOptions, report: Callable[[Progress], None] | None = None, threads: int = 1

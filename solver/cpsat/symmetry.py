@@ -32,18 +32,12 @@ from ithaca.solver.tables.table import Table
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """Two exchangeable axes.
+    """Two exchangeable axes."""
 
-    Attributes
-    ----------
-    first, second : str
-        The axes.
-    first_rows, second_rows : tuple of int
-        Their rows, ordered so that those at equal positions correspond.
-    """
-
+    #: The axes.
     first: str
     second: str
+    #: Their rows, ordered so that those at equal positions correspond.
     first_rows: tuple[int, ...]
     second_rows: tuple[int, ...]
 

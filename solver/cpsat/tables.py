@@ -34,10 +34,7 @@ WORTHWHILE = 0.01
 def candidate_tables(problem: Problem, symbolic: SymbolicProblem) -> tuple[Table, ...]:
     """The rows of every axis that an optimum may need.
 
-    Raises
-    ------
-    InputError
-        If objective or limits divide by what may be 0, or an axis has too many rows for CP-SAT.
+    Refused are objectives and limits that divide by what may be 0, and axes with too many rows for CP-SAT.
     """
     space = problem.space
     columns = dominance_columns(space, symbolic)

@@ -16,21 +16,11 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells made of every axis' nodes down to some depth.
+    """The cells made of every axis' nodes down to some depth."""
 
-    Attributes
-    ----------
-    trees : tuple of Tree
-        The trees of the axes.
-    ancestors : tuple of array, shape (nodes,)
-        For each node of each tree the cell's node above it (or itself).
-    strides : tuple of int
-        A cell's code is the sum of its nodes times these.
-    """
-
-    trees: tuple[Tree, ...]
-    ancestors: tuple[NDArray[np.int64], ...]
-    strides: tuple[int, ...]
+    trees: tuple[Tree, ...]  #: The trees of the axes
+    ancestors: tuple[NDArray[np.int64], ...]  #: For each node of each tree the cell's node above it (or itself)
+    strides: tuple[int, ...]  #: A cell's code is the sum of its nodes times these
 
     def codes(self, nodes: Nodes) -> Codes:
         """The cell of every box."""

@@ -13,20 +13,10 @@ ROUNDS = 8
 
 
 def descend(model: BoundModel, start: Sequence[int]) -> tuple[list[int], float] | None:
-    """Improve a configuration axis by axis, each time choosing the best of all rows.
+    """Improve a configuration axis by axis from a row of each, each time choosing the best of all rows.
 
-    Parameters
-    ----------
-    model : BoundModel
-        Evaluates configurations.
-    start : sequence of int
-        Row of each axis to start from.
-
-    Returns
-    -------
-    (list of int, float) or None
-        Row of each axis of a feasible configuration that no change of one axis improves, and its
-        objective (up to rounding); None if none was met.
+    Found are the rows of a feasible configuration that no change of one axis improves, and its objective, up to rounding; None
+    if none was met.
     """
     rows = [int(row) for row in start]
     best = (np.inf, np.inf)

@@ -57,24 +57,7 @@ def unsearched(problem: Problem, start: Configuration | None) -> SearchState:
 
 
 def check_bound(problem: Problem, value: Fraction | None, lower_bound: Fraction | None, *, infeasible: bool = False) -> None:
-    """Refuse loudly what was proven elsewhere if a configuration contradicts it: it would pass for a proof.
-
-    Parameters
-    ----------
-    problem : Problem
-        What was proven about.
-    value : Fraction or None
-        Objective of a feasible configuration.
-    lower_bound : Fraction or None
-        The bound proven.
-    infeasible : bool
-        Whether it was proven that there is no feasible configuration.
-
-    Raises
-    ------
-    DisagreementError
-        If they contradict each other.
-    """
+    """Refuse loudly what was proven elsewhere if the value of a configuration contradicts it: it would pass for a proof."""
     if value is not None and (infeasible or (lower_bound is not None and lower_bound > value)):
         proven = "infeasibility" if lower_bound is None else f"a lower bound of {float(lower_bound):,.10g}"
         raise DisagreementError(
@@ -84,17 +67,7 @@ def check_bound(problem: Problem, value: Fraction | None, lower_bound: Fraction 
 
 
 class Search:
-    """One branch and bound run.
-
-    Parameters
-    ----------
-    model : BoundModel
-        Bounds boxes.
-    options : SolveOptions
-        Time limit, gap, interruption.
-    report : callable, optional
-        Receives `Progress` now and then.
-    """
+    """One branch and bound run."""
 
     def __init__(self, model: BoundModel, options: SolveOptions, report: Callable[[Progress], None] | None = None) -> None:
         self.model = model

@@ -47,35 +47,18 @@ MOST_EXACT = 50_000
 
 @dataclass(frozen=True)
 class Column:
-    """A single-axis expression and which of its statistics bounds use.
+    """A single-axis expression and which of its statistics bounds use."""
 
-    Attributes
-    ----------
-    index : int
-        Number of the column within the problem.
-    expression : Expression
-        What it holds.
-    low, high : bool
-        Whether bounds use its smallest, its largest value. With ``low`` alone smaller values
-        are better, with ``high`` alone larger ones; with both neither is.
-    """
-
-    index: int
-    expression: Expression
+    index: int  #: Number of the column within the problem
+    expression: Expression  #: What it holds
+    #: Whether bounds use its smallest, its largest value. With ``low`` alone smaller values are better, with ``high`` alone
+    #: larger ones; with both neither is.
     low: bool
     high: bool
 
 
 class Columns:
-    """The columns of one axis' rows.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-        What to evaluate.
-    axis : Axis
-        The axis.
-    """
+    """The columns of one axis' rows."""
 
     def __init__(self, columns: Sequence[Column], axis: Axis) -> None:
         self.columns = tuple(columns)

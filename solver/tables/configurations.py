@@ -28,23 +28,13 @@ class Configurations:
 
     The excess is by how much they exceed limits and break rules across axes, relative to these, in all; 0 where all hold. What
     such rules define is computed, whatever row of its own axis is given.
-
-    Attributes
-    ----------
-    program : Program
-        Computes the objective, then every constraint's expression.
-    quantities : mapping of str to (int, array)
-        For each symbol of the program, and of rules across axes, its axis, and its value on each row of the axis' table.
-    limits : array, shape (constraints,)
-        Bounds of the constraints.
-    space : Space
-        Has the rules.
     """
 
-    program: Program
+    program: Program  #: Computes the objective, then every constraint's expression
+    #: For each symbol of the program, and of rules across axes, its axis, and its value on each row of the axis' table.
     quantities: Mapping[str, tuple[int, Floats]]
-    limits: Floats
-    space: Space
+    limits: Floats  #: Bounds of the constraints
+    space: Space  #: Has the rules
 
     def rows(self, rows: Rows) -> tuple[Floats, Floats]:
         """Objective and excess of configurations, ``rows`` of shape (axes, configurations)."""

@@ -18,15 +18,7 @@ Mask = NDArray[np.bool_]
 
 
 def run_heads(costs: Costs, keys: Sequence[NDArray[np.int64]]) -> Mask:
-    """Keep a row unless the first row of its run (of equal keys) dominates it.
-
-    Parameters
-    ----------
-    costs : array, shape (columns, rows)
-        Columns in which smaller is better.
-    keys : sequence of arrays, shape (rows,)
-        Consecutive rows with equal keys form a run.
-    """
+    """Keep a row unless the first row of its run dominates it: of consecutive rows with equal keys."""
     rows = costs.shape[1]
     starts = np.zeros(rows, bool)
     starts[:1] = True

@@ -20,15 +20,7 @@ MOST_NEAR = 64
 
 
 class ExactBound:
-    """Bounds boxes one by one; keeps what it has computed.
-
-    Parameters
-    ----------
-    bound : Expression
-        The objective's bound over column statistics.
-    trees : sequence of Tree
-        The trees of the axes.
-    """
+    """Bounds boxes one by one, from the objective's bound over column statistics; keeps what it has computed."""
 
     def __init__(self, bound: Expression, trees: Sequence[Tree]) -> None:
         self._bound = bound
@@ -44,13 +36,7 @@ class ExactBound:
         self.axes = sorted({self._columns[name][0] for name in bound.symbols})
 
     def of(self, nodes: Sequence[int]) -> Fraction | None:
-        """No configuration in a box has a smaller objective; None if nothing is known.
-
-        Parameters
-        ----------
-        nodes : sequence of int
-            Node of the tree of each of `axes`.
-        """
+        """No configuration in a box (nodes of the trees of `axes`) has a smaller objective; None if nothing is known."""
         key = tuple(nodes)
         if key not in self._bounds:
             self._bounds[key] = self._evaluate(dict(zip(self.axes, key, strict=True)))

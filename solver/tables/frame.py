@@ -36,37 +36,17 @@ KEPT_ROWS = 1 << 16
 
 @dataclass(frozen=True)
 class Frame:
-    """Tables and trees of a design, good for several objectives and limits.
+    """Tables and trees of a design, good for several objectives and limits."""
 
-    Attributes
-    ----------
-    relaxation : Relaxation
-        Lowers expressions; keeps what it has lowered.
-    trees : tuple of Tree
-        One per axis.
-    sources : dict of str to Source
-        Every column statistic that the trees hold.
-    """
-
-    relaxation: Relaxation
-    trees: tuple[Tree, ...]
-    sources: dict[str, Source]
+    relaxation: Relaxation  #: Lowers expressions; keeps what it has lowered
+    trees: tuple[Tree, ...]  #: One per axis
+    sources: dict[str, Source]  #: Every column statistic that the trees hold
 
     def model(self, problem: Problem, lowered: LoweredProblem | None = None) -> BoundModel:
-        """The bounds of a problem over these tables.
+        """The bounds of a problem of the frame's design over these tables; ``lowered`` is the problem's, if that is known.
 
-        Parameters
-        ----------
-        problem : Problem
-            A problem of the frame's design. Its objective and limits are built from the expressions that the frame
-            was built for; bounds of limits are free.
-        lowered : LoweredProblem, optional
-            What `lower_problem` made of the problem, if it is known.
-
-        Raises
-        ------
-        KeyError
-            If the tables lack a column that the problem needs.
+        Its objective and limits are built from expressions that the frame was built for (else a `KeyError` names the column
+        that lacks); bounds of limits are free.
         """
         known = lowered or lower_problem(problem, self.relaxation)
         return BoundModel(
@@ -82,14 +62,9 @@ class Frame:
 
 
 def build_frame(problems: Sequence[Problem], checkpoint: Callable[[], None] = never) -> Frame:
-    """Build the tables and trees that serve several problems of one design.
+    """Build the tables and trees of problems that differ in objective and limits only.
 
-    Parameters
-    ----------
-    problems : sequence of Problem
-        Problems that differ in objective and limits only.
-    checkpoint : callable
-        Called now and then; what it raises ends the preparation.
+    What ``checkpoint``, called now and then, raises ends the preparation.
     """
     relaxation = relax(problems[0].space)
     return _build(problems[0], relaxation, [lower_problem(problem, relaxation) for problem in problems], checkpoint)
@@ -120,15 +95,7 @@ def frame_of(relaxation: Relaxation, trees: tuple[Tree, ...]) -> Frame:
 
 
 def build_model(problem: Problem, checkpoint: Callable[[], None] = never) -> BoundModel:
-    """Relax a problem, build its tables and trees, and compile its bounds.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem.
-    checkpoint : callable
-        Called now and then; what it raises ends the preparation.
-    """
+    """Relax a problem, build its tables and trees, and compile its bounds; see `build_frame` for ``checkpoint``."""
     relaxation = relax(problem.space)
     lowered = lower_problem(problem, relaxation)
     return _build(problem, relaxation, [lowered], checkpoint).model(problem, lowered)
@@ -136,27 +103,13 @@ def build_model(problem: Problem, checkpoint: Callable[[], None] = never) -> Bou
 
 @dataclass(frozen=True)
 class LoweredProblem:
-    """A problem as programs.
+    """A problem as programs."""
 
-    Attributes
-    ----------
-    bounds : Program
-        Computes bounds of the objective and of each constraint from column statistics.
-    values : Program
-        Computes objective and constraints from quantities.
-    limits : array, shape (constraints,)
-        Bounds of the constraints, loosened by the rounding of floats.
-    step : Fraction
-        All objective values are multiples of it; 0 if unknown.
-    objective : Expression
-        The objective's bound over column statistics, as no rounding has touched it.
-    """
-
-    bounds: Program
-    values: Program
-    limits: NDArray[np.float64]
-    step: Fraction
-    objective: Expression
+    bounds: Program  #: Computes bounds of the objective and of each constraint from column statistics
+    values: Program  #: Computes objective and constraints from quantities
+    limits: NDArray[np.float64]  #: Bounds of the constraints, loosened by the rounding of floats
+    step: Fraction  #: All objective values are multiples of it; 0 if unknown
+    objective: Expression  #: The objective's bound over column statistics, as no rounding has touched it
 
 
 def lower_problem(problem: Problem, relaxation: Relaxation) -> LoweredProblem:

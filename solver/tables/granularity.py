@@ -21,15 +21,8 @@ from ithaca.formulations.algebra.expression import (
 def granularity(node: Expression, powers: Mapping[str, int]) -> Fraction:
     """Largest proven step of which every value of an expression is a multiple; 0 if unknown.
 
-    Quantities are integers; those that are powers of two divide their largest value, so their reciprocals are multiples
+    Quantities are integers; those that are ``powers`` of two divide their largest value, so their reciprocals are multiples
     of its reciprocal. A search may discard what cannot improve the incumbent by at least one step.
-
-    Parameters
-    ----------
-    node : Expression
-        The expression.
-    powers : mapping of str to int
-        Largest value of every quantity that is a power of two.
     """
     if isinstance(node, Constant):
         return abs(node.value)

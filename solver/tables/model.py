@@ -22,68 +22,30 @@ Nodes = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Source:
-    """Where a symbol of the program comes from.
+    """Where a symbol of the program comes from."""
 
-    Attributes
-    ----------
-    axis : int
-        Number of the axis.
-    statistics : array, shape (nodes,)
-        The column's smallest or largest value on each node of the axis' tree.
-    """
-
-    axis: int
-    statistics: NDArray[np.float64]
+    axis: int  #: Number of the axis
+    statistics: NDArray[np.float64]  #: The column's smallest or largest value on each node of the axis' tree
 
 
 @dataclass(frozen=True)
 class BoundModel:
-    """Everything the search needs to bound boxes of a problem.
+    """Everything the search needs to bound boxes of a problem."""
 
-    Attributes
-    ----------
-    problem : Problem
-        The problem.
-    trees : tuple of Tree
-        One per axis; a *box* is one node of each.
-    program : Program
-        Computes the objective's bound, then each constraint's.
-    sources : tuple of Source
-        Where each symbol of the program comes from.
-    limits : array, shape (constraints,)
-        Bounds of the constraints, loosened by the rounding of floats.
-    step : Fraction
-        All objective values are multiples of it; 0 if unknown.
-    configurations : Configurations
-        Values single configurations.
-    exact_bound : ExactBound
-        The objective's bound without rounding, box by box.
-    """
-
-    problem: Problem
-    trees: tuple[Tree, ...]
-    program: Program
-    sources: tuple[Source, ...]
-    limits: NDArray[np.float64]
-    step: Fraction
-    configurations: Configurations
-    exact_bound: ExactBound
+    problem: Problem  #: The problem
+    trees: tuple[Tree, ...]  #: One per axis; a *box* is one node of each
+    program: Program  #: Computes the objective's bound, then each constraint's
+    sources: tuple[Source, ...]  #: Where each symbol of the program comes from
+    limits: NDArray[np.float64]  #: Bounds of the constraints, loosened by the rounding of floats
+    step: Fraction  #: All objective values are multiples of it; 0 if unknown
+    configurations: Configurations  #: Values single configurations
+    exact_bound: ExactBound  #: The objective's bound without rounding, box by box
 
     def bound(self, nodes: Nodes) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Bound boxes.
+        """Bound boxes: nodes of each axis' tree, shape (axes, boxes).
 
-        Parameters
-        ----------
-        nodes : array, shape (axes, boxes)
-            Node of each axis' tree.
-
-        Returns
-        -------
-        bound : array, shape (boxes,)
-            No configuration in the box has a smaller objective (up to rounding: `rounding.below`). For a box of
-            single rows it is the configuration's objective.
-        feasible : array, shape (boxes,)
-            False where no configuration in the box meets all constraints.
+        No configuration in a box has an objective below the first array's entry, up to rounding (`rounding.below`); of a box of
+        single rows it is the objective. The second array is False where no configuration in the box meets all constraints.
         """
         objective, *used = self.program.run([source.statistics.take(nodes[source.axis]) for source in self.sources])
         # what overflows to no number proves nothing: such boxes stay open, and the reference decides

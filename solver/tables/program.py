@@ -22,13 +22,7 @@ Array = NDArray[np.float64]
 
 
 class Program:
-    """Expressions over column statistics, as a list of array operations without repetition.
-
-    Parameters
-    ----------
-    outputs : sequence of Expression
-        What to compute.
-    """
+    """Expressions over column statistics, as a list of array operations without repetition."""
 
     def __init__(self, outputs: Sequence[Expression]) -> None:
         self.symbols: list[str] = []

@@ -37,12 +37,7 @@ from ithaca.workloads.errors import InputError
 class Relaxation:
     """Rewrites expressions into bounds over column statistics, and keeps the columns.
 
-    Parameters
-    ----------
-    axis_of : mapping of str to str
-        The axis that fixes each quantity.
-    least : callable
-        Gives the smallest value of a single-axis expression over all rows of its axis.
+    ``least`` gives the smallest value of a single-axis expression over all rows of its axis.
     """
 
     def __init__(self, axis_of: Mapping[str, str], least: Callable[[str, Expression], float]) -> None:
@@ -70,13 +65,7 @@ class Relaxation:
         return self._upper_memo[node]
 
     def check_divisors(self, node: Expression) -> None:
-        """Refuse an expression that divides by what may be 0 or negative.
-
-        Raises
-        ------
-        InputError
-            If it does; quantities, and sums and products of them, are positive.
-        """
+        """Refuse an expression that divides by what may be 0 or negative; quantities, their sums and products are positive."""
         for product in walk(node):
             if isinstance(product, Product):
                 for base, exponent in product.factors:

@@ -24,24 +24,12 @@ GATHERED_ROWS = 1 << 19
 
 @dataclass(frozen=True)
 class Table:
-    """The candidate rows of one axis.
+    """The candidate rows of one axis."""
 
-    Attributes
-    ----------
-    axis : Axis
-        The axis.
-    columns : tuple of Column
-        The columns, in the order of ``values``.
-    rows : mapping of str to array
-        The quantities of every row.
-    values : array, shape (columns, rows)
-        The columns' values, as doubles (`ithaca.solver.tables.column`).
-    """
-
-    axis: Axis
-    columns: tuple[Column, ...]
-    rows: Mapping[str, NDArray[np.int64]]
-    values: NDArray[np.float64]
+    axis: Axis  #: The axis
+    columns: tuple[Column, ...]  #: The columns, in the order of ``values``
+    rows: Mapping[str, NDArray[np.int64]]  #: The quantities of every row
+    values: NDArray[np.float64]  #: The columns' values, as doubles (`ithaca.solver.tables.column`).
 
     @property
     def count(self) -> int:
@@ -64,18 +52,9 @@ def build_table(
     *,
     prune: bool = True,
 ) -> Table:
-    """Enumerate the rows of an axis, evaluate the columns, and drop dominated rows.
+    """Enumerate the rows of an axis, evaluate the columns, and drop dominated rows where ``prune`` says so.
 
-    Parameters
-    ----------
-    axis : Axis
-        Which axis.
-    columns : sequence of Column
-        What to evaluate.
-    checkpoint : callable
-        Called now and then; what it raises ends the preparation.
-    prune : bool
-        Whether to drop dominated rows.
+    What ``checkpoint``, called now and then, raises ends the preparation.
     """
     prepared = Columns(columns, axis)
     kept: list[Part] = []

@@ -17,30 +17,14 @@ LOG_OFFSET = 1e-3
 
 @dataclass(frozen=True)
 class Tree:
-    """A binary tree over the rows of a table. Node 0 holds all of them (of an empty table, none).
+    """A binary tree over the rows of a table. Node 0 holds all of them (of an empty table, none)."""
 
-    Attributes
-    ----------
-    table : Table
-        The rows.
-    low : array, shape (columns with ``low``, nodes)
-        Smallest value on a node's rows of each column whose smallest value bounds use.
-    high : array, shape (columns with ``high``, nodes)
-        The same for largest values.
-    left : array, shape (nodes,)
-        First child; the second is ``left + 1``; 0 for leaves.
-    row : array, shape (nodes,)
-        For leaves the row; for others a typical row of the node.
-    spread : array, shape (nodes,)
-        How much the columns vary on the node; 0 for leaves.
-    """
-
-    table: Table
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    left: NDArray[np.int32]
-    row: NDArray[np.int32]
-    spread: NDArray[np.float32]
+    table: Table  #: The rows
+    low: NDArray[np.float64]  #: Smallest value on a node's rows of each column whose smallest value bounds use
+    high: NDArray[np.float64]  #: The same for largest values
+    left: NDArray[np.int32]  #: First child; the second is ``left + 1``; 0 for leaves
+    row: NDArray[np.int32]  #: For leaves the row; for others a typical row of the node
+    spread: NDArray[np.float32]  #: How much the columns vary on the node; 0 for leaves
 
     def rows_under(self, node: int) -> NDArray[np.int32]:
         """The rows of a node."""
