@@ -20,8 +20,7 @@ from ithaca.experiments.experiment import Cell, Run, Table
 from ithaca.experiments.matrix_product import DATAFLOWS, PERMUTATIONS, SHARE, matrix_problem, prove
 from ithaca.formulations.problem import Problem
 from ithaca.peers.methods import PEERS, run_peer
-from ithaca.peers.recorder import Budget
-from ithaca.peers.trace import Trace
+from ithaca.peers.recorder import Budget, Trace
 from ithaca.solver.executor import end_with_parent
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.signals import at_once

@@ -19,16 +19,7 @@ from math import asinh, log
 from typing import Any, TypeAlias
 
 from ithaca.formulations.algebra.convexity import is_convex_goal, is_convex_limit
-from ithaca.formulations.algebra.expression import (
-    Expression,
-    Minimum,
-    Product,
-    Symbol,
-    add,
-    multiply,
-    split_coefficient,
-    summands,
-)
+from ithaca.formulations.algebra.expression import Expression, Minimum, Product, Symbol, gains_and_losses
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.number_systems import INTERVAL, NumberSystem
 from ithaca.formulations.algebra.polarity import bounds, misplaced, trends
@@ -108,23 +99,10 @@ def design_model(problem: Problem, ranges: Mapping[str, tuple[float, float]]) ->
     always negative; a variable u where it is a difference P - N, with P + exp(-u) ≤ N + exp(u), which is P - N ≤ 2·sinh(u).
     A limit that pushes a maximum up (or a minimum down) would not bind here and is left out.
 
-    Parameters
-    ----------
-    problem : Problem
-        Design, limits, objective.
-    ranges : mapping of str to (float, float)
-        Smallest and largest value of each quantity that is no product of others.
-
-    Returns
-    -------
-    ConcreteModel
-        With a variable ``y[name]`` for the logarithm of each of these quantities, an objective ``goal``, the relaxed objective
-        as an expression ``value``, and ``convex``: whether every local optimum is a global one.
-
-    Raises
-    ------
-    InputError
-        If the objective falls with a maximum or a ceiling, grows with a minimum, or may divide by zero.
+    ``ranges`` are the smallest and largest value of each quantity that is no product of others; the model has a variable
+    ``y[name]`` for the logarithm of each, an objective ``goal``, the relaxed objective as an expression ``value``, and
+    ``convex``: whether every local optimum is a global one. Raises `InputError` if the objective falls with a maximum or a
+    ceiling, grows with a minimum, or may divide by zero.
     """
     import pyomo.environ as pyo
 
@@ -201,18 +179,9 @@ def _refuse_what_is_not_smooth(problem: Problem, found: tuple[Expression, ...]) 
         )
 
 
-def _sides(expression: Expression, spans: Mapping[str, Interval]) -> tuple[Expression, Expression, bool]:
-    """Positive terms of a sum, the negative ones with their sign changed, and whether neither part is ever negative."""
-    terms = summands(expression)
-    gains = add(*(t for t in terms if split_coefficient(t)[0] >= 0))
-    losses = multiply(-1, add(*(t for t in terms if split_coefficient(t)[0] < 0)))
-    found = [bounds(side, spans) for side in (gains, losses)]
-    return gains, losses, all(side is not None and side.low >= 0 for side in found)
-
-
 def _add_limit(point: _Point, expression: Expression, bound: Fraction, *, equal: bool = False) -> None:
     """``expression ≤ bound``, or both equal; in logarithms where what stands on either side is positive."""
-    gains, losses, _ = _sides(add(expression, -bound), point.spans)
+    gains, losses = gains_and_losses(expression - bound)
     if point.is_positive(gains) and point.is_positive(losses):
         left, right = point.logarithm(gains), point.logarithm(losses)
     else:
@@ -228,7 +197,9 @@ def _set_goal(point: _Point, problem: Problem, objective: Expression) -> None:
     model, span = point.model, bounds(objective, point.spans)
     if span is None:
         raise InputError(f"objective '{problem.objective.text}' may divide by 0; allowed: divisors that are always positive")
-    gains, losses, signs_known = _sides(objective, point.spans)
+    gains, losses = gains_and_losses(objective)
+    sides = [bounds(side, point.spans) for side in (gains, losses)]
+    signs_known = all(side is not None and side.low >= 0 for side in sides)
     if span.low <= 0 <= span.high and signs_known:
         more, less = point.value(gains), point.value(losses)
         model.value = pyo.Expression(expr=more - less)

@@ -20,7 +20,7 @@ import numpy as np
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.peers.evaluator import Evaluator
-from ithaca.peers.trace import Ended
+from ithaca.peers.recorder import Ended
 from ithaca.solver.evolution.variation import mutate
 
 #: Configurations that random search draws at once.

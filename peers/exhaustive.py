@@ -29,7 +29,7 @@ from ithaca.formulations.algebra.rounding import loosened
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.space import Axis, Mask, Role, Rows, Values
 from ithaca.peers.evaluator import Evaluator
-from ithaca.peers.trace import Ended
+from ithaca.peers.recorder import Ended
 from ithaca.solver.evolution.genome import Genes, Genome
 from ithaca.solver.tables.program import Program
 

@@ -17,8 +17,7 @@ from ithaca.exports.seeds.seeds import peer
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.peers.evaluator import Evaluator, SettledError
-from ithaca.peers.recorder import Budget, BudgetUsedError, Recorder
-from ithaca.peers.trace import Ended, Trace
+from ithaca.peers.recorder import Budget, BudgetUsedError, Ended, Recorder, Trace
 from ithaca.workloads.errors import InputError
 
 #: A search: it scores configurations until it is interrupted, or returns why it ended; None if it may begin again.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.peers.evaluator import Evaluator, check_starts
-from ithaca.peers.trace import Ended
+from ithaca.peers.recorder import Ended
 from ithaca.results.solution import Solution
 from ithaca.solver.evolution.engine import solve_evolve
 from ithaca.solver.evolution.seeding import NOTHING, Start

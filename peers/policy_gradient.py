@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ithaca.formulations.configuration import Configuration
 from ithaca.peers.coordinates import Coordinates
 from ithaca.peers.evaluator import Evaluator
-from ithaca.peers.trace import Ended
+from ithaca.peers.recorder import Ended
 
 #: Configurations per step, and the rate of Adam.
 BATCH, RATE = 10, 0.3

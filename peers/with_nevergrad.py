@@ -16,7 +16,7 @@ import numpy as np
 from ithaca.exports.seeds.seeds import peer
 from ithaca.formulations.configuration import Configuration
 from ithaca.peers.evaluator import Evaluator
-from ithaca.peers.trace import Ended
+from ithaca.peers.recorder import Ended
 
 
 def search_cma(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:

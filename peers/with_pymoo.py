@@ -14,7 +14,7 @@ import numpy as np
 from ithaca.exports.seeds.seeds import peer
 from ithaca.formulations.configuration import Configuration
 from ithaca.peers.evaluator import Evaluator
-from ithaca.peers.trace import Ended
+from ithaca.peers.recorder import Ended
 
 #: Configurations of a generation.
 POPULATION = 200

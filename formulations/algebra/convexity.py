@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import count
 
-from ithaca.formulations.algebra.expression import Constant, Expression, add, multiply, power, split_coefficient, summands
+from ithaca.formulations.algebra.expression import ZERO, Expression, gains_and_losses, multiply, power
 from ithaca.formulations.algebra.number_systems import NumberSystem
 from ithaca.formulations.algebra.posynomial import NotPosynomialError, Posynomial
 
@@ -54,9 +54,7 @@ def is_convex_limit(expression: Expression, bound: Fraction) -> bool:
 
     There it must be a single product, by which the rest can be divided.
     """
-    terms = [*summands(expression), Constant(-bound)]
-    kept = add(*(t for t in terms if split_coefficient(t)[0] >= 0))
-    moved = multiply(-1, add(*(t for t in terms if split_coefficient(t)[0] < 0)))
-    if moved == Constant(Fraction(0)):
+    kept, moved = gains_and_losses(expression - bound)
+    if moved == ZERO:
         return is_posynomial(kept)
     return is_posynomial(multiply(kept, power(moved, -1))) and is_posynomial(power(moved, -1))

@@ -217,41 +217,33 @@ class CeilingDivision(Expression):
 
 
 @dataclass(frozen=True, slots=True)
-class Maximum(Expression):
+class _Extreme(Expression):
+    arguments: tuple[Expression, ...]
+
+    __hash__ = Expression.__hash__
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        return self.arguments
+
+    def _value(self, value: Callable[[Expression], Any], values: Mapping[str, Any], numbers: NumberSystem) -> Any:
+        pick = numbers.maximum if isinstance(self, Maximum) else numbers.minimum
+        return pick(*(value(a) for a in self.arguments))
+
+    def __str__(self) -> str:
+        return f"{'max' if isinstance(self, Maximum) else 'min'}({', '.join(str(a) for a in self.arguments)})"
+
+
+class Maximum(_Extreme):
     """The largest of its arguments."""
 
-    arguments: tuple[Expression, ...]
-
-    __hash__ = Expression.__hash__
-
-    @property
-    def children(self) -> tuple[Expression, ...]:
-        return self.arguments
-
-    def _value(self, value: Callable[[Expression], Any], values: Mapping[str, Any], numbers: NumberSystem) -> Any:
-        return numbers.maximum(*(value(a) for a in self.arguments))
-
-    def __str__(self) -> str:
-        return f"max({', '.join(str(a) for a in self.arguments)})"
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Minimum(Expression):
+class Minimum(_Extreme):
     """The smallest of its arguments."""
 
-    arguments: tuple[Expression, ...]
-
-    __hash__ = Expression.__hash__
-
-    @property
-    def children(self) -> tuple[Expression, ...]:
-        return self.arguments
-
-    def _value(self, value: Callable[[Expression], Any], values: Mapping[str, Any], numbers: NumberSystem) -> Any:
-        return numbers.minimum(*(value(a) for a in self.arguments))
-
-    def __str__(self) -> str:
-        return f"min({', '.join(str(a) for a in self.arguments)})"
+    __slots__ = ()
 
 
 class Symbols(dict[str, Expression]):
@@ -375,6 +367,13 @@ def summands(node: Expression) -> list[Expression]:
     if isinstance(node, Sum):
         return [t for term in node.terms for t in (summands(term) if isinstance(term, Product) else [term])]
     return [node]
+
+
+def gains_and_losses(node: Expression) -> tuple[Expression, Expression]:
+    """The terms of a sum that are added, and those that are subtracted: it is the former less the latter."""
+    terms = summands(node)
+    gains = add(*(t for t in terms if split_coefficient(t)[0] >= 0))
+    return gains, multiply(-1, add(*(t for t in terms if split_coefficient(t)[0] < 0)))
 
 
 def walk(node: Expression) -> Iterable[Expression]:

@@ -47,31 +47,19 @@ _NOT_NUMBERS = frozenset({"nan", "inf", "infinity"})
 def parse_expression(
     text: str, *, where: str, allowed: Collection[str] | None, functions: Collection[str] = FUNCTIONS
 ) -> Expression:
-    """Parse an arithmetic expression.
+    """Parse an arithmetic expression; `InputError` if the text is none, is unreasonably large or divides by zero.
 
     Understood are numbers (decimals are exact: ``0.1`` is 1/10), names, ``+ - * /``, parentheses,
     ``max(...)``, ``min(...)`` and ``ceil(...)``; ``ceil(a/b)`` is the ceiling division of ``a`` by ``b``.
 
     Parameters
     ----------
-    text : str
-        The expression.
     where : str
         What the text is, for messages: an option, or the path inside a document.
     allowed : collection of str or None
         The names it may use; None allows any.
     functions : collection of str
         The functions it may call, some of `FUNCTIONS`.
-
-    Returns
-    -------
-    Expression
-        With one symbol per name.
-
-    Raises
-    ------
-    InputError
-        If the text is no such expression, is unreasonably large or divides by zero.
     """
     parser = _Parser(text, where, allowed, tuple(f for f in FUNCTIONS if f in functions))
     if len(text) > MAX_TEXT:

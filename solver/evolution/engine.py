@@ -37,30 +37,19 @@ def solve_evolve(
     """Evolve configurations from what solvers know.
 
     Evolution proves nothing. The lower bound is that of a few geometric programs; where the value found equals it
-    exactly, evolution ends, and these have proven it optimal.
+    exactly, evolution ends, and these have proven it optimal. The answer is never worse than any start or seed.
+
+    Further parameters and the result are those of `ithaca.solver.exact.engine.solve_exact`; the same seed gives the same answer
+    unless the time limit ends the search, and the boxes reported are configurations evaluated.
 
     Parameters
     ----------
-    problem : Problem
-        Design, limits, objective: any expression.
-    options : SolveOptions, optional
-        Time limit, gap, interruption, and the seed of the random numbers. The same seed gives the same answer unless
-        the time limit ends the search.
-    report : callable, optional
-        Receives the state of the search after every generation; its boxes are configurations evaluated.
-    start : Configuration, optional
-        A known configuration to improve on; ignored if it is not legal or breaks a limit.
     samples : int
         How many configurations to evaluate at most. What geometric programs are rounded with does not count.
     more_starts : sequence of Configuration
         Further known configurations; those that are not legal or break a limit are ignored.
     known : Start, optional
         Bound and seeds, if they have been computed; else geometric programs are asked.
-
-    Returns
-    -------
-    Solution
-        Never worse than any start or seed. Its certificate's nodes are configurations evaluated.
     """
     began = time.perf_counter()
     options = options or SolveOptions()

@@ -29,24 +29,8 @@ def solve_gp(
 ) -> Solution:
     """Bound a design by geometric programs, and round their optima to a configuration.
 
-    Ends when bound and value meet, or after `MOST_PROGRAMS` programs: this engine bounds at once what
-    others prove in the end.
-
-    Parameters
-    ----------
-    problem : Problem
-        Design, limits, objective.
-    options : SolveOptions, optional
-        Time limit, gap, interruption.
-    report : callable, optional
-        Receives the state of the search now and then.
-    start : Configuration, optional
-        A known configuration to improve on; ignored if it is not legal or breaks a limit.
-
-    Returns
-    -------
-    Solution
-        With status *optimal* only if the bound equals the value exactly.
+    Ends when bound and value meet, or after `MOST_PROGRAMS` programs: this engine bounds at once what others prove in the end.
+    Parameters and result are those of `ithaca.solver.exact.engine.solve_exact`.
 
     Raises
     ------

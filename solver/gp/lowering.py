@@ -20,6 +20,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from ithaca.formulations.algebra.expression import (
+    ZERO,
     CeilingDivision,
     Constant,
     Expression,
@@ -29,6 +30,7 @@ from ithaca.formulations.algebra.expression import (
     Sum,
     Symbol,
     add,
+    gains_and_losses,
     minimum,
     multiply,
     power,
@@ -94,24 +96,17 @@ class Lowering:
 
         Subtracted terms move to the other side, where a single product can be divided by.
         """
-        kept: list[Expression] = []
-        moved: list[Expression] = []
-        for term in summands(node):
-            (moved if split_coefficient(term)[0] < 0 else kept).append(term)
-        if bound:
-            (moved if bound > 0 else kept).append(Constant(-bound))
+        gains, losses = gains_and_losses(node - bound)
+        if losses == ZERO:
+            # nothing on the other side: a sum of positive terms is ≤ 0 never
+            return (Posynomial.constant(2),) if is_positive(gains) else ()
+        if as_product(losses) is None:
+            return ()
         try:
-            left = self.lower(add(*kept)) if kept else ()
-            if not moved:
-                # nothing on the other side: a sum of positive terms is ≤ 0 never
-                return (Posynomial.constant(2),) if kept and all(is_positive(t) for t in kept) else ()
-            right = multiply(-1, add(*moved))
-            if as_product(right) is not None:
-                divisor = self.lower(right)[0]
-                return tuple(piece * divisor**-1 for piece in left)
+            divisor = self.lower(losses)[0]
+            return tuple(piece * divisor**-1 for piece in self.lower(gains))
         except NotPosynomialError:
-            pass
-        return ()
+            return ()
 
     # -- nodes -------------------------------------------------------------------------
 

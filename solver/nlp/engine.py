@@ -29,26 +29,13 @@ def solve_nlp(
     Nothing is proven of the answer, except where no configuration is within the limits; for a lower bound of a
     posynomial objective ask `ithaca.solver.gp.search.GpSearch`.
 
-    Parameters
-    ----------
-    problem : Problem
-        Design, limits, and an objective that grows with its maxima and ceilings; it may be negative.
-    options : SolveOptions, optional
-        Time limit, interruption, and the seed of the starting points. A gap is of no use without a bound.
-    report : callable, optional
-        Receives the state of the search after every start; its boxes are programs.
-    start : Configuration, optional
-        A known configuration to improve on and to start from; ignored if it is not legal or breaks a limit.
-
-    Returns
-    -------
-    Solution
-        With status *feasible*, *infeasible* or *unknown*, and without a lower bound.
+    Parameters and result are those of `ithaca.solver.exact.engine.solve_exact`; the objective may be negative, the seed is
+    that of the starting points, a gap is of no use without a bound, and the boxes reported are programs.
 
     Raises
     ------
     InputError
-        If the objective has no smooth program.
+        If the objective falls with its maxima or ceilings, so that it has no smooth program.
     """
     began = time.perf_counter()
     options = options or SolveOptions()

@@ -14,8 +14,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.peers.coordinates import Coordinates
 from ithaca.peers.evaluator import INFEASIBLE, Evaluator, SettledError
-from ithaca.peers.recorder import Budget, BudgetUsedError, Recorder
-from ithaca.peers.trace import Ended, Improvement, Trace
+from ithaca.peers.recorder import Budget, BudgetUsedError, Ended, Improvement, Recorder, Trace
 from ithaca.workloads.errors import InputError
 from tests.problems import mm_points, mm_problem
 

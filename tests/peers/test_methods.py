@@ -14,8 +14,7 @@ from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.peers import methods
 from ithaca.peers.methods import PEERS, run_peer
-from ithaca.peers.recorder import Budget
-from ithaca.peers.trace import Ended, Trace
+from ithaca.peers.recorder import Budget, Ended, Trace
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.workloads.errors import InputError
 from tests.problems import mm_problem

@@ -22,9 +22,8 @@ from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.gp.search import GpSearch
 from ithaca.solver.nlp.engine import solve_nlp
 from ithaca.solver.nlp.program import NonlinearProgram, quantity_ranges
-from ithaca.solver.nlp.pyomo_bridge import solve_pyomo
+from ithaca.solver.nlp.pyomo_bridge import Tape, solve_pyomo
 from ithaca.solver.nlp.search import STARTS, NlpSearch, starting_points
-from ithaca.solver.nlp.tape import Tape
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.progress import Progress
