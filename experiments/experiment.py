@@ -21,6 +21,9 @@ from ithaca.workloads.reading import packaged_text
 #: What the paper says of its tables and figures, in its order, and the claims about them.
 PAPER: Mapping[str, Any] = yaml.safe_load(packaged_text("ithaca.experiments", "paper"))
 
+#: What is printed in it, or released with its program.
+PUBLICATION: Mapping[str, Any] = yaml.safe_load(packaged_text("ithaca.experiments", "published"))
+
 Number = Fraction | float
 
 #: What claims are about, by their names: a number, with the bound where that is measured, too.
@@ -136,25 +139,13 @@ class Run:
         return SolveOptions(stop=self.stop, seed=self.seed)
 
     def step(self, what: str) -> None:
-        """Begin a step.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            If the experiment is to end.
-        """
+        """Begin a step, or end the experiment as `check` does."""
         self.check()
         if self.tell is not None:
             self.tell(what)
 
     def check(self) -> None:
-        """End the experiment if it was asked to.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            If so: what is known then is no result, and nothing is to be written.
-        """
+        """Raise `KeyboardInterrupt` if the experiment is to end: what is known is no result, and nothing is to be written."""
         if self.stop is not None and self.stop():
             raise KeyboardInterrupt
 
@@ -198,18 +189,11 @@ class Table:
         times: int = 1,
         **equal: Cell,
     ) -> tuple[Series, ...]:
-        """Columns as series of a chart.
+        """Columns as series of a chart; only rows of some values, where these are given.
 
-        Parameters
-        ----------
-        by, x : sequence of str
-            What tells series apart, and the points of one: columns, one under the other where there are several.
-        y, low, notes : str
-            Columns of values, their lower bounds (none where they are equal) and remarks.
-        times : int
-            What values are multiplied by: 100 for per cent.
-        **equal
-            Only rows with these values.
+        What tells series apart (``by``), and the points of one (``x``), are columns, one under the other where there are
+        several; ``y``, ``low`` and ``notes`` those of values, their lower bounds (none where they are equal) and remarks.
+        Values are multiplied by ``times``: 100 for per cent.
         """
         groups: dict[str, list[dict[str, Cell]]] = {}
         for record in self.records(**equal):
@@ -244,11 +228,6 @@ class Outcome:
     #: All that decides the figures, apart from mode and seed: sizes, budgets, limits.
     settings: Mapping[str, object] = field(default_factory=dict)
 
-    @property
-    def differing(self) -> Sequence[Claim]:
-        """The claims that do not hold."""
-        return [claim for claim in self.claims if not claim.holds]
-
 
 @dataclass(frozen=True)
 class Experiment:
@@ -271,13 +250,7 @@ ALL = "all"
 
 
 def find_experiment(name: str) -> Experiment:
-    """An experiment by name.
-
-    Raises
-    ------
-    InputError
-        If there is none of that name.
-    """
+    """An experiment by name; raises `InputError` if there is none of it."""
     if name not in NAMES:
         raise InputError(f"experiment is {quoted(name)}; allowed: {', '.join(NAMES)}, {ALL}")
     stated = PAPER[name]

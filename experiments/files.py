@@ -30,17 +30,9 @@ def file_names(name: str) -> list[str]:
 
 
 def write_experiment(folder: Path, experiment: Experiment, run: Run, outcome: Outcome) -> tuple[Path, ...]:
-    """Write the files of an experiment, all or none; those of an earlier run are replaced.
+    """Write the files of an experiment and return them: all or none; those of an earlier run are replaced.
 
-    Returns
-    -------
-    tuple of Path
-        The files.
-
-    Raises
-    ------
-    InputError
-        If one cannot be written.
+    Raises `InputError` if one cannot be written.
     """
     contents = (
         csv_text(outcome.table.columns, ([_plain(cell) for cell in row] for row in outcome.table.rows)),

@@ -42,25 +42,7 @@ def matrix_problem(
     bram18k: Fraction = BRAM18K,
     space: SpaceOptions | None = None,
 ) -> Problem:
-    """A design of the square matrix product within the paper's budget.
-
-    Parameters
-    ----------
-    objective : str
-        What is minimised.
-    *more : Limit
-        Limits beside those on DSP blocks and block RAM.
-    size : int
-        Extent of the three loops.
-    dataflow, permutation : tuple of str, str
-        The design.
-    edition : Edition
-        Statement of the cost model; the paper's by default.
-    bram18k : Fraction
-        The budget of block RAM.
-    space : SpaceOptions, optional
-        Restrictions of the design space.
-    """
+    """A design of the matrix product of square matrices within the paper's budget, and limits on top of it."""
     nest = workload("mm", {"i": size, "j": size, "k": size})
     array = derive(nest, dataflow, permutation, edition)
     limits = (Limit("dsp", DSP), Limit("bram18k", bram18k), *more)
@@ -88,15 +70,7 @@ class Optimum:
 
 
 def prove(problem: Problem, run: Run, start: Configuration | None = None) -> Optimum:
-    """The proven optimum of a problem.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If the run was asked to end.
-    RuntimeError
-        If there is none: an experiment asks only for what exists.
-    """
+    """The proven optimum of a problem; an error if there is none, since an experiment asks only for what exists."""
     solution = solve_exact(problem, run.search, start=start)
     run.check()
     if solution.certificate.status is not Status.OPTIMAL or solution.value is None or solution.configuration is None:

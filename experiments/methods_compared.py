@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib.util import find_spec
 from math import exp, log
 
-from ithaca.experiments.experiment import Cell, Run, Table
+from ithaca.experiments.experiment import PUBLICATION, Cell, Run, Table
 from ithaca.experiments.matrix_product import DATAFLOWS, PERMUTATIONS, SHARE, matrix_problem, prove
 from ithaca.formulations.problem import Problem
 from ithaca.peers.methods import PEERS, run_peer
@@ -25,30 +25,14 @@ from ithaca.solver.executor import end_with_parent
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.signals import at_once
 
-#: Seconds between looks at whether an interruption came, while runs go on side by side.
-POLL = 0.1
-
-#: What each method stands for in the paper; Ithaca's exact search has no counterpart.
-STANDS_FOR: Mapping[str, str] = {
-    "random": "random search",
-    "exhaustive": "random search with pruning",
-    "annealing": "simulated annealing",
-    "optuna-tpe": "Bayesian optimisation",
-    "optuna-gp": "Bayesian optimisation",
-    "pymoo-ga": "OpenTuner",
-    "nevergrad-cma": "OpenTuner",
-    "nevergrad-de": "OpenTuner",
-    "policy-gradient": "reinforcement learning",
-    "evolve-unseeded": "genetic search without solver",
-    "evolve": "Odyssey",
-    "exact": "none",
-}
+#: What each method stands for in the paper.
+STANDS_FOR: Mapping[str, str] = PUBLICATION["methods"]
 
 #: Ithaca's seeded evolution, which works as the paper's search does, and its exact search.
 SEEDED, UNSEEDED, EXACT = "evolve", "evolve-unseeded", "exact"
 
 #: Most samples of a run in the released script.
-MOST_SAMPLES: Mapping[str, int] = {"annealing": 150_000, "optuna-tpe": 300, "optuna-gp": 300, "policy-gradient": 50_000}
+MOST_SAMPLES: Mapping[str, int] = PUBLICATION["most samples"]
 
 #: Methods of quick mode: they need no other package, and score many configurations at once.
 QUICK_METHODS = ("random", "exhaustive", "policy-gradient", UNSEEDED, SEEDED, EXACT)
@@ -105,10 +89,7 @@ def design_name(design: Design) -> str:
 def methods(how: Run) -> tuple[str, ...]:
     """The methods of a run: all in full mode, those that need no other package in quick mode.
 
-    Raises
-    ------
-    InputError
-        In full mode, if a package is missing: hours of a comparison with holes help nobody.
+    Raises `InputError` in full mode if a package is missing: hours of a comparison with holes help nobody.
     """
     if not how.full:
         return QUICK_METHODS
@@ -124,23 +105,7 @@ def methods(how: Run) -> tuple[str, ...]:
 def compare(
     names: Sequence[str], designs: Sequence[Design], seeds: Sequence[int], budget: Mapping[str, Budget], size: int, how: Run
 ) -> tuple[Compared, ...]:
-    """Run methods on designs, each with its budget, and prove the optimum of each design.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Methods, of `PEERS`.
-    designs : sequence of Design
-        Dataflow and permutation.
-    seeds : sequence of int
-        Seeds of the random numbers; one run for each.
-    budget : mapping of str to Budget
-        Of one run, by method.
-    size : int
-        Extent of the three loops.
-    how : Run
-        Threads, interruption.
-    """
+    """Run methods on designs, each with its budget and with seeds of the random numbers, and prove each design's optimum."""
     problems = {d: matrix_problem(size=size, dataflow=d[0], permutation=d[1]) for d in designs}
     optima = {}
     for design, problem in problems.items():
@@ -176,23 +141,15 @@ def mean_shares(table: Table) -> dict[str, float]:
 
 def _traces(jobs: Sequence[Job], how: Run) -> Generator[Trace, None, None]:
     """The runs, in order."""
-    if how.threads == 1:
-        for job in jobs:
-            with at_once():
-                trace = _run(job)
-            yield trace
-        return
-    # spawn: a fork of a process with threads can hang
-    with multiprocessing.get_context("spawn").Pool(how.threads, _begin_child) as pool:
-        traces = pool.imap(_run, jobs)
+    with ExitStack() as stack:
+        traces: Iterator[Trace] = map(_run, jobs)
+        if how.threads > 1:
+            # spawn: a fork of a process with threads can hang
+            pool = stack.enter_context(multiprocessing.get_context("spawn").Pool(how.threads, _begin_child))
+            traces = pool.imap(_run, jobs)
         for _ in jobs:
-            while True:
-                try:
-                    trace = traces.next(POLL)
-                except multiprocessing.TimeoutError:
-                    how.check()
-                else:
-                    break
+            with at_once():
+                trace = next(traces)
             yield trace
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ithaca.experiments.experiment import Run
+from ithaca.experiments.experiment import PUBLICATION, Run
 from ithaca.experiments.matrix_product import Optimum, matrix_problem, metrics_of, prove
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.design import systolic
@@ -50,12 +50,10 @@ class Published:
         return metrics_of(matrix_problem(), self.tiling)
 
 
-#: The first three are what the nonlinear solver returned, the last is the paper's best design.
-TABLE = (
-    Published("-comp", (520, 520, 320), (26, 26), 4, (1.5, 1.7, 6.3)),
-    Published("comm", (1024, 1024, 320), (128, 128), 4, (8.6, 1.0, 1.0)),
-    Published("comm - comp", (1024, 1024, 320), (64, 64), 4, (2.5, 1.0, 4.0)),
-    Published("latency", (129, 130, 64), (3, 13), 4, (1.0, 4.9, 6.7)),
+#: The designs that the paper prints.
+TABLE = tuple(
+    Published(row["objective"], tuple(row["t1"]), tuple(row["t2"]), row["simd"], tuple(row["stated"]))
+    for row in PUBLICATION["designs"]
 )
 
 #: The designs of the nonlinear solver.
@@ -98,13 +96,7 @@ def fastest_optimum(expression: str, run: Run) -> Optimum:
 
 
 def rounded_program(expression: str, run: Run) -> tuple[Tiling, Fraction]:
-    """The design that the nonlinear program of an objective rounds to, and its latency.
-
-    Raises
-    ------
-    RuntimeError
-        If it rounds to none.
-    """
+    """The design that the nonlinear program of an objective rounds to, and its latency."""
     search = NlpSearch(matrix_problem(expression), run.seed)
     search.run(run.search)
     run.check()

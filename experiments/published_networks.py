@@ -6,6 +6,7 @@ VGG16's 13 convolutions, and 49 of ResNet50, all at stride 1, without the shortc
 
 from __future__ import annotations
 
+from ithaca.experiments.experiment import PUBLICATION
 from ithaca.experiments.matrix_product import BRAM18K, DSP
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit
@@ -24,27 +25,6 @@ FP32 = data_type("fp32")
 MAC_UNITS = int(DSP / FP32.dsp_per_mac)
 PEAK = MAC_UNITS * 2 * 0.3
 
-#: ResNet50 as published: input and output channels, output height and width, kernel height and width, how often.
-RESNET50 = (
-    (3, 64, 112, 7, 1),
-    (64, 64, 56, 1, 1),
-    (64, 64, 56, 3, 3),
-    (64, 256, 56, 1, 3),
-    (256, 64, 56, 1, 2),
-    (256, 128, 28, 1, 1),
-    (128, 128, 28, 3, 4),
-    (128, 512, 28, 1, 4),
-    (512, 128, 28, 1, 3),
-    (512, 256, 14, 1, 1),
-    (256, 256, 14, 3, 6),
-    (256, 1024, 14, 1, 6),
-    (1024, 256, 14, 1, 5),
-    (1024, 512, 7, 1, 1),
-    (512, 512, 7, 3, 3),
-    (512, 2048, 7, 1, 3),
-    (2048, 512, 7, 1, 2),
-)
-
 
 def vgg16() -> Network:
     """The 13 convolutions of VGG16, equal ones merged into 9."""
@@ -55,7 +35,7 @@ def vgg16() -> Network:
 def resnet50() -> Network:
     """The 49 convolutions of the published ResNet50, equal ones merged into 17."""
     layers = []
-    for i, o, size, kernel, count in RESNET50:
+    for i, o, size, kernel, count in PUBLICATION["resnet50"]:
         nest = workload("conv2d", {"i": i, "o": o, "r": size, "c": size, "p": kernel, "q": kernel})
         name = f"{i}-{o} {kernel}×{kernel}"
         layers.append(Layer(f"{name} at {size}", nest, count, (name,)))

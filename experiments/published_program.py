@@ -30,14 +30,8 @@ NAMES = ("i1", "j1", "k1", "i2", "j2", "k2")
 def program(objective: str, weights: tuple[float, float] = (1.0, 1.0), *, bram: bool = False) -> Any:
     """The published program as a Pyomo model, started where AMPL starts: at the lower bounds.
 
-    Parameters
-    ----------
-    objective : str
-        ``-comp``, ``comm`` or ``comm - comp``.
-    weights : (float, float)
-        What comm and comp are divided by.
-    bram : bool
-        Whether to limit BRAM, all three terms multiplied and the ceilings dropped.
+    Objectives are ``-comp``, ``comm`` and ``comm - comp``; ``weights`` are what comm and comp are divided by; ``bram``
+    limits BRAM, all three terms multiplied and the ceilings dropped.
     """
     import pyomo.environ as pyo
 

@@ -41,10 +41,7 @@ class ArrayConfiguration:
     def quantities(self) -> dict[str, Fraction]:
         """The cost model's quantities by name.
 
-        Raises
-        ------
-        InputError
-            If the tiling is none of the design's.
+        Raises `InputError` if the tiling is none of the design's.
         """
         return self.tiling.quantities(self.design, self.nest.sizes)
 
@@ -81,10 +78,7 @@ class Tool:
     def export(self, configuration: ArrayConfiguration) -> Mapping[str, str]:
         """All that the tool needs: content by file name (`ithaca.workloads.writing.write_folder` writes it).
 
-        Raises
-        ------
-        InputError
-            If it cannot take the configuration; it names all the reasons.
+        Raises `InputError` if it cannot take the configuration; it names all the reasons.
         """
         if reasons := self.obstacles(configuration):
             design = f"{configuration.nest}, design {configuration.design.name}"

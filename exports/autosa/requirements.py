@@ -49,10 +49,7 @@ def design_obstacles(nest: LoopNest, design: SystolicArray) -> tuple[str, ...]:
 def obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:
     """Every reason, in plain words, why AutoSA cannot build a configuration; empty if it can.
 
-    Raises
-    ------
-    InputError
-        If design, nest and tiling do not belong together.
+    Raises `InputError` if design, nest and tiling do not belong together.
     """
     _check_belonging(configuration)
     nest, design = configuration.nest, configuration.design

@@ -79,14 +79,9 @@ def _metrics(best: BestConfiguration) -> Table:
 
 
 def findings(statements: Sequence[str], names: Collection[str]) -> Section:
-    """Statements such as ``Limit dsp: …`` under their terms; the words of ``ithaca explain``.
+    """Statements such as ``Limit dsp: …`` under their terms, the words of ``ithaca explain``.
 
-    Parameters
-    ----------
-    statements : sequence of str
-        Each a term, a colon and what is stated of it.
-    names : collection of str
-        Metrics: their names begin no sentence with a capital letter.
+    No capital letter begins a sentence with the name of a metric, one of ``names``.
     """
     entries: dict[str, list[str]] = {}
     for statement in statements:

@@ -37,16 +37,9 @@ Places = Sequence[tuple[int | None, float]]
 
 
 class Drawing:
-    """An SVG drawing under construction: a tree of elements that names and describes itself.
+    """An SVG drawing under construction (pixels): a tree of elements that describes itself for those who do not see it.
 
-    Parameters
-    ----------
-    name : str
-        Unique on the page; title and description are named after it.
-    width, height : float
-        Size (pixels).
-    title, description : str
-        What it is, and what it shows, for those who do not see it.
+    Title and description are named after its name, which is unique on the page.
     """
 
     def __init__(self, name: str, width: float, height: float, title: str, description: str) -> None:

@@ -21,10 +21,7 @@ FARTHEST = 15
 def survey(best: BestConfiguration, around: int = AROUND) -> HeatMap:
     """Evaluate the cost model around a configuration; cells say by how many per cent they are above it.
 
-    Raises
-    ------
-    InputError
-        If the configuration is outside the design space its grid would be part of.
+    Raises `InputError` if the configuration is outside the design space its grid would be part of.
     """
     from ithaca.refine.grid import exact_grid
     from ithaca.refine.heatmap import heat_map

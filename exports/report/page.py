@@ -25,23 +25,10 @@ if TYPE_CHECKING:
 
 
 def report_page(result: Result, explanation: Explanation, statements: Sequence[str], around: int = AROUND) -> str:
-    """A self-contained HTML page about a result.
+    """A self-contained HTML page about a result: it loads nothing and runs nothing; the same arguments give the same page.
 
-    Parameters
-    ----------
-    result : Result
-        The result.
-    explanation : Explanation
-        What is known of its best configuration.
-    statements : sequence of str
-        The explanation in words, each ``term: statement``.
-    around : int
-        Largest distance of a factor from the answer's in the landscape.
-
-    Returns
-    -------
-    str
-        The page. It loads nothing and runs nothing; the same arguments give the same page.
+    ``statements`` are the explanation in words, each ``term: statement``; ``around`` is the largest distance of a factor
+    from the answer's in the landscape.
     """
     best = best_configuration(result, explanation)
     own = FamilySections() if best is None else _family_sections(best)

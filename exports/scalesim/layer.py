@@ -61,10 +61,7 @@ class Layer:
 def layer(nest: LoopNest) -> Layer:
     """The layer that a nest is.
 
-    Raises
-    ------
-    InputError
-        If it is none; one line with all the reasons.
+    Raises `InputError` if it is none; one line with all the reasons.
     """
     if len(nest.inputs) != 2:
         raise InputError(f"the nest multiplies {len(nest.inputs)} tensors; SCALE-Sim has an input feature map and filters")

@@ -49,11 +49,6 @@ class Kind(Enum):
     COMPUTE = "compute"
     """Multiply-accumulate units."""
 
-    @property
-    def stores(self) -> bool:
-        """Whether it holds data."""
-        return self in (Kind.DRAM, Kind.BUFFER, Kind.REGISTERS)
-
 
 @dataclass(frozen=True, slots=True)
 class Level:
@@ -71,10 +66,7 @@ class Level:
 def levels(configuration: ArrayConfiguration) -> tuple[Level, ...]:
     """The hierarchy of a configuration, outermost level first.
 
-    Raises
-    ------
-    InputError
-        If the tiling is none of the design's.
+    Raises `InputError` if the tiling is none of the design's.
     """
     nest, design, values = configuration.nest, configuration.design, configuration.quantities
     tensors = tuple(access.tensor for access in nest.accesses)

@@ -74,14 +74,8 @@ def save_picture(chart: Chart, to: Path | IO[bytes]) -> None:
 def inline_svg(chart: Chart, name: str, size: tuple[float, float] = SIZE) -> str:
     """A chart as an SVG element for a page: named and described, without scripts, links and styles of its own.
 
-    Parameters
-    ----------
-    chart : Chart
-        What to draw. The title is for those who do not see it: a page has captions.
-    name : str
-        Unique on the page; identifiers start with it.
-    size : (float, float)
-        Width and height (inches); the height of a bar chart follows from its bars.
+    The title is for those who do not see it: a page has captions. Identifiers start with the name, unique on the page. The
+    size is in inches; the height of a bar chart follows from its bars.
     """
     from matplotlib import rc_context
 
