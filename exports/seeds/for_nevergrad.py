@@ -30,10 +30,7 @@ def nevergrad_text(seeds: Seeds) -> str:
 def nevergrad_parametrization(space: ParameterSpace) -> Any:
     """The parameters as nevergrad's: integers within bounds, by keyword.
 
-    Raises
-    ------
-    InputError
-        If nevergrad is not installed.
+    Raises `InputError` if nevergrad is not installed.
     """
     ng = peer("nevergrad")
     found = {}

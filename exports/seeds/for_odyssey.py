@@ -21,10 +21,7 @@ from ithaca.workloads.errors import InputError
 def odyssey_text(seeds: Seeds) -> str:
     """The file: a JSON list of parameter sets.
 
-    Raises
-    ------
-    InputError
-        If the nest is strided or dilated, which none of Odyssey's parameters could say.
+    Raises `InputError` if the nest is strided or dilated, which none of Odyssey's parameters could say.
     """
     nest = systolic(seeds.space.problem).nest
     for access in nest.accesses:

@@ -31,13 +31,7 @@ def opentuner_seeds(parameters: Iterable[Mapping[str, int]]) -> list[dict[str, i
 
 
 def opentuner_manipulator(space: ParameterSpace) -> Any:
-    """The parameters as OpenTuner's.
-
-    Raises
-    ------
-    InputError
-        If OpenTuner is not installed.
-    """
+    """The parameters as OpenTuner's. Raises `InputError` if OpenTuner is not installed."""
     search = peer("opentuner.search.manipulator")
     manipulator = search.ConfigurationManipulator()
     for p in space.parameters:

@@ -42,10 +42,7 @@ def pymoo_sampling(space: ParameterSpace, parameters: Iterable[Mapping[str, int]
 def pymoo_problem(space: ParameterSpace) -> Any:
     """The problem to minimise, with the violation of the limits as its constraint.
 
-    Raises
-    ------
-    InputError
-        If pymoo is not installed.
+    Raises `InputError` if pymoo is not installed.
     """
 
     @lru_cache(maxsize=1)

@@ -112,10 +112,7 @@ class ParameterSpace:
 def parameter_space(problem: Problem) -> ParameterSpace:
     """Build the parameters of a design.
 
-    Raises
-    ------
-    InputError
-        If the design space is empty (min_lanes and divisors_only can leave nothing).
+    Raises `InputError` if the design space is empty (min_lanes and divisors_only can leave nothing).
     """
     named, space = problem.design.parameters, problem.space
     fixes = Repair(space, tuple(named.values()))
@@ -133,10 +130,7 @@ def parameter_space(problem: Problem) -> ParameterSpace:
 def result_space(path: Path | str) -> ParameterSpace:
     """The parameters of a result's best design, with the limits and objective it was solved for.
 
-    Raises
-    ------
-    InputError
-        If the file is no result, or holds no configuration.
+    Raises `InputError` if the file is no result, or holds no configuration.
     """
     result = load_result(Path(path))
     if result.best is None:

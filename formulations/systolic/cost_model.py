@@ -65,40 +65,23 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """All metrics of a design at one point (or at an array of points).
+    """All metrics of a design at one point (or at an array of points)."""
 
-    Attributes
-    ----------
-    prologue, main, epilogue : number
-        The three parts of the latency (cycles).
-    pe : number
-        Cycles a PE works.
-    modules : mapping of str to ModuleCost
-        Detail per I/O module.
-    comp : number
-        Multiply-accumulate units of all PEs.
-    dsp, bram18k : number
-        DSP blocks and 18-kbit block RAMs.
-    words : mapping of str to number
-        Off-chip words per tensor.
-    accumulation : number
-        Slack of the accumulator condition, Π t2 − factor · products summed per accumulator and
-        cycle; a design that accumulates in place needs it ≥ 0. For others it is informative only.
-    point : Point
-        Where they were evaluated.
-    """
-
+    #: The three parts of the latency (cycles).
     prologue: Any
     main: Any
     epilogue: Any
-    pe: Any
-    modules: Mapping[str, ModuleCost]
-    comp: Any
+    pe: Any  #: Cycles a PE works
+    modules: Mapping[str, ModuleCost]  #: Detail per I/O module
+    comp: Any  #: Multiply-accumulate units of all PEs
+    #: DSP blocks and 18-kbit block RAMs.
     dsp: Any
     bram18k: Any
-    words: Mapping[str, Any]
+    words: Mapping[str, Any]  #: Off-chip words per tensor
+    #: Slack of the accumulator condition, Π t2 − factor · products summed per accumulator and cycle; a design that accumulates
+    #: in place needs it ≥ 0. For others it is informative only.
     accumulation: Any
-    point: Point
+    point: Point  #: Where they were evaluated
 
     @property
     def latency(self) -> Any:

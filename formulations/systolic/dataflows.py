@@ -36,13 +36,7 @@ def dataflows(nest: LoopNest) -> tuple[tuple[str, ...], ...]:
 
 
 def find_dataflow(nest: LoopNest, loops: tuple[str, ...]) -> tuple[str, ...]:
-    """The dataflow with these loops, in band order.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    """
+    """The dataflow with these loops, in band order. Raises `InputError` if there is none."""
     for dataflow in dataflows(nest):
         if sorted(dataflow) == sorted(loops):
             return dataflow
@@ -71,10 +65,7 @@ def permutations(nest: LoopNest) -> tuple[str, ...]:
 def loop_order(nest: LoopNest, permutation: str) -> tuple[str, ...]:
     """The array-partitioning loops in the order of a permutation, outermost first.
 
-    Raises
-    ------
-    InputError
-        If ``permutation`` names no tensor of the nest.
+    Raises `InputError` if ``permutation`` names no tensor of the nest.
     """
     for access in nest.accesses:
         if access.tensor == permutation:

@@ -98,10 +98,8 @@ def choose_designs(
 ) -> tuple[SystolicArray, ...]:
     """The designs of a nest with a dataflow and a permutation, where these are asked for.
 
-    Raises
-    ------
-    InputError
-        If there is no such dataflow or permutation, or HLS can build none of them (and they are not to be included).
+    Raises `InputError` if there is no such dataflow or permutation, or HLS can build none of them (and they are not to be
+    included).
     """
     chosen = dataflows(nest) if dataflow is None else (find_dataflow(nest, dataflow),)
     orders = permutations(nest) if permutation is None else (permutation,)

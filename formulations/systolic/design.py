@@ -32,51 +32,25 @@ PUBLISHED_WORD_BYTES = 4
 
 @dataclass(frozen=True, slots=True)
 class SpaceOptions:
-    """Restrictions of the design space.
+    """Restrictions of the design space."""
 
-    Attributes
-    ----------
-    min_lanes : int
-        Fewest PEs along each space loop.
-    divisors_only : bool
-        Whether every t1 must divide its loop's extent (no padding).
-    dividing_packs : bool
-        Whether inferred packs must divide the last dimension too (what AutoSA requires).
-    """
-
-    min_lanes: int = 1
-    divisors_only: bool = False
-    dividing_packs: bool = False
+    min_lanes: int = 1  #: Fewest PEs along each space loop
+    divisors_only: bool = False  #: Whether every t1 must divide its loop's extent (no padding)
+    dividing_packs: bool = False  #: Whether inferred packs must divide the last dimension too (what AutoSA requires)
 
 
 @dataclass(frozen=True)
 class SystolicDesign(Design):
-    """A derived array with everything that its costs and its space depend on.
-
-    Attributes
-    ----------
-    nest : LoopNest
-        The loop nest, with extents.
-    array : SystolicArray
-        The derived array.
-    data : DataType
-        The type of all tensors.
-    options : SpaceOptions
-        Restrictions of the space.
-    technology : Technology
-        Clock and energies, for the metrics that need them.
-    physical : PhysicalArray
-        What is given of the array.
-    """
+    """A derived array with everything that its costs and its space depend on."""
 
     family: ClassVar[str] = "systolic"
 
-    nest: LoopNest
-    array: SystolicArray
-    data: DataType
-    options: SpaceOptions = field(default_factory=SpaceOptions)
-    technology: Technology = DEFAULT_TECHNOLOGY
-    physical: PhysicalArray = ANY_ARRAY
+    nest: LoopNest  #: The loop nest, with extents
+    array: SystolicArray  #: The derived array
+    data: DataType  #: The type of all tensors
+    options: SpaceOptions = field(default_factory=SpaceOptions)  #: Restrictions of the space
+    technology: Technology = DEFAULT_TECHNOLOGY  #: Clock and energies, for the metrics that need them
+    physical: PhysicalArray = ANY_ARRAY  #: What is given of the array
 
     @property
     def name(self) -> str:
@@ -189,13 +163,7 @@ class SystolicDesign(Design):
         return found | {name: quantity for name, quantity in packs.items() if quantity in free}
 
     def configuration(self, tiling: Tiling) -> Configuration:
-        """The configuration that a tiling states.
-
-        Raises
-        ------
-        InputError
-            If the tiling does not belong to this design.
-        """
+        """The configuration that a tiling states. Raises `InputError` if the tiling does not belong to this design."""
         return tiling.configuration(self.array, self.nest.sizes)
 
     def tiling(self, configuration: Mapping[str, int]) -> Tiling:

@@ -90,19 +90,9 @@ METRICS: Mapping[str, CostMetric] = {
 
 
 def metric_values(costs: Costs, names: Collection[str] | None = None) -> dict[str, Any]:
-    """Values of metrics, in the number system of ``costs``.
+    """Values of metrics, all that the technology knows unless named, in the number system of ``costs``.
 
-    Parameters
-    ----------
-    costs : Costs
-        An evaluation of the cost model.
-    names : collection of str, optional
-        Which metrics; all that the technology knows by default.
-
-    Raises
-    ------
-    InputError
-        If a metric asked for is not known for the technology.
+    Raises `InputError` if a metric asked for is not known for the technology.
     """
     technology = costs.point.technology
     asked = [m for m in METRICS.values() if (m.known(technology) if names is None else m.name in names)]
@@ -117,10 +107,7 @@ def tensor_words(array: SystolicArray, costs: Costs) -> dict[str, Any]:
 def parse_objective(text: str) -> Objective:
     """Read an objective such as ``latency`` or ``latency + 100*dsp``.
 
-    Raises
-    ------
-    InputError
-        If it is no expression, or names an unknown metric.
+    Raises `InputError` if it is no expression, or names an unknown metric.
     """
     return Objective(text, parse_expression(text, where="--objective", allowed=tuple(METRICS)))
 
@@ -128,10 +115,7 @@ def parse_objective(text: str) -> Objective:
 def parse_limit(metric: str, bound: Fraction) -> Limit:
     """Read a limit on a metric or on an expression such as ``latency*dsp``.
 
-    Raises
-    ------
-    InputError
-        If it is no expression, names an unknown metric, or limits a metric to less than 0.
+    Raises `InputError` if it is no expression, names an unknown metric, or limits a metric to less than 0.
     """
     parse_expression(metric, where="limit", allowed=tuple(METRICS))
     return Limit(metric, bound)

@@ -50,14 +50,9 @@ Point = tuple[SystolicDesign, Configuration]
 def load_points(path: Path, nest: LoopNest, data: DataType) -> tuple[Point, ...]:
     """Read points of a workload from a CSV file, one per row, with the extents of each row.
 
-    The columns ``sizes``, ``array_part``, ``latency_hiding`` and ``pack`` (per buffer module)
-    hold JSON objects of integers; ``sizes`` may set the workload's parameters, too. Values are taken
-    as given: only what the model has no meaning for is refused.
-
-    Raises
-    ------
-    InputError
-        If the file or a row is malformed. Rows are counted as lines of the file are.
+    The columns ``sizes``, ``array_part``, ``latency_hiding`` and ``pack`` (per buffer module) hold JSON objects of integers;
+    ``sizes`` may set the workload's parameters, too. Values are taken as given: only what the model has no meaning for is
+    refused. Raises `InputError` if the file or a row is malformed. Rows are counted as lines of the file are.
     """
     rows = csv.reader(io.StringIO(read_text(path, MAX_BYTES), newline=""), strict=True)
     points: list[Point] = []

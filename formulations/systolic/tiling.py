@@ -14,25 +14,13 @@ from ithaca.workloads.errors import InputError
 
 @dataclass(frozen=True)
 class Tiling:
-    """Tile factors and packs of a design.
+    """Tile factors and packs of a design."""
 
-    Attributes
-    ----------
-    array_part : mapping of str to int
-        Array partitioning factor t1 of every band loop (iterations).
-    latency_hiding : mapping of str to int
-        Latency hiding factor t2 of every band loop that has one (iterations): the parallel loops but
-        the SIMD loop.
-    simd : int
-        SIMD factor (words).
-    pack : mapping of str to int
-        Data packing factor of every I/O group that moves data (words), by group name.
-    """
-
-    array_part: Mapping[str, int]
+    array_part: Mapping[str, int]  #: Array partitioning factor t1 of every band loop (iterations)
+    #: Latency hiding factor t2 of every band loop that has one (iterations): the parallel loops but the SIMD loop.
     latency_hiding: Mapping[str, int]
-    simd: int
-    pack: Mapping[str, int]
+    simd: int  #: SIMD factor (words)
+    pack: Mapping[str, int]  #: Data packing factor of every I/O group that moves data (words), by group name
 
     def __post_init__(self) -> None:
         for field in ("array_part", "latency_hiding", "pack"):
@@ -49,17 +37,7 @@ class Tiling:
     def configuration(self, array: SystolicArray, sizes: Mapping[str, int]) -> Configuration:
         """The quantities of a design at this point.
 
-        Parameters
-        ----------
-        array : SystolicArray
-            The design the tiling belongs to.
-        sizes : mapping of str to int
-            Extents of all loops.
-
-        Raises
-        ------
-        InputError
-            If a factor of the design is missing, is not one of it, or t2 does not divide t1.
+        Raises `InputError` if a factor of the design is missing, is not one of it, or t2 does not divide t1.
         """
         _check_names("array_part", self.array_part, array.band)
         _check_names("latency_hiding", self.latency_hiding, array.latency_hiding_loops)
@@ -88,11 +66,8 @@ class Tiling:
 def group_packs(array: SystolicArray, module_packs: Mapping[str, int], where: str = "pack") -> dict[str, int]:
     """Turn packs by buffer module name into packs by group.
 
-    Raises
-    ------
-    InputError
-        If a buffer module has no pack, a name is no buffer module of the design, or the modules
-        of one group disagree.
+    Raises `InputError` if a buffer module has no pack, a name is no buffer module of the design, or the modules of one group
+    disagree.
     """
     owner = {module.name: group.name for group in array.packed_groups for module in group.buffers}
     packs: dict[str, int] = {}
