@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.results.certificate import Status, relative_gap
+from ithaca.results.certificate import Certificate, Status, relative_gap
 from ithaca.results.shortfall import Shortfall
 from ithaca.results.solution import Solution, best_solution, make_solution
 from ithaca.solver.conclusion import conclude
@@ -91,18 +91,29 @@ def _original(answer: Solution, instead: EquivalentObjective, problems: Sequence
 
 
 def over_all(problem: Problem, solutions: Sequence[Solution], missing: int = 0, budget: Budget | None = None) -> Solution:
-    """The answer over several designs that their own solutions add up to.
+    """The answer over several designs that their own solutions add up to (see `conclude_least`)."""
+    certificate = conclude_least([(s.value, s.certificate) for s in solutions], missing, budget)
+    infeasible = certificate.status is Status.INFEASIBLE
+    falls = tuple(fall for s in solutions for fall in s.shortfalls) if infeasible else ()
+    best = best_solution(solutions) or Solution(problem, None, None, certificate)
+    return replace(best, certificate=certificate, shortfalls=falls)
 
-    Every configuration of a design that is not infeasible and may beat the best is at or above its lower bound. Of
-    ``missing`` further designs nothing is known. The budget says what the search was told, and the time it took;
-    without it that is the time of its parts.
+
+def conclude_least(
+    parts: Sequence[tuple[Fraction | None, Certificate]], missing: int = 0, budget: Budget | None = None
+) -> Certificate:
+    """What is proven of the least of several values, each with what is proven of it.
+
+    Whatever may be below it is at or above the lower bound of a part that is not infeasible. Of ``missing`` further parts
+    nothing is known. The budget says what the search was told, and the time it took; without it that is the time of its
+    parts.
     """
-    certificates, best = [s.certificate for s in solutions], best_solution(solutions)
+    certificates = [certificate for _, certificate in parts]
     infeasible = not missing and all(c.status is Status.INFEASIBLE for c in certificates)
-    value = None if best is None else best.value
+    value = min((value for value, _ in parts if value is not None), default=None)
     bounds = [c.lower_bound for c in certificates if c.status is not Status.INFEASIBLE] + [None] * missing
     known = [b for b in (*bounds, value) if b is not None]
-    certificate = conclude(
+    return conclude(
         value,
         min(known) if known and None not in bounds else None,
         None if budget is None else budget.options,
@@ -111,8 +122,6 @@ def over_all(problem: Problem, solutions: Sequence[Solution], missing: int = 0, 
         nodes=sum(c.nodes for c in certificates),
         seconds=sum(c.seconds for c in certificates) if budget is None else budget.spent,
     )
-    falls = tuple(fall for s in solutions for fall in s.shortfalls) if infeasible else ()
-    return replace(best or Solution(problem, None, None, certificate), certificate=certificate, shortfalls=falls)
 
 
 def all_shortfalls(problems: Sequence[Problem], budget: Budget) -> tuple[Shortfall, ...]:

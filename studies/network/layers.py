@@ -124,7 +124,7 @@ def solve_shared_dataflow(network: Network, request: NetworkRequest, options: Ru
     for members in kernels.values():
         answers = [member.answers for member in members]
         designs = _compare([member.layer for member in members], answers, method)
-        best = best_total([d.total for d in designs], method)
+        best = best_total([d.total for d in designs])
         chosen = designs[0].name if designs[0].chosen else None
         for member, own in zip(members, answers, strict=True):
             answer = _without(member.best(), best.certificate.status) if chosen is None else own[chosen]

@@ -9,6 +9,7 @@ from ithaca.formulations.algebra.expression import CeilingDivision, Constant, Ex
 from ithaca.formulations.problem import Objective
 from ithaca.results.certificate import Certificate, Status
 from ithaca.solver.conclusion import conclude
+from ithaca.studies.best import conclude_least
 from ithaca.studies.network.result import Total
 from ithaca.workloads.errors import InputError
 
@@ -46,31 +47,14 @@ def total(parts: Iterable[tuple[int, Fraction | None, Certificate]], method: str
     bound = _sum((count, certificate.lower_bound) for count, _, certificate in parts)
     certificates = [certificate for *_, certificate in parts]
     infeasible = any(c.status is Status.INFEASIBLE for c in certificates)
-    return _total(value, bound, certificates, method, infeasible=infeasible)
-
-
-def best_total(totals: Sequence[Total], method: str) -> Total:
-    """The least of several totals, with what is proven over all of them."""
-    certificates = [t.certificate for t in totals]
-    possible = [t for t in totals if t.certificate.status is not Status.INFEASIBLE]
-    if not possible:
-        return _total(None, None, certificates, method, infeasible=True)
-    bounds = [t.certificate.lower_bound for t in possible if t.certificate.lower_bound is not None]
-    value = min((t.value for t in possible if t.value is not None), default=None)
-    bound = min(bounds) if len(bounds) == len(possible) else None
-    return _total(value, bound, certificates, method)
-
-
-def _total(
-    value: Fraction | None,
-    bound: Fraction | None,
-    certificates: Sequence[Certificate],
-    method: str,
-    *,
-    infeasible: bool = False,
-) -> Total:
     nodes, seconds = sum(c.nodes for c in certificates), sum(c.seconds for c in certificates)
     return Total(value, conclude(value, bound, complete=infeasible, method=method, nodes=nodes, seconds=seconds))
+
+
+def best_total(totals: Sequence[Total]) -> Total:
+    """The least of several totals, with what is proven over all of them."""
+    value = min((t.value for t in totals if t.value is not None), default=None)
+    return Total(value, conclude_least([(t.value, t.certificate) for t in totals]))
 
 
 def _sum(parts: Iterable[tuple[int, Fraction | None]]) -> Fraction | None:

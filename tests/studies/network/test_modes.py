@@ -213,11 +213,11 @@ def test_totals_add_up_values_and_bounds() -> None:
 
 def test_the_best_of_several_totals_is_proven_by_all_their_bounds() -> None:
     totals = [Total(v, c) for _, v, c in (_part(1, 10, 8, "feasible"), _part(1, 12, 9, "feasible"))]
-    best = best_total(totals, "exact")
+    best = best_total(totals)
     assert (best.value, best.certificate.lower_bound, best.certificate.status) == (10, 8, Status.FEASIBLE)
-    proven = best_total([replace(totals[0], certificate=_part(1, 10, 10, "optimal")[2]), _excluded()], "exact")
+    proven = best_total([replace(totals[0], certificate=_part(1, 10, 10, "optimal")[2]), _excluded()])
     assert (proven.value, proven.certificate.status) == (10, Status.OPTIMAL)
-    assert best_total([_excluded()], "exact").certificate.status is Status.INFEASIBLE
+    assert best_total([_excluded()]).certificate.status is Status.INFEASIBLE
 
 
 def _excluded() -> Total:
