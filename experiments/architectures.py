@@ -9,9 +9,10 @@ odyssey edition.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import groupby
 
 from ithaca.experiments.experiment import Run
 from ithaca.experiments.published_networks import network, request, vgg16
@@ -86,6 +87,14 @@ def architectures(how: Run) -> Iterator[Architecture]:
             asked = replace(wanted, arrays=count, minimise=Minimise.SLOWEST)
             search = SolveOptions(_seconds(how), FULL_GAP if how.full else QUICK_GAP, how.stop)
             yield _architecture(net, several(count), solve_multi_array(net, asked, RunOptions(search=search)), how)
+
+
+def by_network(found: Iterable[Architecture]) -> Iterator[tuple[str, Architecture, Architecture, list[Architecture]]]:
+    """Each network with one array, with an array for each layer, and with several arrays."""
+    for net, group in groupby(found, lambda of: of.network):
+        mine = {of.name: of for of in group}
+        free, one = mine.pop(FREE), mine.pop(ONE)
+        yield net, one, free, list(mine.values())
 
 
 def architecture_settings(how: Run) -> dict[str, object]:

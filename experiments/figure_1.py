@@ -11,7 +11,6 @@ what it may cost.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from ithaca.experiments.experiment import Cell, Claim, Outcome, Run, Table, claims, loss
@@ -36,12 +35,8 @@ PORT_WORDS = 16
 DIVISORS, MAXIMUM, ROOFLINE, COMMUNICATION, BEST = "divisors", "max-based", "roofline", "communication-pruned", "best"
 
 
-@dataclass(frozen=True)
-class Simplified:
-    """The designs that a simplified search cannot tell apart: the fastest and the slowest of them, proven."""
-
-    fastest: Optimum
-    slowest: Optimum
+#: Of the designs that a simplified search cannot tell apart the fastest and, where there are several, the slowest; proven.
+Simplified = tuple[Optimum, ...]
 
 
 def run(how: Run) -> Outcome:
@@ -49,10 +44,10 @@ def run(how: Run) -> Outcome:
     editions = (Edition.ODYSSEY, Edition.EXACT) if how.full else (Edition.ODYSSEY,)
     found = {edition: _searches(edition, how) for edition in editions}
     rows = [
-        _row(edition, name, pick, optimum, searches[BEST].fastest.latency)
+        _row(edition, name, pick, optimum, searches[BEST][0].latency)
         for edition, searches in found.items()
         for name, simplified in searches.items()
-        for pick, optimum in _picks(name, simplified)
+        for pick, optimum in zip(("fastest", "slowest"), simplified, strict=False)
     ]
     claims = _claims(found[Edition.ODYSSEY])
     settings = budget_settings(SIZE) | {"dataflow": "i,j", "permutation": "C", "roofline words per cycle": PORT_WORDS}
@@ -71,11 +66,11 @@ def _searches(edition: Edition, how: Run) -> dict[str, Simplified]:
     how.step(f"{edition.value} edition: communication")
     least_words = prove(matrix_problem("comm", edition=edition), how).value
     return {
-        DIVISORS: Simplified(divisors, divisors),
+        DIVISORS: (divisors,),
         MAXIMUM: _range(edition, how, Limit("main", least_main)),
         ROOFLINE: _range(edition, how, Limit("-comp", -most_macs), Limit("off_chip_words", words)),
         COMMUNICATION: _range(edition, how, Limit("comm", least_words)),
-        BEST: Simplified(best, best),
+        BEST: (best,),
     }
 
 
@@ -83,13 +78,7 @@ def _range(edition: Edition, how: Run, *limits: Limit) -> Simplified:
     """The fastest and the slowest of the designs within some limits."""
     fastest = prove(matrix_problem("latency", *limits, edition=edition), how)
     slowest = prove(matrix_problem("-latency", *limits, edition=edition), how)
-    return Simplified(fastest, slowest)
-
-
-def _picks(name: str, simplified: Simplified) -> list[tuple[str, Optimum]]:
-    if name in (DIVISORS, BEST):
-        return [("fastest", simplified.fastest)]
-    return [("fastest", simplified.fastest), ("slowest", simplified.slowest)]
+    return fastest, slowest
 
 
 def _row(edition: Edition, name: str, pick: str, optimum: Optimum, best: Fraction) -> dict[str, Cell]:
@@ -107,9 +96,9 @@ def _row(edition: Edition, name: str, pick: str, optimum: Optimum, best: Fractio
 
 
 def _claims(found: dict[str, Simplified]) -> tuple[Claim, ...]:
-    best = found[BEST].fastest.latency
-    losses = {name: loss(best, simplified.fastest.latency) * 100 for name, simplified in found.items()}
-    worst, roof = (loss(best, found[name].slowest.latency) * 100 for name in (MAXIMUM, ROOFLINE))
+    best = found[BEST][0].latency
+    losses = {name: loss(best, simplified[0].latency) * 100 for name, simplified in found.items()}
+    worst, roof = (loss(best, found[name][-1].latency) * 100 for name in (MAXIMUM, ROOFLINE))
     return claims(
         "figure-1",
         {
@@ -128,15 +117,15 @@ def _chart(found: dict[Edition, dict[str, Simplified]]) -> LineChart:
     """Relative performance; the line down is to the slowest design that a search cannot tell from its best."""
 
     def performance(edition: Edition, optimum: Optimum) -> float:
-        return float(found[edition][BEST].fastest.latency / optimum.latency) * 100
+        return float(found[edition][BEST][0].latency / optimum.latency) * 100
 
     series = [
         Series(
             f"{edition.value} edition",
             tuple(searches),
-            tuple(performance(edition, s.fastest) for s in searches.values()),
-            tuple(performance(edition, s.slowest) for s in searches.values()),
-            tuple(design_text(s.fastest.tiling) for s in searches.values()),
+            tuple(performance(edition, s[0]) for s in searches.values()),
+            tuple(performance(edition, s[-1]) for s in searches.values()),
+            tuple(design_text(s[0].tiling) for s in searches.values()),
         )
         for edition, searches in found.items()
     ]

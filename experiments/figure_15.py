@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ithaca.experiments.architectures import FREE, ONE, Architecture, architecture_settings, architectures
+from ithaca.experiments.architectures import Architecture, architecture_settings, architectures, by_network
 from ithaca.experiments.experiment import Cell, Claim, Outcome, Run, Table, claims
 from ithaca.studies.charts.chart import LineChart
 from ithaca.studies.network.result import LayerResult
@@ -50,8 +50,6 @@ def _least(of: Architecture) -> float:
 
 def _claims(found: list[Architecture]) -> tuple[Claim, ...]:
     made: list[Claim] = []
-    for net in dict.fromkeys(of.network for of in found):
-        mine = {of.name: of for of in found if of.network == net}
-        several = max(_least(of) for name, of in mine.items() if name not in (ONE, FREE))
-        made += claims("figure-15", {"worst use": (several, _least(mine[ONE]))}, net=net)
+    for net, one, _, several in by_network(found):
+        made += claims("figure-15", {"worst use": (max(map(_least, several)), _least(one))}, net=net)
     return tuple(made)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ithaca.experiments.architectures import FREE, ONE, Architecture, architecture_settings, architectures
+from ithaca.experiments.architectures import Architecture, architecture_settings, architectures, by_network
 from ithaca.experiments.experiment import Cell, Claim, Outcome, Run, Table, claims
 from ithaca.experiments.published_networks import MAC_UNITS
 from ithaca.studies.charts.chart import LineChart
@@ -38,10 +38,8 @@ def _row(of: Architecture) -> dict[str, Cell]:
 
 def _claims(found: list[Architecture]) -> tuple[Claim, ...]:
     made: list[Claim] = []
-    for net in dict.fromkeys(of.network for of in found):
-        mine = {of.name: of for of in found if of.network == net}
-        one, free = mine[ONE], mine[FREE]
-        best = min((of for name, of in mine.items() if name not in (ONE, FREE)), key=lambda of: of.interval)
+    for net, one, free, several in by_network(found):
+        best = min(several, key=lambda of: of.interval)
         measured = {
             "rate": (best.interval, one.interval),
             "latency": (best.latency, one.latency),

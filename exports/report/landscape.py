@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from math import isfinite
 
+from ithaca.exports.report.answer import BestConfiguration
 from ithaca.exports.report.blocks import Paragraph, Section, Table, chart_figure
-from ithaca.exports.report.configuration import BestConfiguration
 from ithaca.formulations.shown_numbers import number
 from ithaca.studies.charts.chart import HeatMap, metric_label
 from ithaca.workloads.errors import InputError

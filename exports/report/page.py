@@ -10,9 +10,18 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from ithaca import __version__
-from ithaca.exports.report.answer import FamilySections, Verdict, answer, cards, findings, resources, verdict
+from ithaca.exports.report.answer import (
+    BestConfiguration,
+    FamilySections,
+    Verdict,
+    answer,
+    best_configuration,
+    cards,
+    findings,
+    resources,
+    verdict,
+)
 from ithaca.exports.report.blocks import Paragraph, Section
-from ithaca.exports.report.configuration import BestConfiguration, best_configuration
 from ithaca.exports.report.landscape import AROUND, landscape
 from ithaca.exports.report.proof import certificate, designs
 from ithaca.formulations.systolic.design import SystolicDesign

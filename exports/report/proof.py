@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ithaca.exports.report.answer import BestConfiguration
 from ithaca.exports.report.blocks import Block, Paragraph, Section, Table, chart_figure
-from ithaca.exports.report.configuration import BestConfiguration
 from ithaca.formulations.shown_numbers import number, percent
 from ithaca.results.certificate import Certificate, Status, TracePoint
 from ithaca.results.result import Result

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ithaca.exports.report.answer import Card, FamilySections
+from ithaca.exports.report.answer import BestConfiguration, Card, FamilySections
 from ithaca.exports.report.array_drawing import array_drawing
 from ithaca.exports.report.blocks import Block, Figure, Paragraph, Section, Table, chart_figure
-from ithaca.exports.report.configuration import BestConfiguration
 from ithaca.formulations.shown_numbers import number, percent
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs

@@ -15,8 +15,8 @@ from matplotlib import colormaps
 from matplotlib.colors import to_hex, to_rgb
 
 from ithaca.commands.explain_words import statements
+from ithaca.exports.report.answer import best_configuration
 from ithaca.exports.report.array_layout import Side, Spread, elided, layout
-from ithaca.exports.report.configuration import best_configuration
 from ithaca.exports.report.landscape import above
 from ithaca.exports.report.page import report_page
 from ithaca.formulations.shown_numbers import number
