@@ -22,9 +22,8 @@ from ithaca.results.solution import Solution
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.studies.best import solve_best
-from ithaca.studies.explanation.changes import RAISES
-from ithaca.studies.explanation.explanation import Explanation, chosen_solutions, explanation_document
-from ithaca.studies.explanation.explanation import explain as explain_solutions
+from ithaca.studies.explanation import RAISES, Explanation, chosen_solutions, explanation_document
+from ithaca.studies.explanation import explain as explain_solutions
 from ithaca.studies.marginal import distinct_limits
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.signals import Interrupt

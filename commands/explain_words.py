@@ -9,8 +9,7 @@ from ithaca.formulations.design import Metric
 from ithaca.formulations.shown_numbers import number, percent
 from ithaca.results.certificate import Status
 from ithaca.results.result import Result
-from ithaca.studies.explanation.changes import RAISES, Change, Kind, unbound, worthless
-from ithaca.studies.explanation.explanation import Explanation, LimitUse
+from ithaca.studies.explanation import RAISES, Change, Explanation, Kind, LimitUse, unbound, worthless
 
 
 def statements(result: Result, explanation: Explanation) -> list[str]:

@@ -26,8 +26,7 @@ from ithaca.results.certificate import Status
 from ithaca.studies.network.documents import network_document
 from ithaca.studies.network.modes import MODES, ONE_SEARCH, SEVERAL_ARRAYS
 from ithaca.studies.network.modes import mode as find_mode
-from ithaca.studies.network.problems import only_layers
-from ithaca.studies.network.request import NetworkRequest
+from ithaca.studies.network.problems import NetworkRequest, only_layers
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions, RunState, problem_store
 from ithaca.studies.network.table import network_table

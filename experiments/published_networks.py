@@ -13,7 +13,7 @@ from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.studies.network.request import NetworkRequest
+from ithaca.studies.network.problems import NetworkRequest
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import Layer, Network

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import Enum
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, PlainSerializer, PlainValidator
 
+from ithaca import __version__
+from ithaca.formulations.algebra.expression import ONE, Expression
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.json_numbers import SCHEMA, document_text, parse_json, read_text
-from ithaca.formulations.problem import Problem
+from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.schema import Document
 from ithaca.results.certificate import Certificate, Status, Termination, relative_gap
 from ithaca.results.files import check_certificate
@@ -27,10 +30,54 @@ from ithaca.results.schema import ShortfallDocument
 from ithaca.results.solution import Solution
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
-from ithaca.studies.fingerprint import fingerprint
+from ithaca.studies.scale import metric_form
 from ithaca.workloads.documents import validated
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.writing import write_text_atomically
+
+#: Counted up when answers of equal problems change for a reason that the problem does not show:
+#: the rules of the design space.
+SPACE_VERSION = 1
+
+
+def fingerprint(problems: Sequence[Problem]) -> str:
+    """Hash everything the best configuration over some designs, one problem each, depends on, in 64 hexadecimal digits.
+
+    That is the nest with its extents, the data type, limits, objective, technology and options of
+    the design space; each derived array; and the cost model, as the expressions it yields for the
+    metrics that objective and limits speak of, and for the constraints that hold in any case.
+    """
+    document = [__version__, SPACE_VERSION, [(_canonical(p), _model(p)) for p in problems]]
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+
+
+def _model(problem: Problem) -> Any:
+    """What the cost model says of a problem."""
+    names = problem.objective.expression.symbols.union(*(limit.expression.symbols for limit in problem.limits))
+    bare = replace(problem, limits=(), objective=Objective("1", ONE))
+    return _canonical([bare.symbolic(), {name: metric_form(problem, name) for name in sorted(names)}])
+
+
+def _canonical(value: Any) -> Any:
+    """A value as JSON that does not depend on hashing or identity."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, Fraction | Expression):
+        return str(value)
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, Enum):
+        return value.name
+    if is_dataclass(value):
+        return {f.name: _canonical(getattr(value, f.name)) for f in fields(value) if f.compare}
+    if isinstance(value, Mapping):
+        return {str(key): _canonical(item) for key, item in value.items()}
+    if isinstance(value, Set):
+        return sorted(str(_canonical(item)) for item in value)
+    if isinstance(value, Sequence):
+        return [_canonical(item) for item in value]
+    raise TypeError(f"no canonical form of {type(value).__name__}")
+
 
 #: Largest file of the store (bytes); one has about 2 kB.
 MAX_BYTES = 2**20

@@ -14,7 +14,7 @@ from ithaca.results.certificate import Certificate, Status
 from ithaca.results.result import Result
 from ithaca.results.solution import Solution
 from ithaca.studies.charts.chart import Bar, BarChart
-from ithaca.studies.explanation.explanation import Explanation, LimitUse
+from ithaca.studies.explanation import Explanation, LimitUse
 
 
 @dataclass(frozen=True)

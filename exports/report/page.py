@@ -27,7 +27,7 @@ from ithaca.exports.report.proof import certificate, designs
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.results.certificate import Status
 from ithaca.results.result import Result
-from ithaca.studies.explanation.explanation import Explanation
+from ithaca.studies.explanation import Explanation
 
 if TYPE_CHECKING:
     from jinja2 import Template

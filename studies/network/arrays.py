@@ -18,8 +18,7 @@ from ithaca.results.certificate import Certificate, Status
 from ithaca.results.solution import Solution, make_solution
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.progress import Progress
-from ithaca.studies.network.problems import common_designs, layer_problems
-from ithaca.studies.network.request import NetworkRequest
+from ithaca.studies.network.problems import NetworkRequest, common_designs, layer_problems
 from ithaca.studies.network.result import ArrayResult, LayerResult, NetworkResult, Total
 from ithaca.studies.network.runner import RunOptions, RunState
 from ithaca.studies.network.totals import require_sum

@@ -41,7 +41,7 @@ from ithaca.results.certificate import Certificate
 from ithaca.results.files import EDITED, check_certificate, check_legal
 from ithaca.results.schema import FirstPart, ProofDocument, ShortfallDocument, configuration_fields, tightest
 from ithaca.results.solution import Solution, make_solution
-from ithaca.studies.network.request import NetworkRequest
+from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import ArrayResult, Failure, LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.documents import validated

@@ -16,8 +16,7 @@ from ithaca.results.certificate import Status
 from ithaca.results.solution import Solution
 from ithaca.solver.portfolio import not_solved
 from ithaca.studies.best import over_all
-from ithaca.studies.network.problems import layer_problems
-from ithaca.studies.network.request import NetworkRequest
+from ithaca.studies.network.problems import NetworkRequest, layer_problems
 from ithaca.studies.network.result import Failure, LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.studies.network.runner import Job, RunOptions, run_problems
 from ithaca.studies.network.totals import adds_up, best_total, require_sum, total

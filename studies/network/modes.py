@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
-from ithaca.studies.network.request import NetworkRequest
+from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions
 from ithaca.workloads.errors import InputError

@@ -1,20 +1,39 @@
-"""The problems of a network: every layer under every design."""
+"""What is asked of a network, and the problems that it poses: every layer under every design."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
-from ithaca.formulations.problem import Problem
+from ithaca.formulations.platform import Platform
+from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.derivation import choose_designs
-from ithaca.formulations.systolic.design import systolic_problem
-from ithaca.formulations.systolic.systolic_array import SystolicArray
-from ithaca.studies.network.request import NetworkRequest
+from ithaca.formulations.systolic.design import SpaceOptions, systolic_problem
+from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
+from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.network import Layer, Network
+
+
+@dataclass(frozen=True)
+class NetworkRequest:
+    """What a network is solved for."""
+
+    data: DataType  #: The type of all tensors
+    platform: Platform  #: The device
+    limits: tuple[Limit, ...]  #: Upper limits on metrics: the platform's, and those that replace or extend them
+    objective: Objective  #: What is minimised, of each run of a layer
+    edition: Edition = Edition.EXACT  #: Statement of the cost model
+    dataflow: tuple[str, ...] | None = None  #: The dataflow of every layer; None for all
+    permutation: str | None = None  #: The permutation of every layer; None for all
+    include_unbuildable: bool = False  #: Whether to consider designs that HLS cannot build
+    space: SpaceOptions = field(default_factory=SpaceOptions)  #: Restrictions of the design space
+    arrays: int = 1  #: How many arrays share the budget
+    minimise: Minimise = Minimise.TOTAL  #: What of several arrays is minimised
 
 
 @dataclass(frozen=True)

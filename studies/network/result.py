@@ -9,7 +9,7 @@ from math import prod
 
 from ithaca.results.certificate import Certificate
 from ithaca.results.solution import Solution
-from ithaca.studies.network.request import NetworkRequest
+from ithaca.studies.network.problems import NetworkRequest
 from ithaca.workloads.networks.network import Layer, Network
 
 

@@ -1,11 +1,12 @@
-"""Everything known about running some layers on the hardware of one design."""
+"""Everything known about running some layers on the hardware of one design: classes of hardware, bounds and optima on them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,114 @@ from ithaca.formulations.algebra.number_systems import NUMPY, SYMBOLIC
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import largest_t1, systolic
-from ithaca.solver.options import SolveOptions, StoppedError
-from ithaca.studies.shared.classes import HardwareClasses, hardware_classes
-from ithaca.studies.shared.layer import Layer, build_layer
+from ithaca.solver.options import SolveOptions, StoppedError, never
+from ithaca.studies.shared.layer import Groups, Keys, Layer, build_layer, group_rows, hardware_names
 from ithaca.workloads.errors import InputError
+
+#: Combinations bounded at once.
+CHUNK = 1 << 18
+
+
+@dataclass(frozen=True)
+class HardwareClasses:
+    """Hardware of a design at one level of detail."""
+
+    names: tuple[tuple[str, ...], ...]  #: Per axis the quantities that are hardware
+    keys: tuple[Keys, ...]  #: Per axis their values; a class is a row; shape (classes, names)
+    groups: tuple[Groups, ...]  #: Every layer's rows grouped by them
+    common: bool  #: Whether hardware counts only if every layer can run on it; else, if any can
+
+    def bounds(self, nodes: NDArray[np.int64], checkpoint: Callable[[], None] = never) -> NDArray[np.float64]:
+        """Lower bound of every layer's objective, shape (layers, combinations); infinite where it cannot run."""
+        found = np.empty((len(self.groups), nodes.shape[1]))
+        for begin in range(0, nodes.shape[1], CHUNK):
+            checkpoint()
+            part = nodes[:, begin : begin + CHUNK]
+            for number, group in enumerate(self.groups):
+                bound, feasible = group.bound(part)
+                found[number, begin : begin + CHUNK] = np.where(feasible, bound, np.inf)
+        return found
+
+    def all(self, checkpoint: Callable[[], None] = never) -> NDArray[np.int64]:
+        """Every combination of classes on which the layers (or any of them) may run, shape (axes, combinations)."""
+        anything = [len(keys) for keys in self.keys]
+        nodes = np.array(anything, np.int64)[:, None]
+        # the axes with most to forbid first: what is forbidden early need not be combined with the rest
+        for axis in sorted(range(len(self.keys)), key=lambda a: -len(self.keys[a])):
+            kept = [nodes[:, :0]]
+            classes = len(self.keys[axis])
+            if not classes:
+                return nodes[:, :0]
+            step = max(CHUNK // classes, 1)
+            for begin in range(0, nodes.shape[1], step):
+                checkpoint()
+                part = np.repeat(nodes[:, begin : begin + step], classes, axis=1)
+                part[axis] = np.tile(np.arange(classes), part.shape[1] // classes)
+                kept.append(part[:, self.possible(part)])
+            nodes = np.concatenate(kept, axis=1)
+        return nodes
+
+    def possible(self, nodes: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether the limits of the layers may hold: of every one, or of any."""
+        found = np.full(nodes.shape[1], self.common)
+        for group in self.groups:
+            undecided = np.flatnonzero(found == self.common)
+            found[undecided] = group.bound(nodes[:, undecided])[1]
+        return found
+
+    def given(self, node: Sequence[int]) -> dict[str, int]:
+        """The hardware of a combination: quantities by name."""
+        return {
+            name: int(value)
+            for names, keys, index in zip(self.names, self.keys, node, strict=True)
+            for name, value in zip(names, keys[index], strict=True)
+        }
+
+    def inside(self, coarse: HardwareClasses, node: Sequence[int]) -> NDArray[np.int64]:
+        """The combinations of these classes that belong to a combination of coarser ones."""
+        fitting = []
+        for names, keys, outer, classes, index in zip(self.names, self.keys, coarse.names, coarse.keys, node, strict=True):
+            columns = [names.index(name) for name in outer]
+            fitting.append(np.flatnonzero((keys[:, columns] == classes[index]).all(axis=1)))
+        if not prod(map(len, fitting)):
+            return np.zeros((len(fitting), 0), np.int64)
+        return np.stack([grid.ravel() for grid in np.meshgrid(*fitting, indexing="ij")])
+
+
+def hardware_classes(layers: Sequence[Layer], checkpoint: Callable[[], None], *, ports: bool, common: bool) -> HardwareClasses:
+    """Group the rows of all layers by lanes and SIMD factor, with ``ports`` by packs, too.
+
+    With ``common`` hardware is left out that some layer cannot run on. The checkpoint is called now and then.
+    """
+    names = tuple(hardware_names(axis, ports=ports) for axis in layers[0].problem.space.axes)
+    keys = []
+    for axis, columns in enumerate(names):
+        checkpoint()
+        if not columns:
+            keys.append(np.zeros((1, 0), np.int64))
+            continue
+        every = np.concatenate([np.unique(layer.keys(axis, columns), axis=0) for layer in layers])
+        classes, counts = np.unique(every, axis=0, return_counts=True)
+        keys.append(classes[counts == len(layers)] if common else classes)
+    groups = []
+    for layer in layers:
+        checkpoint()
+        groups.append(group_rows(_trim(layer, names, keys) if common else layer, names, keys))
+    return HardwareClasses(names, tuple(keys), tuple(groups), common)
+
+
+def _trim(layer: Layer, names: Sequence[Sequence[str]], keys: Sequence[Keys]) -> Layer:
+    """The layer without rows on hardware that another layer lacks."""
+    tables = []
+    for axis, (table, columns, classes) in enumerate(zip(layer.tables, names, keys, strict=True)):
+        if not columns:
+            tables.append(table)
+            continue
+        both = np.concatenate([classes, layer.keys(axis, columns)])
+        _, inverse = np.unique(both, axis=0, return_inverse=True)
+        tables.append(table.only(np.isin(inverse[len(classes) :], inverse[: len(classes)])))
+    return replace(layer, tables=tuple(tables))
+
 
 #: Limits that an array of several layers can be held to: those of metrics that the array decides, not a layer.
 SHARED_LIMITS = frozenset({"dsp", "bram18k", "comp"})

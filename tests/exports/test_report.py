@@ -25,7 +25,7 @@ from ithaca.results.certificate import Status
 from ithaca.results.files import load_result
 from ithaca.results.result import Result
 from ithaca.studies.charts.picture import HEAT, HEAT_COLOURS, ROLES, ink, luminance, short
-from ithaca.studies.explanation.explanation import explain
+from ithaca.studies.explanation import explain
 from tests.command_line import ithaca
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}

@@ -40,7 +40,7 @@ from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.verification import verify
 from ithaca.studies.best import solve_best
-from ithaca.studies.explanation.explanation import explain
+from ithaca.studies.explanation import explain
 from ithaca.studies.front import pareto_front
 from ithaca.studies.grid import Axis
 from ithaca.studies.whatif import run_study

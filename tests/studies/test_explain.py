@@ -26,8 +26,7 @@ from ithaca.results.files import load_result
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.best import solve_best
-from ithaca.studies.explanation.changes import Change, Kind, first_change, other_designs, raised_limits, worthless
-from ithaca.studies.explanation.explanation import limit_uses
+from ithaca.studies.explanation import Change, Kind, first_change, limit_uses, other_designs, raised_limits, worthless
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.library import workload, workload_names
 from ithaca.workloads.nest import LoopNest

@@ -23,11 +23,10 @@ from ithaca.solver.portfolio import solve_designs
 from ithaca.studies.best import solve_best
 from ithaca.studies.datasets import front_dataset, study_dataset
 from ithaca.studies.files import save_netcdf
-from ithaca.studies.fingerprint import fingerprint
 from ithaca.studies.front import pareto_front
 from ithaca.studies.grid import MAX_POINTS, Axis
 from ithaca.studies.marginal import marginal_values
-from ithaca.studies.store import Store
+from ithaca.studies.store import Store, fingerprint
 from ithaca.studies.whatif import Study, run_study
 from ithaca.workloads.errors import InputError
 from tests.problems import mm_problem

@@ -17,8 +17,7 @@ from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.network import runner
 from ithaca.studies.network.modes import mode
-from ithaca.studies.network.problems import layer_problems, only_layers
-from ithaca.studies.network.request import NetworkRequest
+from ithaca.studies.network.problems import NetworkRequest, layer_problems, only_layers
 from ithaca.studies.network.result import NetworkResult, Total
 from ithaca.studies.network.runner import RunOptions, problem_store
 from ithaca.studies.network.totals import adds_up, best_total, total

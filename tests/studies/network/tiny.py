@@ -9,7 +9,7 @@ from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.metrics import parse_objective
-from ithaca.studies.network.request import NetworkRequest
+from ithaca.studies.network.problems import NetworkRequest
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import Network
 

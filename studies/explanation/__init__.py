@@ -1,1 +1,0 @@
-"""Explanations of a result: facts about a configuration, each computed by the one cost model."""
