@@ -11,16 +11,18 @@ from typer import Argument, Option
 from ithaca.commands.live_line import LiveLine
 from ithaca.commands.network_display import print_network
 from ithaca.commands.options import (
+    OBJECTIVE,
     WRITTEN,
     AsJson,
     Objective,
     Output,
+    ProblemOptions,
     Results,
     SearchOptions,
 )
 from ithaca.commands.outcome import note, nothing_found, print_document, wrote
 from ithaca.commands.parsing import parse_choice, parse_integer, parse_method, parse_sizes
-from ithaca.commands.request import OBJECTIVE, ProblemOptions, requested_limits
+from ithaca.commands.request import requested_limits
 from ithaca.formulations.json_numbers import document_text
 from ithaca.results.certificate import Status
 from ithaca.studies.network.documents import network_document

@@ -1,26 +1,32 @@
 """How options are declared: those that several commands share, once each, and what holds for all of them.
 
 A command lists its options in its signature, with their defaults; a parameter that is a group (`SearchOptions`,
-`ithaca.commands.request.ProblemOptions`) stands for all options of the group. `as_typed` makes a typer function of it.
+`ProblemOptions`) stands for all options of the group. `as_typed` makes a typer function of it.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 from typer import Argument, Context, Option
 from typer.models import ArgumentInfo
 
-from ithaca.commands.parsing import parse_integer, parse_search
+from ithaca.commands.parsing import parse_integer, parse_search, parse_sizes
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import InputError
+
+if TYPE_CHECKING:
+    from ithaca.commands.request import Request
+
+#: What is minimised unless the command line says otherwise.
+OBJECTIVE = "latency"
 
 #: Marks a file or folder that a command writes.
 WRITTEN = "written"
@@ -80,6 +86,45 @@ class SearchOptions(Effort):
     def options(self) -> SolveOptions:
         """Read but for the threads."""
         return parse_search(self.time_limit, self.gap, self.seed)
+
+
+@dataclass(frozen=True)
+class ProblemOptions:
+    """The options of all commands that pose problems."""
+
+    platform: Annotated[str, Option("--platform", help="Name of a platform, or a path to a file of your own.")] = "u250"
+    dtype: DType = "fp32"
+    limit: Annotated[
+        list[str] | None,
+        Option("--limit", help="Upper limits, e.g. dsp=8601,latency*dsp<=1e9; they replace the platform's."),
+    ] = None
+    dataflow: Annotated[str | None, Option("--dataflow", help="Loops mapped to space, e.g. i,j; default: the best.")] = None
+    permutation: Annotated[
+        str | None, Option("--permutation", help="Tensor whose reuse loops are innermost; default: the best.")
+    ] = None
+    edition: Edition = "exact"
+    include_unbuildable: Annotated[
+        bool, Option("--include-unbuildable", help="Consider designs that HLS cannot build, too.")
+    ] = False
+    min_lanes: Annotated[str, Option("--min-lanes", metavar="N", help="Fewest PEs along each space loop.")] = "1"
+    divisors_only: Annotated[
+        bool, Option("--divisors-only", help="Let array partitioning factors divide the extents (no padding).")
+    ] = False
+
+    def read(self, objective: str) -> dict[str, Any]:
+        """What they say and the objective, as `Request` and networks' requests take it."""
+        from ithaca.commands.request import read
+
+        return read(self, objective)
+
+    def request(
+        self, workload: str, sizes: Sequence[str] | None = None, objective: str = OBJECTIVE, descriptor: Path | None = None
+    ) -> Request:
+        """What is asked of a workload. Raises `InputError` if something does not fit."""
+        from ithaca.commands.request import Request
+        from ithaca.workloads.library import workload as find_workload
+
+        return Request(find_workload(workload, parse_sizes(sizes or [])), **self.read(objective), descriptor=descriptor)
 
 
 def as_typed(command: Callable[..., object]) -> Callable[..., object]:

@@ -6,13 +6,16 @@ import math
 import re
 from collections.abc import Collection, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.solver.engines import PROVERS, Method
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
 from ithaca.workloads.nest import MAX_EXTENT
+
+if TYPE_CHECKING:
+    from ithaca.solver.engines import Method
 
 
 def parse_sizes(texts: Sequence[str]) -> dict[str, int]:
@@ -88,17 +91,23 @@ def parse_choice(option: str, text: str, allowed: Collection[str], why: str = ""
 
 def parse_method(name: str) -> Method:
     """Look up an engine."""
+    from ithaca.solver.engines import Method
+
     return Method(parse_choice("--method", name, [m.value for m in Method]))
 
 
 def parse_proving_method(name: str) -> Method:
     """Look up an engine that proves optimality."""
+    from ithaca.solver.engines import PROVERS, Method
+
     allowed = [m.value for m in (Method.AUTO, *PROVERS)]
     return Method(parse_choice("--method", name, allowed, ", which prove what they find"))
 
 
 def parse_provers(text: str) -> tuple[Method, Method]:
     """Two engines that prove optimality, such as ``exact,cpsat``."""
+    from ithaca.solver.engines import PROVERS, Method
+
     names, allowed = [part.strip() for part in text.split(",")], [m.value for m in PROVERS]
     if len(names) != 2 or len(set(names)) != 2 or not set(names) <= set(allowed):
         raise InputError(f"--prove-with is {quoted(text)}; allowed: two different ones of {', '.join(allowed)}")

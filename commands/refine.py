@@ -13,7 +13,7 @@ from typer import Option
 from ithaca.commands.live_line import LiveLine
 from ithaca.commands.options import AsJson, Effort, Output, RandomSeed, ResultFile
 from ithaca.commands.parsing import parse_integer
-from ithaca.commands.solve import conclude
+from ithaca.commands.solving import conclude
 from ithaca.results.certificate import Certificate, Termination
 from ithaca.results.files import load_result
 from ithaca.results.result import Result

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from typer import Option
-
-from ithaca.commands.options import DType
-from ithaca.commands.options import Edition as EditionName
-from ithaca.commands.parsing import parse_edition, parse_integer, parse_limits, parse_loops, parse_sizes
+from ithaca.commands.options import ProblemOptions
+from ithaca.commands.parsing import parse_edition, parse_integer, parse_limits, parse_loops
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Objective, Problem
@@ -22,11 +19,7 @@ from ithaca.formulations.systolic.design import SpaceOptions, systolic_problem
 from ithaca.formulations.systolic.metrics import METRICS, parse_limit, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.library import workload as find_workload
 from ithaca.workloads.nest import LoopNest
-
-#: What is minimised unless the command line says otherwise.
-OBJECTIVE = "latency"
 
 
 @dataclass(frozen=True)
@@ -59,52 +52,19 @@ class Request:
         }
 
 
-@dataclass(frozen=True)
-class ProblemOptions:
-    """The options of all commands that pose problems."""
-
-    platform: Annotated[str, Option("--platform", help="Name of a platform, or a path to a file of your own.")] = "u250"
-    dtype: DType = "fp32"
-    limit: Annotated[
-        list[str] | None,
-        Option("--limit", help="Upper limits, e.g. dsp=8601,latency*dsp<=1e9; they replace the platform's."),
-    ] = None
-    dataflow: Annotated[str | None, Option("--dataflow", help="Loops mapped to space, e.g. i,j; default: the best.")] = None
-    permutation: Annotated[
-        str | None, Option("--permutation", help="Tensor whose reuse loops are innermost; default: the best.")
-    ] = None
-    edition: EditionName = "exact"
-    include_unbuildable: Annotated[
-        bool, Option("--include-unbuildable", help="Consider designs that HLS cannot build, too.")
-    ] = False
-    min_lanes: Annotated[str, Option("--min-lanes", metavar="N", help="Fewest PEs along each space loop.")] = "1"
-    divisors_only: Annotated[
-        bool, Option("--divisors-only", help="Let array partitioning factors divide the extents (no padding).")
-    ] = False
-
-    def read(self, objective: str) -> dict[str, Any]:
-        """What they say and the objective, as `Request` and networks' requests take it."""
-        return {
-            "data": data_type(self.dtype),
-            "platform": load_platform(self.platform),
-            "limits": parse_limits(self.limit or []),
-            "objective": parse_objective(objective),
-            "edition": parse_edition(self.edition),
-            "dataflow": parse_loops(self.dataflow),
-            "permutation": self.permutation,
-            "include_unbuildable": self.include_unbuildable,
-            "space": SpaceOptions(parse_integer("--min-lanes", self.min_lanes, least=1), self.divisors_only),
-        }
-
-    def request(
-        self,
-        workload: str,
-        sizes: Sequence[str] | None = None,
-        objective: str = OBJECTIVE,
-        descriptor: Path | None = None,
-    ) -> Request:
-        """What is asked of a workload. Raises `InputError` if something does not fit."""
-        return Request(find_workload(workload, parse_sizes(sizes or [])), **self.read(objective), descriptor=descriptor)
+def read(options: ProblemOptions, objective: str) -> dict[str, Any]:
+    """What options and an objective say, as `Request` and networks' requests take it."""
+    return {
+        "data": data_type(options.dtype),
+        "platform": load_platform(options.platform),
+        "limits": parse_limits(options.limit or []),
+        "objective": parse_objective(objective),
+        "edition": parse_edition(options.edition),
+        "dataflow": parse_loops(options.dataflow),
+        "permutation": options.permutation,
+        "include_unbuildable": options.include_unbuildable,
+        "space": SpaceOptions(parse_integer("--min-lanes", options.min_lanes, least=1), options.divisors_only),
+    }
 
 
 def requested_designs(request: Request) -> tuple[SystolicArray, ...]:

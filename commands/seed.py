@@ -9,11 +9,10 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from ithaca.commands import solve
-from ithaca.commands.options import WRITTEN, Effort, Given, Objective, RandomSeed, Sizes
+from ithaca.commands import solving
+from ithaca.commands.options import OBJECTIVE, WRITTEN, Effort, Given, Objective, ProblemOptions, RandomSeed, Sizes
 from ithaca.commands.outcome import nothing_found, say, tell
 from ithaca.commands.parsing import parse_choice, parse_integer, parse_loops
-from ithaca.commands.request import OBJECTIVE, ProblemOptions
 from ithaca.exports.seeds.diverse import diverse_configurations
 from ithaca.exports.seeds.for_nevergrad import nevergrad_text
 from ithaca.exports.seeds.for_odyssey import odyssey_text
@@ -81,9 +80,9 @@ def seed(
         origin = origin_of_result(Path(source), parse_loops(problem.dataflow), problem.permutation)
     else:
         search, threads = effort.options, effort.workers
-        result = solve.run(problem.request(source, sizes, objective), search, threads, {})
+        result = solving.run(problem.request(source, sizes, objective), search, threads, {})
         if result.best is None:
-            nothing_found(solve.explain_failure(result))
+            nothing_found(solving.explain_failure(result))
         assert result.best.configuration is not None
         origin = Origin(result.best.problem, result.best.configuration)
     say(write_seeds(origin, tool, wanted, first, output))

@@ -16,11 +16,13 @@ from typer import Option
 from ithaca.commands.display import console, table
 from ithaca.commands.live_line import LiveLine
 from ithaca.commands.options import (
+    OBJECTIVE,
     WRITTEN,
     AsJson,
     Given,
     Method,
     Objective,
+    ProblemOptions,
     Results,
     SearchOptions,
     Sizes,
@@ -28,7 +30,7 @@ from ithaca.commands.options import (
 )
 from ithaca.commands.outcome import note, nothing_found, print_document, wrote
 from ithaca.commands.parsing import parse_method, parse_number, parse_sizes
-from ithaca.commands.request import OBJECTIVE, ProblemOptions, Request, problems
+from ithaca.commands.request import Request, problems
 from ithaca.commands.vary import OPTIONS, parse_variations, varied
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.metrics import METRICS

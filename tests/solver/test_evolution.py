@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ithaca.commands.refine import refine_result
-from ithaca.commands.solve import write_result
+from ithaca.commands.solving import write_result
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import SpaceOptions
 from ithaca.formulations.systolic.physical_array import PhysicalArray
@@ -184,8 +184,8 @@ def test_the_engine_by_name() -> None:
 
 
 def test_refine_finds_what_a_search_cut_off_missed(tmp_path: Path) -> None:
-    from ithaca.commands.request import ProblemOptions
-    from ithaca.commands.solve import run
+    from ithaca.commands.options import ProblemOptions
+    from ithaca.commands.solving import run
 
     request = ProblemOptions(dataflow="i,j", permutation="C").request("mm", ["i=96,j=80,k=40"])
     poor = run(request, SolveOptions(time_limit=1e-6), 1, {}, Method.EVOLVE)
@@ -223,8 +223,8 @@ def test_the_published_size_within_3000_samples(dataflow: tuple[str, ...], permu
 
 
 def test_refine_finds_the_same_with_several_processes(tmp_path: Path) -> None:
-    from ithaca.commands.request import ProblemOptions
-    from ithaca.commands.solve import run
+    from ithaca.commands.options import ProblemOptions
+    from ithaca.commands.solving import run
 
     request = ProblemOptions().request("mm", ["i=24,j=20,k=16"])
     path = tmp_path / "poor.json"
