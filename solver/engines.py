@@ -44,7 +44,19 @@ class Engine(Protocol):
         report: Callable[[Progress], None] | None = None,
         start: Configuration | None = None,
     ) -> Solution:
-        """Solve a problem."""
+        """Solve a problem.
+
+        Parameters
+        ----------
+        problem : Problem
+            Design, limits, objective.
+        options : SolveOptions, optional
+            Time limit, gap, interruption. Without them the search runs to its end.
+        report : callable, optional
+            Receives the state of the search now and then.
+        start : Configuration, optional
+            A known configuration to improve on; ignored if it is not in the design space or breaks a limit.
+        """
 
 
 def engine(method: Method) -> Engine:

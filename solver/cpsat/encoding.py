@@ -64,7 +64,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
-from math import floor, prod
+from math import floor, gcd, lcm, prod
 from typing import TypeAlias
 
 import numpy as np
@@ -87,10 +87,9 @@ from ithaca.formulations.algebra.expression import (
     split_coefficient,
 )
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.algebra.rational_arrays import Rationals
+from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.space import Link, Relation
 from ithaca.solver.cpsat.arithmetic import FormArithmetic, check_magnitude
-from ithaca.solver.cpsat.columns import column_values, divides_finely
 from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError, add_forms, constant_form, grid
 from ithaca.solver.cpsat.quotients import Quotient, as_quotient
 
@@ -357,3 +356,31 @@ class Encoder(FormArithmetic):
 def _brief(node: Expression) -> str:
     text = str(node)
     return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
+
+
+def column_values(expression: Expression, quantities: Mapping[str, Rationals], count: int) -> tuple[tuple[int, ...], Fraction]:
+    """Values of an expression over a table's quantities on all its (``count``) rows, as integers and the step they count."""
+    try:
+        exact: Rationals = expression.evaluate(quantities, RATIONAL_ARRAYS)
+    except ZeroDivisionError:
+        raise NotExpressibleError("CP-SAT: a quantity is divided by another that can be 0") from None
+    numerators, denominator = exact.over_one_denominator(count)
+    values = [int(v) for v in numerators]
+    divisor = gcd(*values) or 1
+    return tuple(v // divisor for v in values), Fraction(divisor, denominator)
+
+
+def divides_finely(product: Expression, quantities: Mapping[str, Rationals], most: int) -> bool:
+    """Whether a product of powers is, on every row of a table, a multiple of ``1/n`` for one n up to ``most``."""
+    factors = product.factors if isinstance(product, Product) else ()
+    over, under = (
+        multiply(*(power(base, sign * exponent) for base, exponent in factors if sign * exponent > 0)) for sign in (1, -1)
+    )
+    above, below = (expression.evaluate(quantities, RATIONAL_ARRAYS) for expression in (over, under))
+    values = np.broadcast_arrays(*(np.asarray(v, object) for v in (above.over * below.under, below.over * above.under)))
+    common = 1
+    for top, bottom in dict.fromkeys(zip(*(v.ravel().tolist() for v in values), strict=True)):
+        common = lcm(common, bottom // gcd(top, bottom)) if bottom else 0
+        if not 0 < common <= most:
+            return False
+    return True

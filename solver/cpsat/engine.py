@@ -27,27 +27,16 @@ def solve_cpsat(
 ) -> Solution:
     """Find the best configuration of a design by integer programming, with a proof.
 
+    The certificate's nodes are CP-SAT's branches, over all its runs.
+
     Parameters
     ----------
-    problem : Problem
-        Design, limits, objective.
-    options : SolveOptions, optional
-        Time limit, gap, interruption. Without them the search runs to the proof.
-    report : callable, optional
-        Receives the state of the search now and then.
-    start : Configuration, optional
-        A known configuration to improve on; ignored if it is not in the design space or breaks
-        a limit.
+    problem, options, report, start
+        As for all engines: `ithaca.solver.engines.Engine`.
     lower_bound : Fraction, optional
         A proven bound: no configuration has a smaller objective. The proof rests on it.
     threads : int
         Workers of CP-SAT. With one, a search that runs to its end is repeatable.
-
-    Returns
-    -------
-    Solution
-        With status *optimal*, *feasible*, *infeasible* or *unknown*. The certificate's nodes are
-        CP-SAT's branches, over all its runs.
 
     Raises
     ------

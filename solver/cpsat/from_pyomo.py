@@ -23,10 +23,11 @@ it is the rounding of, for Pyomo itself turns ``x/3`` into ``0.3333333333333333*
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor
+from operator import neg, truediv
 from typing import Any, TypeAlias
 
 from ortools.sat.python import cp_model
@@ -44,7 +45,7 @@ from ithaca.formulations.algebra.expression import (
 )
 from ithaca.solver.cpsat.encoding import Encoder
 from ithaca.solver.cpsat.linear import NotExpressibleError
-from ithaca.solver.cpsat.ratio import RatioObjective, encode_ratio, minimize_ratio
+from ithaca.solver.cpsat.ratio import Outcome, RatioObjective, encode_ratio, minimize_ratio
 
 #: A Pyomo model, variable or expression; Pyomo has no types.
 Model: TypeAlias = Any
@@ -54,17 +55,7 @@ Variable: TypeAlias = Any
 SIMPLEST = 10**6
 
 
-@dataclass(frozen=True, slots=True)
-class PyomoAnswer:
-    """What CP-SAT proves of a Pyomo model."""
-
-    value: Fraction | None  #: The objective of the best solution, which the model's variables hold; None without a solution
-    #: No solution has a better objective; equal to the value once that is proven optimal. None where nothing is known.
-    bound: Fraction | None
-    infeasible: bool  #: Whether it is proven that there is no solution
-
-
-def solve_pyomo(model: Model, seconds: float | None = None, threads: int = 1) -> PyomoAnswer:
+def solve_pyomo(model: Model, seconds: float | None = None, threads: int = 1) -> Outcome:
     """Solve a Pyomo model, and load its best solution into it.
 
     Parameters
@@ -85,8 +76,8 @@ def solve_pyomo(model: Model, seconds: float | None = None, threads: int = 1) ->
     outcome = minimize_ratio(encoder, objective, seconds, threads)
     for name, number in outcome.quantities.items():
         variables[name].set_value(number)
-    value = None if outcome.value is None else sense * outcome.value
-    return PyomoAnswer(value, None if outcome.infeasible else sense * outcome.bound, outcome.infeasible)
+    value, bound = (None if number is None else sense * number for number in (outcome.value, outcome.bound))
+    return replace(outcome, value=value, bound=bound)
 
 
 def encode_pyomo(model: Model) -> tuple[dict[str, Variable], Encoder, RatioObjective, int]:
@@ -142,20 +133,18 @@ def _operation(node: Any, operands: Sequence[Expression]) -> Expression:
 
     if node.is_named_expression_type():
         return operands[0]
-    if isinstance(node, numeric_expr.SumExpression):
-        return add(*operands)
-    if isinstance(node, numeric_expr.ProductExpression):
-        return multiply(*operands)
-    if isinstance(node, numeric_expr.DivisionExpression):
-        return operands[0] / operands[1]
-    if isinstance(node, numeric_expr.NegationExpression):
-        return -operands[0]
-    if isinstance(node, numeric_expr.MaxExpression):
-        return maximum(*operands)
-    if isinstance(node, numeric_expr.MinExpression):
-        return minimum(*operands)
-    if isinstance(node, numeric_expr.AbsExpression):
-        return maximum(operands[0], -operands[0])
+    made_by: dict[type, Callable[..., Expression]] = {
+        numeric_expr.SumExpression: add,
+        numeric_expr.ProductExpression: multiply,
+        numeric_expr.DivisionExpression: truediv,
+        numeric_expr.NegationExpression: neg,
+        numeric_expr.MaxExpression: maximum,
+        numeric_expr.MinExpression: minimum,
+        numeric_expr.AbsExpression: lambda operand: maximum(operand, -operand),
+    }
+    for kind, make in made_by.items():
+        if isinstance(node, kind):
+            return make(*operands)
     if isinstance(node, numeric_expr.PowExpression):
         base, exponent = operands
         if isinstance(exponent, Constant) and exponent.value.denominator == 1:

@@ -7,19 +7,6 @@ solution and no excess is negative, none has a smaller quotient; if one is, its 
 rational, so the last of these programs is a proof under exact arithmetic. Where b is constant, so that
 there is no quotient, or a, one program is enough: `RatioObjective.least` is then as sharp as the
 program's bound.
-
->>> from ortools.sat.python import cp_model
->>> from ithaca.formulations.algebra.expression import Symbol, ceiling_division
->>> from ithaca.solver.cpsat.encoding import Encoder
->>> x, y = Symbol("x"), Symbol("y")
->>> encoder = Encoder.over_domains(cp_model.CpModel(), {"x": range(1, 61), "y": range(1, 61)})
->>> objective = encode_ratio(encoder, (ceiling_division(900, x) + x * x + 3 * y * y) / (x * y))
->>> encoder.finish()
->>> outcome = minimize_ratio(encoder, objective)
->>> outcome.value, outcome.bound
-(Fraction(243, 70), Fraction(243, 70))
->>> outcome.quantities
-{'x': 60, 'y': 35}
 """
 
 from __future__ import annotations
@@ -129,7 +116,8 @@ class Outcome:
 
     value: Fraction | None  #: The least value found; None without a solution
     quantities: Mapping[str, int]  #: Those of its solution
-    bound: Fraction  #: No value is smaller; equal to the value once that is proven optimal
+    #: No value is better; equal to the value once that is proven optimal. None where there is no solution.
+    bound: Fraction | None
     infeasible: bool  #: Whether it is proven that there is no solution
 
 
@@ -151,7 +139,7 @@ def minimize_ratio(encoder: Encoder, objective: RatioObjective, seconds: float |
             solver.parameters.max_time_in_seconds = max(seconds - (time.perf_counter() - began), 0.0)
         status = solver.solve(encoder.model)
         if status == cp_model.INFEASIBLE:
-            return Outcome(None, {}, bound, infeasible=True)
+            return Outcome(None, {}, None, infeasible=True)
         if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             found = objective.value(encoder, solver.value)
             if value is None or found < value:

@@ -24,24 +24,7 @@ def solve_exact(
     report: Callable[[Progress], None] | None = None,
     start: Configuration | None = None,
 ) -> Solution:
-    """Find the best configuration of a design, with a proof.
-
-    Parameters
-    ----------
-    problem : Problem
-        Design, limits, objective.
-    options : SolveOptions, optional
-        Time limit, gap, interruption. Without them the search runs to the proof.
-    report : callable, optional
-        Receives the state of the search now and then.
-    start : Configuration, optional
-        A known configuration to improve on; ignored if it breaks a limit.
-
-    Returns
-    -------
-    Solution
-        With status *optimal*, *feasible*, *infeasible* or *unknown*.
-    """
+    """Find the best configuration of a design, with a proof; the arguments are those of all engines (`Engine`)."""
     began = time.perf_counter()
     options = options or SolveOptions()
     checkpoint = options.checkpoint()

@@ -1,4 +1,10 @@
-"""Candidate tables: the rows of an axis with the columns that bounds need."""
+"""Candidate tables: the rows of an axis with the columns that bounds need.
+
+Rows that another row of the same axis makes superfluous are left out. A row is dominated if another is at least as good in
+every column: not larger where small values are good, not smaller where large ones are. Every bound is monotone in its
+columns, so replacing a dominated row by its dominator never makes any configuration worse or infeasible. All filters are
+sound; none needs to find every dominated row.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +16,6 @@ from numpy.typing import NDArray
 
 from ithaca.formulations.space import Axis
 from ithaca.solver.options import never
-from ithaca.solver.tables import dominance
 from ithaca.solver.tables.column import Column, Columns
 
 Rows = dict[str, NDArray[np.int64]]
@@ -139,7 +144,7 @@ def _undominated(
     costs = columns.costs(rows, values)
     if costs is None:
         return None
-    return dominance.duplicates(costs) if run is None else dominance.run_heads(costs, [rows[name] for name in run])
+    return duplicates(costs) if run is None else run_heads(costs, [rows[name] for name in run])
 
 
 def _keep(rows: Rows, values: NDArray[np.float64], keep: NDArray[np.bool_] | NDArray[np.int64]) -> Part:
@@ -148,3 +153,30 @@ def _keep(rows: Rows, values: NDArray[np.float64], keep: NDArray[np.bool_] | NDA
 
 def _select(rows: Rows, keep: NDArray[np.bool_] | NDArray[np.int64]) -> Rows:
     return {name: v[keep] for name, v in rows.items()}
+
+
+def run_heads(costs: NDArray[np.float64], keys: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:
+    """Keep a row unless the first row of its run dominates it: of consecutive rows with equal keys."""
+    rows = costs.shape[1]
+    starts = np.zeros(rows, bool)
+    starts[:1] = True
+    for key in keys:
+        starts[1:] |= key[1:] != key[:-1]
+    head = np.maximum.accumulate(np.where(starts, np.arange(rows), 0))
+    dominated: NDArray[np.bool_] = ~starts
+    for column in costs:
+        dominated &= column[head] <= column
+    return ~dominated
+
+
+def duplicates(costs: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Keep the first of rows that agree in every column."""
+    weights = np.random.default_rng(0).random(costs.shape[0])
+    order = np.argsort(weights @ costs, kind="stable")
+    equal = np.ones(max(order.size - 1, 0), bool)
+    for column in costs:
+        values = column[order]
+        equal &= values[1:] == values[:-1]
+    keep = np.ones(order.size, bool)
+    keep[order[1:][equal]] = False
+    return keep

@@ -6,7 +6,6 @@ import doctest
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from ortools.sat.python import cp_model
 
 from ithaca.formulations.algebra.expression import Expression, Symbol, ceiling_division, maximum, minimum, power
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.solver.cpsat import encoding, ratio
+from ithaca.solver.cpsat import encoding
 from ithaca.solver.cpsat.encoding import Encoder
 from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError, common_step
 
@@ -272,9 +271,8 @@ def test_quantities_are_read_back_from_a_solution() -> None:
     assert encoder.quantities(solver.value) == {"x": 4, "y": 5, "unused": 4}
 
 
-@pytest.mark.parametrize("module", [encoding, ratio])
-def test_the_examples_of_the_documentation(module: ModuleType) -> None:
-    outcome = doctest.testmod(module)
+def test_the_example_of_the_documentation() -> None:
+    outcome = doctest.testmod(encoding)
     assert outcome.attempted
     assert not outcome.failed
 
