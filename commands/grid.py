@@ -15,8 +15,7 @@ from ithaca.commands.parsing import parse_integer
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.design import systolic
-from ithaca.refine.files import load_grid, save_grid
-from ithaca.refine.grid import asked_between_chunks, best_point, exact_grid
+from ithaca.refine.grid import asked_between_chunks, best_point, exact_grid, load_grid, save_grid
 from ithaca.refine.heatmap import check_heat_map, heat_map
 from ithaca.refine.window import Window, window_around
 from ithaca.results.files import load_result

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from functools import reduce
 from math import inf, prod
 from operator import and_
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,8 +23,9 @@ from ithaca.formulations.algebra.number_systems import XARRAY
 from ithaca.formulations.algebra.rounding import largest_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.refine.window import Window
+from ithaca.studies.files import save_netcdf
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.signals import check
+from ithaca.workloads.signals import check, deferred
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -208,3 +210,45 @@ def _provenance(window: Window) -> dict[str, Any]:
         "window": "full ranges" if window.around is None else f"factors at most {window.around} from the center's",
         "points": window.points,
     }
+
+
+def save_grid(grid: xr.Dataset, path: Path) -> None:
+    """Write a grid, whole or not at all; one of Dask arrays is computed and stored chunk by chunk."""
+    stored = grid.copy()
+    for variable in stored.variables.values():
+        if variable.chunks is not None:
+            variable.encoding["chunksizes"] = tuple(sizes[0] for sizes in variable.chunks)
+    with asked_between_chunks(grid):
+        save_netcdf(stored, path)
+
+
+def load_grid(path: Path, *, lazily: bool = False) -> xr.Dataset:
+    """Read a grid back: the Dataset that was saved.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    lazily : bool
+        Leave the data in the file, as Dask arrays in the chunks it was stored in; else they are read at once.
+
+    Raises
+    ------
+    InputError
+        If it is no file of a grid.
+    """
+    import xarray as xr
+
+    try:
+        with deferred():
+            grid = xr.open_dataset(path, engine="netcdf4", chunks={} if lazily else None)
+            if not lazily:
+                with grid:
+                    grid = grid.load()
+    except (OSError, RuntimeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a NetCDF file"
+        raise InputError(f"cannot read {path}: {reason}; allowed: a file written by ithaca grid -o") from None
+    if grid.attrs.get("title") != TITLE:
+        grid.close()
+        raise InputError(f"{path}: title is {grid.attrs.get('title')!r}; allowed: '{TITLE}', a file written by ithaca grid -o")
+    return grid

@@ -30,11 +30,10 @@ class SolveOptions:
 
         It raises `StoppedError` once the time limit, counted from now, is over or a stop is asked for.
         """
-        began = time.perf_counter()
+        passed = deadline(self.time_limit, self.stop)
 
         def check() -> None:
-            late = self.time_limit is not None and time.perf_counter() - began >= self.time_limit
-            if late or (self.stop is not None and self.stop()):
+            if passed():
                 raise StoppedError
 
         return check

@@ -1,20 +1,226 @@
-"""Solve one design by CP-SAT."""
+"""Solve one design by CP-SAT: run it on a problem, and translate what it finds and proves.
+
+Where the objective is a quotient, CP-SAT runs again, from a better configuration each time, until
+its last run proves that there is none (`ithaca.solver.cpsat.ratio`).
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYetError
+from dataclasses import dataclass
 from fractions import Fraction
 
+from ortools.sat.python import cp_model
+
+from ithaca.formulations.algebra.rounding import integer_bound
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.results.solution import Solution, make_solution
 from ithaca.solver.conclusion import conclude
-from ithaca.solver.cpsat.search import Search
+from ithaca.solver.cpsat.model import IntegerModel, build_integer_model
+from ithaca.solver.cpsat.ratio import Aim
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
 
 METHOD = "cpsat"
+
+#: Seconds between looks at a running solver.
+POLL = 0.05
+
+
+@dataclass
+class SearchState:
+    """What a search knows; it changes as the search goes on."""
+
+    incumbent: Configuration | None = None
+    value: Fraction | None = None
+    lower_bound: Fraction | None = None
+    infeasible: bool = False
+    branches: int = 0
+
+
+class Search:
+    """A search by CP-SAT with so many workers. Set what is known already in `state` before `run`."""
+
+    def __init__(
+        self, problem: Problem, options: SolveOptions, report: Callable[[Progress], None] | None = None, threads: int = 1
+    ) -> None:
+        self.problem = problem
+        self.options = options
+        self.report = report
+        self.threads = threads
+        self.state = SearchState()
+        self._shown: Fraction | None = None
+        self._began = time.perf_counter()
+
+    def run(self) -> None:
+        """Search until proven, or until the options say to stop."""
+        state = self.state
+        _check_order(state.lower_bound, state.value)
+        self._shown = state.value
+        model = build_integer_model(self.problem, state.lower_bound, state.value)
+        if model is None:
+            self._conclude_infeasible()
+            return
+        if state.lower_bound is not None:
+            state.lower_bound = model.objective.least(state.lower_bound, Fraction(0))
+        self._raise_bound(model.objective.floor())
+        while self._improve(model):
+            pass
+
+    def _improve(self, model: IntegerModel) -> bool:
+        """Run CP-SAT once; whether to do so again, because its best solution is better and not proven."""
+        state, options = self.state, self.options
+        if state.incumbent is not None:
+            model.hint(state.incumbent)
+        known = state.value
+        assert state.lower_bound is not None
+        aim = model.aim(state.lower_bound if known is None else known, at_most=known is not None)
+        solver = cp_model.CpSolver()
+        if not self._configure(solver, presolve=not model.encoder.in_digits):
+            return False
+        watcher = _Watcher(model)
+        status = self._solve(solver, model, aim, watcher)
+        self._conclude(solver, model, aim, watcher, status)
+        stopped = options.stop is not None and options.stop()
+        if status != cp_model.OPTIMAL or stopped or options.gap_is_met(state.value, state.lower_bound):
+            return False
+        return state.value != known
+
+    # -- running -----------------------------------------------------------------------
+
+    def _configure(self, solver: cp_model.CpSolver, *, presolve: bool) -> bool:
+        """Set CP-SAT's parameters; false if no time is left."""
+        parameters = solver.parameters
+        parameters.random_seed = 0
+        parameters.num_workers = self.threads
+        parameters.cp_model_presolve = presolve
+        # measured: neither linear relaxations, too weak for products of table columns, nor probing
+        # the tables' many literals pays for itself
+        parameters.linearization_level = 0
+        parameters.cp_model_probing_level = 0
+        # any but 0, and CP-SAT compares value and bound as floats, which beyond 2**53 are equal too soon
+        parameters.absolute_gap_limit = 0.0
+        # the caller's handler is to decide about Ctrl-C, and it needs a running interpreter
+        parameters.catch_sigint_signal = False
+        if self.options.time_limit is not None:
+            left = self.options.time_limit - (time.perf_counter() - self._began)
+            parameters.max_time_in_seconds = max(left, 0.0)
+            return left > 0
+        return True
+
+    def _solve(self, solver: cp_model.CpSolver, model: IntegerModel, aim: Aim, watcher: _Watcher) -> cp_model.CpSolverStatus:
+        """Run CP-SAT in a thread, so that this one can report, and hear of an interruption."""
+        solver.best_bound_callback = watcher.on_bound
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(solver.solve, model.model, watcher)
+            try:
+                while True:
+                    try:
+                        return running.result(timeout=POLL)
+                    except NotYetError:
+                        self._look(watcher, aim)
+                    if self._should_stop():
+                        solver.stop_search()
+            except BaseException:
+                while not running.done():
+                    solver.stop_search()
+                    time.sleep(POLL)
+                raise
+            finally:
+                self._look(watcher, aim)
+
+    def _look(self, watcher: _Watcher, aim: Aim) -> None:
+        """Take over what CP-SAT has found and proven so far."""
+        state = self.state
+        if watcher.bound is not None:
+            self._raise_bound(aim.least(watcher.bound))
+        if watcher.best is not None:
+            self._shown = watcher.best if self._shown is None else min(watcher.best, self._shown)
+        if self.report is not None:
+            branches, seconds = state.branches + watcher.branches, time.perf_counter() - self._began
+            self.report(Progress(self._shown, state.lower_bound, branches, seconds))
+
+    def _should_stop(self) -> bool:
+        options = self.options
+        if options.stop is not None and options.stop():
+            return True
+        return bool(options.gap) and options.gap_is_met(self._shown, self.state.lower_bound)
+
+    # -- concluding --------------------------------------------------------------------
+
+    def _conclude(
+        self, solver: cp_model.CpSolver, model: IntegerModel, aim: Aim, watcher: _Watcher, status: cp_model.CpSolverStatus
+    ) -> None:
+        state = self.state
+        state.branches += solver.num_branches
+        if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+            self._take(model.configuration(solver.value), model.value(solver.value))
+            if watcher.best is not None and state.value is not None and watcher.best < state.value:
+                # the least quotient among the solutions need not be that of the least excess
+                self._take(model.configuration(lambda variable: watcher.columns[variable.index]), watcher.best)
+            if status == cp_model.OPTIMAL:
+                # the integer behind the float that CP-SAT shows; only a finished search is sure to have set it
+                self._raise_bound(aim.least(solver.response_proto.inner_objective_lower_bound))
+        elif status == cp_model.INFEASIBLE:
+            self._conclude_infeasible()
+        elif status == cp_model.MODEL_INVALID:
+            raise RuntimeError(f"CP-SAT rejects its model: {solver.solution_info()}")
+
+    def _take(self, found: Configuration, claimed: Fraction) -> None:
+        value = self.problem.feasible_value(found)
+        if value != claimed:
+            raise RuntimeError(f"CP-SAT finds {claimed} for {found}, the reference {value}: the encoding is wrong")
+        if self.state.value is None or value < self.state.value:
+            self.state.incumbent, self.state.value = found, value
+
+    def _raise_bound(self, bound: Fraction) -> None:
+        state = self.state
+        if state.value is not None:
+            bound = min(bound, state.value)
+        if state.lower_bound is None or bound > state.lower_bound:
+            state.lower_bound = bound
+
+    def _conclude_infeasible(self) -> None:
+        if self.state.value is not None:
+            raise RuntimeError(
+                f"CP-SAT finds nothing as good as the known configuration of value {self.state.value}: "
+                "the encoding, or the lower bound given, is wrong"
+            )
+        self.state.infeasible = True
+        self.state.lower_bound = None
+
+
+class _Watcher(cp_model.CpSolverSolutionCallback):
+    """Notes the best of CP-SAT's solutions, and its bounds (integers), in threads of CP-SAT's."""
+
+    def __init__(self, model: IntegerModel) -> None:
+        super().__init__()
+        self.model = model
+        self.reach = model.encoder.objective_reach()
+        self.best: Fraction | None = None
+        self.columns: dict[int, int] = {}
+        self.bound: int | None = None
+        self.branches = 0
+
+    def on_solution_callback(self) -> None:
+        value = self.model.value(self.value)
+        if self.best is None or value < self.best:
+            self.columns = {v.index: self.value(v) for known in self.model.encoder.columns.values() for v in known.values()}
+            self.best = value
+        self.branches = self.num_branches
+
+    def on_bound(self, bound: float) -> None:
+        if (proven := integer_bound(bound, self.reach)) is not None:
+            self.bound = proven
+
+
+def _check_order(lower_bound: Fraction | None, value: Fraction | None) -> None:
+    if lower_bound is not None and value is not None and lower_bound > value:
+        raise RuntimeError(f"the lower bound {lower_bound} exceeds the value {value} of a known configuration: it is wrong")
 
 
 def solve_cpsat(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, inf
 
@@ -47,7 +47,6 @@ class SearchState:
     lower_bound: Fraction | None = None
     complete: bool = False
     seconds: float = 0.0
-    incumbents: list[tuple[float, Fraction]] = field(default_factory=list)
 
 
 def unsearched(problem: Problem, start: Configuration | None) -> SearchState:
@@ -248,5 +247,4 @@ class Search:
         value = self.model.problem.feasible_value(found)
         if value is not None and (state.value is None or value < state.value):
             state.incumbent, state.value = found, value
-            state.incumbents.append((time.perf_counter() - self._began, value))
             check_bound(self.model.problem, value, self._floor)

@@ -83,14 +83,14 @@ def _build(
 
 def frame_of(relaxation: Relaxation, trees: tuple[Tree, ...]) -> Frame:
     """The frame of a relaxation and its trees."""
-    sources = {}
+    sources: dict[str, Source] = {}
     for number, tree in enumerate(trees):
         lows, highs = iter(tree.low), iter(tree.high)
         for column in tree.table.columns:
             if column.low:
-                sources[statistic(column.index, False).name] = Source(number, next(lows))
+                sources[statistic(column.index, False).name] = number, next(lows)
             if column.high:
-                sources[statistic(column.index, True).name] = Source(number, next(highs))
+                sources[statistic(column.index, True).name] = number, next(highs)
     return Frame(relaxation, trees, sources)
 
 

@@ -19,13 +19,9 @@ from ithaca.solver.tables.tree import Tree
 
 Nodes = NDArray[np.int32]
 
-
-@dataclass(frozen=True)
-class Source:
-    """Where a symbol of the program comes from."""
-
-    axis: int  #: Number of the axis
-    statistics: NDArray[np.float64]  #: The column's smallest or largest value on each node of the axis' tree
+#: Where a symbol of a program comes from: the number of an axis, and the smallest or largest value of one of its columns on
+#: each node of the axis' tree.
+Source = tuple[int, NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -47,7 +43,7 @@ class BoundModel:
         No configuration in a box has an objective below the first array's entry, up to rounding (`rounding.below`); of a box of
         single rows it is the objective. The second array is False where no configuration in the box meets all constraints.
         """
-        objective, *used = self.program.run([source.statistics.take(nodes[source.axis]) for source in self.sources])
+        objective, *used = self.program.run([statistics.take(nodes[axis]) for axis, statistics in self.sources])
         # what overflows to no number proves nothing: such boxes stay open, and the reference decides
         values = np.broadcast_to(np.where(np.isnan(objective), -inf, objective), nodes.shape[1:])
         feasible = np.ones(nodes.shape[1], bool)

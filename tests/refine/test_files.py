@@ -9,8 +9,7 @@ import pytest
 import xarray as xr
 
 from ithaca.refine import grid as grids
-from ithaca.refine.files import load_grid, save_grid
-from ithaca.refine.grid import exact_grid
+from ithaca.refine.grid import exact_grid, load_grid, save_grid
 from ithaca.refine.heatmap import heat_map
 from ithaca.refine.window import window_around
 from ithaca.studies.charts.files import save_plot
