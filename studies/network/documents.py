@@ -80,8 +80,8 @@ class NetworkPart(Document):
 class PartitionDocument(Document):
     """How layers were to be partitioned over arrays."""
 
-    arrays: Count = 1
-    minimise: Annotated[Minimise, Field(strict=False)] = Minimise.TOTAL
+    arrays: Count
+    minimise: Annotated[Minimise, Field(strict=False)]
 
 
 class PhysicalDocument(Document):
@@ -183,7 +183,7 @@ class NetworkResultDocument(FirstPart):
     platform: PlatformDocument
     edition: Annotated[Edition, Field(strict=False)]
     objective: Text
-    partition: PartitionDocument = PartitionDocument()
+    partition: PartitionDocument = PartitionDocument(arrays=1, minimise=Minimise.TOTAL)
     space: SpaceDocument = SpaceDocument()
     technology: TechnologyDocument = TechnologyDocument()
     method: Text

@@ -82,6 +82,7 @@ def test_more_arrays_are_no_slower_than_one(products: Network, shared: NetworkRe
     assert shared.total is not None
     assert shared.total.value is not None
     assert result.total.value <= shared.total.value
+    assert network_document(result)["partition"] == {"arrays": 2, "minimise": minimise.value}
     assert sum(layer.layer.count for layer in result.layers) == 4
     for limit in request.limits:
         assert sum(array.resources[limit.metric] for array in result.arrays) <= limit.bound
