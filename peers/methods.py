@@ -29,40 +29,32 @@ LOGGERS = ("optuna", "nevergrad", "cma", "pymoo")
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A search method.
+    """A search method: where its `Search` is, imported when it is first run, and modules of other packages that it needs.
 
-    ``module`` and ``function`` say where its `Search` is, imported when it is first run; ``libraries`` are modules of other
-    packages that it needs. ``steered``: starts steer the search; otherwise they are only scored first. ``samples``: what they
-    are. ``boxed``: it moves in the coordinates of `coordinates`.
+    ``boxed``: it moves in the coordinates of `coordinates`.
     """
 
-    name: str
-    title: str
     module: str
     function: str = "search"
     libraries: tuple[str, ...] = ()
-    steered: bool = True
-    samples: str = "configurations"
     boxed: bool = True
 
 
-_ALL = (
-    Peer("random", "random search", "chance", "search_random", steered=False),
-    Peer("exhaustive", "pruned exhaustive search", "exhaustive", steered=False),
-    Peer("annealing", "simulated annealing", "chance", "anneal"),
-    Peer("optuna-tpe", "tree-structured Parzen estimators (optuna)", "with_optuna", "search_tpe", ("optuna",)),
-    Peer("optuna-gp", "Gaussian processes (optuna)", "with_optuna", "search_gp", ("optuna", "scipy", "torch")),
-    Peer("pymoo-ga", "genetic algorithm (pymoo)", "with_pymoo", libraries=("pymoo",)),
-    Peer("nevergrad-cma", "CMA-ES (nevergrad)", "with_nevergrad", "search_cma", ("nevergrad",)),
-    Peer("nevergrad-de", "differential evolution (nevergrad)", "with_nevergrad", "search_de", ("nevergrad",)),
-    Peer("policy-gradient", "policy gradient (REINFORCE)", "policy_gradient"),
-    Peer("evolve-unseeded", "Ithaca's evolution from random configurations", "own", "evolve_unseeded", boxed=False),
-    Peer("evolve", "Ithaca's evolution from geometric programs", "own", "evolve_seeded", boxed=False),
-    Peer("exact", "Ithaca's exact search", "own", "search_exact", samples="boxes", boxed=False),
-)
-
 #: All methods by name.
-PEERS = {method.name: method for method in _ALL}
+PEERS = {
+    "random": Peer("chance", "search_random"),
+    "exhaustive": Peer("exhaustive"),
+    "annealing": Peer("chance", "anneal"),
+    "optuna-tpe": Peer("with_optuna", "search_tpe", ("optuna",)),
+    "optuna-gp": Peer("with_optuna", "search_gp", ("optuna", "scipy", "torch")),
+    "pymoo-ga": Peer("with_pymoo", libraries=("pymoo",)),
+    "nevergrad-cma": Peer("with_nevergrad", "search_cma", ("nevergrad",)),
+    "nevergrad-de": Peer("with_nevergrad", "search_de", ("nevergrad",)),
+    "policy-gradient": Peer("policy_gradient"),
+    "evolve-unseeded": Peer("own", "evolve_unseeded", boxed=False),
+    "evolve": Peer("own", "evolve_seeded", boxed=False),
+    "exact": Peer("own", "search_exact", boxed=False),
+}
 
 
 def run_peer(name: str, problem: Problem, budget: Budget, seed: int = 0, starts: Sequence[Configuration] = ()) -> Trace:
@@ -79,8 +71,8 @@ def run_peer(name: str, problem: Problem, budget: Budget, seed: int = 0, starts:
     seed : int
         Seed of its random numbers. The same seed and budget in samples give the same trace, times aside.
     starts : sequence of Configuration
-        Known feasible configurations. Every method scores them first; `Peer.steered` says whether it also searches
-        from them.
+        Known feasible configurations. Every method scores them first, and all but random and exhaustive search are steered
+        by them.
 
     Returns
     -------

@@ -1,9 +1,12 @@
-"""What a running search reports."""
+"""What a running search has found, and what it reports."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,3 +17,19 @@ class Progress:
     lower_bound: Fraction | None  #: Proven so far
     boxes: int  #: Boxes examined
     seconds: float  #: Since the search began
+
+
+class Incumbent:
+    """The best configuration that a search has found of a problem; its value is by the Fraction reference."""
+
+    def __init__(self, problem: Problem, value: Fraction | None = None) -> None:
+        self.problem = problem
+        self.incumbent: Configuration | None = None
+        self.value = value
+
+    def offer(self, configuration: Configuration) -> bool:
+        """Take a configuration if the reference confirms that it improves; whether it is feasible."""
+        value = self.problem.feasible_value(configuration)
+        if value is not None and (self.value is None or value < self.value):
+            self.incumbent, self.value = configuration, value
+        return value is not None

@@ -1,4 +1,4 @@
-"""A population: genes with their objective and by how much they exceed limits; who survives, who has children."""
+"""A population: genes with their objective and by how much they exceed limits; who survives."""
 
 from __future__ import annotations
 
@@ -49,11 +49,6 @@ class Population:
             np.concatenate([self.objective, other.objective]),
             np.concatenate([self.excess, other.excess]),
         )
-
-
-def tournament(ordered: Population, count: int, size: int, generator: np.random.Generator) -> Genes:
-    """Genes of the winners of tournaments among ordered configurations; each draws ``size`` with replacement."""
-    return ordered.genes[:, generator.integers(0, ordered.count, (size, count)).min(axis=0)]
 
 
 class Scorer:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
 
 import numpy as np
 
@@ -11,9 +10,10 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.space import Mask
 from ithaca.solver.evolution.genome import Genes, Genome
-from ithaca.solver.evolution.population import Population, Scorer, tournament
+from ithaca.solver.evolution.population import Population, Scorer
 from ithaca.solver.evolution.variation import cross, mutate, step
 from ithaca.solver.options import never
+from ithaca.solver.progress import Incumbent
 
 #: Configurations of a generation (as published).
 POPULATION = 200
@@ -37,7 +37,7 @@ RETRIES = 3
 STAGNATION = 60
 
 
-class Evolution:
+class Evolution(Incumbent):
     """Evolution of the configurations of one problem, of any objective; the same seed gives the same one.
 
     At most so many ``samples`` are evaluated, the first generation included. The incumbent is the best feasible configuration
@@ -45,24 +45,13 @@ class Evolution:
     """
 
     def __init__(self, problem: Problem, seed: int, samples: int) -> None:
-        self.problem = problem
+        super().__init__(problem)
         self.samples = 0
-        self.incumbent: Configuration | None = None
-        self.value: Fraction | None = None
         self._budget = samples
         self._generator = np.random.default_rng(seed)
         self._genome = Genome(problem)
         self._scorer = Scorer(problem)
         self._seen: set[bytes] = set()
-
-    def offer(self, configuration: Configuration) -> bool:
-        """Take a configuration as incumbent if the reference confirms that it improves."""
-        value = self.problem.feasible_value(configuration)
-        if value is None:
-            return False
-        if self.value is None or value < self.value:
-            self.incumbent, self.value = configuration, value
-        return True
 
     def run(
         self,
@@ -106,7 +95,9 @@ class Evolution:
 
     def _children(self, ordered: Population, count: int) -> Genes:
         genome, generator = self._genome, self._generator
-        one, other = (tournament(ordered, count, TOURNAMENT, generator) for _ in range(2))
+        # the best of those drawn win a tournament
+        winners = (generator.integers(0, ordered.count, (TOURNAMENT, count)).min(axis=0) for _ in range(2))
+        one, other = (ordered.genes[:, winner] for winner in winners)
         crossed = generator.random(count) < CROSSED
         children = np.where(crossed, cross(genome, one, other, generator), one)
         mutated = ~crossed | (generator.random(count) < CROSSED_MUTATED)

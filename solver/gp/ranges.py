@@ -30,7 +30,7 @@ from ithaca.formulations.algebra.rounding import (
 )
 from ithaca.formulations.continuous_rules import rules
 from ithaca.formulations.space import Relation
-from ithaca.solver.gp.blocks import Blocks, Indices, Matrix, Vector
+from ithaca.solver.gp.blocks import Blocks, Vector
 from ithaca.solver.gp.model import CurveColumn, GeometricModel
 
 #: Bounds of logarithms of which nothing is known; sums of a few of them stay finite.
@@ -72,8 +72,7 @@ class Propagator:
         self._negative = np.minimum(blocks.matrix, 0)
         self._offset = blocks.offset
         self._starts, self._block = blocks.starts, blocks.block
-        self._uppers = _Entries.of(self._positive)
-        self._lowers = _Entries.of(-self._negative)
+        self._uppers, self._lowers = np.nonzero(self._positive), np.nonzero(self._negative)
         self._rules = tuple(_rules(model))
         columns = {name: place for place, name in enumerate(model.names)}
         self._places = [(name, columns[name]) for name in sorted({n for rule in self._rules for n in rule.symbols})]
@@ -120,10 +119,10 @@ class Propagator:
         if exceeds(totals, 1.0).any():
             return False
         slack = log_room(1 - (totals[self._block] - terms), least)
-        upper = self._uppers
-        np.minimum.at(high, upper.columns, log_above(low[upper.columns] + slack[upper.terms] / upper.exponents))
-        lower = self._lowers
-        np.maximum.at(low, lower.columns, log_below(high[lower.columns] - slack[lower.terms] / lower.exponents))
+        rows, columns = self._uppers
+        np.minimum.at(high, columns, log_above(low[columns] + slack[rows] / self._positive[rows, columns]))
+        rows, columns = self._lowers
+        np.maximum.at(low, columns, log_below(high[columns] + slack[rows] / self._negative[rows, columns]))
         return not exceeds(low, high).any()
 
     def _round(self, low: Vector, high: Vector) -> bool:
@@ -203,20 +202,6 @@ def _rules(model: GeometricModel) -> Iterator[_Rule]:
             if isinstance(side, Symbol) and as_product(other) is None:
                 column = model.names.index(side.name)
                 yield _Rule(column, other, below or equal, not below or equal, tuple(sorted(other.symbols)))
-
-
-@dataclass(frozen=True)
-class _Entries:
-    """The nonzero entries of a matrix of exponents."""
-
-    terms: Indices
-    columns: Indices
-    exponents: Vector
-
-    @staticmethod
-    def of(matrix: Matrix) -> _Entries:
-        terms, columns = np.nonzero(matrix)
-        return _Entries(terms, columns, matrix[terms, columns])
 
 
 def _whole(logarithm: float, *, up: bool) -> int:

@@ -17,7 +17,6 @@ from math import ceil
 import numpy as np
 
 from ithaca.formulations.algebra.rounding import exponential_below, value_above
-from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.gp.blocks import Vector
 from ithaca.solver.gp.branching import choose_split
@@ -26,6 +25,7 @@ from ithaca.solver.gp.ipopt import solve_program
 from ithaca.solver.gp.model import GeometricModel, build_geometric_model
 from ithaca.solver.gp.ranges import Propagator, Ranges
 from ithaca.solver.gp.regions import region_program
+from ithaca.solver.progress import Incumbent
 from ithaca.solver.tables.granularity import granularity
 
 #: Iterations that Ipopt has; a feasible program takes about 15.
@@ -44,7 +44,7 @@ class Node:
     point: Vector
 
 
-class GpSearch:
+class GpSearch(Incumbent):
     """One branch and bound run; `run` may be called again to go on.
 
     Parameters
@@ -72,12 +72,10 @@ class GpSearch:
         model: GeometricModel | None = None,
         within: Mapping[str, tuple[int, int]] | None = None,
     ) -> None:
-        self.problem = problem
+        super().__init__(problem, value)
         self.model: GeometricModel = model or build_geometric_model(problem)
         self.step: Fraction = granularity(problem.symbolic().objective, problem.space.powers)
         self.programs = 0
-        self.value = value
-        self.incumbent: Configuration | None = None
         self._propagator = Propagator(self.model)
         self._heap: list[tuple[float, int, Node]] = []
         self._sequence = 0
@@ -126,14 +124,6 @@ class GpSearch:
                 continue
             for part in split.parts(node.ranges):
                 self._examine(part, bound)
-
-    def offer(self, configuration: Configuration) -> bool:
-        """Take a configuration as incumbent if the reference confirms that it improves."""
-        value = self.problem.feasible_value(configuration)
-        if value is None or (self.value is not None and value >= self.value):
-            return False
-        self.incumbent, self.value = configuration, value
-        return True
 
     def _examine(self, ranges: Ranges, floor: float) -> None:
         """Bound a region, and keep it unless it is proven to hold nothing better."""

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from fractions import Fraction
 from itertools import islice
 from math import exp, log, sqrt
 
 import numpy as np
 
 from ithaca.formulations.algebra.rounding import value_above
-from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.gp.model import enumerated_cells
 from ithaca.solver.gp.seeds import round_points
 from ithaca.solver.nlp.program import LocalOptimum, NonlinearProgram, quantity_ranges
 from ithaca.solver.options import SolveOptions, StoppedError, deadline, never
+from ithaca.solver.progress import Incumbent
 from ithaca.solver.tables.frame import build_model
 from ithaca.solver.tables.model import BoundModel
 
@@ -34,7 +33,7 @@ SAME = 1e-5
 LEAST_SECONDS = 1e-3
 
 
-class NlpSearch:
+class NlpSearch(Incumbent):
     """The local optima of a problem's nonlinear program, and the configurations next to them.
 
     A program that is not convex gets so many ``starts``. Counted are starts so far, and programs: one per start, and for every
@@ -43,13 +42,11 @@ class NlpSearch:
     """
 
     def __init__(self, problem: Problem, seed: int = 0, starts: int = STARTS) -> None:
-        self.problem = problem
+        super().__init__(problem)
         self.seed = seed
         self.starts = 0
         self.programs = 0
         self.optima: list[LocalOptimum] = []
-        self.incumbent: Configuration | None = None
-        self.value: Fraction | None = None
         ranges = quantity_ranges(problem)
         self._program = None if ranges is None else NonlinearProgram(problem, ranges)
         self._most = starts if not self.convex else min(starts, CONVEX_STARTS)
@@ -118,14 +115,6 @@ class NlpSearch:
             tell()
             if self.convex and self.optima:
                 return
-
-    def offer(self, configuration: Configuration) -> bool:
-        """Take a configuration as incumbent if the reference confirms that it improves."""
-        value = self.problem.feasible_value(configuration)
-        if value is None or (self.value is not None and value >= self.value):
-            return False
-        self.incumbent, self.value = configuration, value
-        return True
 
     def _round(self, optimum: LocalOptimum, checkpoint: Callable[[], None]) -> None:
         self._model = self._model or build_model(self.problem, checkpoint)

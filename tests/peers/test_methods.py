@@ -96,9 +96,9 @@ class TestEveryMethod:
 
     def test_ends_by_the_clock(self, name: str) -> None:
         needs(name)
-        trace = run_peer(name, mm_problem((1024, 1024, 1024)), Budget(seconds=0.2), seed=0)
+        trace = run_peer(name, mm_problem((1024, 1024, 1024)), Budget(seconds=0.05), seed=0)
         assert trace.ended is Ended.SECONDS
-        assert trace.seconds >= 0.2
+        assert trace.seconds >= 0.05
 
     def test_never_makes_a_start_worse(self, name: str, problem: Problem, good: Configuration) -> None:
         needs(name)
