@@ -181,12 +181,9 @@ def _one_by_one(
 
 def _order(problems: Sequence[Problem], starts: Sequence[Configuration | None]) -> list[int]:
     """Designs with a good start first: the better the first, the less work are the others."""
-    values: dict[int, Fraction] = {}
-    for index, (problem, start) in enumerate(zip(problems, starts, strict=True)):
-        value = None if start is None else problem.feasible_value(start)
-        if value is not None:
-            values[index] = value
-    return sorted(range(len(problems)), key=lambda i: (i not in values, values.get(i, 0), i))
+    pairs = zip(problems, starts, strict=True)
+    values = [None if start is None else problem.feasible_value(start) for problem, start in pairs]
+    return sorted(range(len(problems)), key=lambda i: (values[i] is None, values[i] or 0))
 
 
 def _cut(problem: Problem, target: Fraction, *, strict: bool) -> Limit:

@@ -23,7 +23,7 @@ from ithaca.results.schema import CertificateDocument, head_fields
 from ithaca.results.solution import Solution
 from ithaca.solver.infeasibility import why_infeasible
 from ithaca.studies.best import over_all
-from ithaca.studies.marginal import Solve, distinct_limits, marginal_values
+from ithaca.studies.marginal import Solve, as_starts, distinct_limits, marginal_values
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
 
@@ -67,10 +67,9 @@ class Change:
 
 def search_further(before: Fraction, answer: Solution) -> Change | None:
     """The change of an objective by searching on; None if nothing was found again."""
-    if answer.found is None or answer.value is None:
+    if answer.value is None:
         return None
-    proven = answer.certificate.status is Status.OPTIMAL
-    return Change(Kind.SEARCH, answer.found.problem.design.name, before, answer.value, proven)
+    return Change(Kind.SEARCH, answer.design, before, answer.value, answer.certificate.status is Status.OPTIMAL)
 
 
 def other_designs(before: Fraction, others: Iterable[tuple[str, Fraction]]) -> tuple[Change, ...]:
@@ -93,15 +92,13 @@ def raised_limits(problems: Sequence[Problem], answer: Solution, solve: Solve) -
 
 def dropped_limits(problems: Sequence[Problem], answer: Solution, solve: Solve) -> tuple[Change, ...]:
     """The optimum without any limit; nothing where it was not found, or was not known with the limits."""
-    best = answer.found
-    if best is None or best.value is None:
+    if answer.value is None:
         return ()
-    starts = [best.configuration if problem.design == best.problem.design else None for problem in problems]
-    after = solve([replace(problem, limits=()) for problem in problems], starts)
-    if after.found is None or after.value is None:
+    after = solve([replace(problem, limits=()) for problem in problems], as_starts(answer, problems))
+    if after.value is None:
         return ()
     proven = answer.certificate.status is after.certificate.status is Status.OPTIMAL
-    return (Change(Kind.NO_LIMITS, after.found.problem.design.name, best.value, after.value, proven),)
+    return (Change(Kind.NO_LIMITS, after.design, answer.value, after.value, proven),)
 
 
 def unbound(changes: Sequence[Change]) -> bool:

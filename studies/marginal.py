@@ -81,14 +81,17 @@ def marginal_values(
     before = solve(problems, [None] * len(problems)) if answer is None else answer
     if before.found is None:
         return ()
-    best = before.found
-    # raising a limit keeps every configuration, so the optimum is a start
-    starts = [best.configuration if p.design == best.problem.design else None for p in problems]
+    starts = as_starts(before, problems)
     return tuple(
         Marginal(limit, raised, before, solve([_with_limit_at(p, raised) for p in problems], starts))
         for limit in distinct_limits(problems[0].limits)
         for raised in (Limit(limit.metric, limit.bound + abs(limit.bound) * Fraction(percent) / 100),)
     )
+
+
+def as_starts(answer: Solution, problems: Sequence[Problem]) -> list[Configuration | None]:
+    """The best configuration as the start of its design: raising or dropping a limit keeps every configuration."""
+    return [answer.configuration if problem.design == answer.problem.design else None for problem in problems]
 
 
 def distinct_limits(limits: Sequence[Limit]) -> list[Limit]:

@@ -120,7 +120,7 @@ def run_study(
                 break
             problems = posed[index]
             near = [done[n].answer for n in neighbours(axes, index)]
-            run.place = _place(axes, index)
+            run.place = " ".join(f"{axis.name}={axis.labels[i]}" for axis, i in zip(axes, index, strict=True))
             answer = run.solve(problems, _starts(problems, near))
             marginals: tuple[Marginal, ...] = ()
             if percent is not None and answer.found is None:
@@ -194,10 +194,6 @@ class _Run:
     def _tell(self, design: str, progress: Progress) -> None:
         if self.report is not None:
             self.report(f"{self.place} {design}".strip(), self.done, progress)
-
-
-def _place(axes: Sequence[Axis], index: Index) -> str:
-    return " ".join(f"{axis.name}={axis.labels[i]}" for axis, i in zip(axes, index, strict=True))
 
 
 def _starts(problems: Sequence[Problem], near: Sequence[Solution]) -> list[Configuration | None]:
