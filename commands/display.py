@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from ithaca.formulations.problem import Limit
 from ithaca.formulations.shown_numbers import counted, is_or_are, number
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.insight.cycles import PES, binding
@@ -55,6 +56,21 @@ def table(rows: Sequence[Sequence[tuple[str, str]]], left: Collection[str], titl
     for row in rows:
         made.add_row(*(escape(cell) for _, cell in row))
     return made
+
+
+def bound_cells(certificate: Certificate) -> list[tuple[str, str]]:
+    """What is proven, as columns of a table."""
+    return [("lower bound", number(certificate.lower_bound)), ("gap", gap_text(certificate.gap))]
+
+
+def gap_text(gap: float | None) -> str:
+    """A relative gap in per cent."""
+    return "–" if gap is None else f"{gap:.2%}"
+
+
+def limited_metrics(limits: Iterable[Limit]) -> list[str]:
+    """The metrics among limits, each once: the columns that tell what a design uses."""
+    return list(dict.fromkeys(limit.metric for limit in limits if limit.metric in METRICS))
 
 
 def print_result(result: Result) -> None:
@@ -167,12 +183,8 @@ def _design_table(result: Result) -> Table:
                 ("objective", number(solution.value)),
                 ("lower bound", number(certificate.lower_bound)),
                 ("status", certificate.status.value),
-                *((name, number(solution.metrics.get(name))) for name in _resources(result)),
+                *((name, number(solution.metrics.get(name))) for name in limited_metrics(result.limits)),
                 ("seconds", f"{certificate.seconds:.2f}"),
             ]
         )
     return table(rows, left=("dataflow", "permutation", "status"), title="all designs")
-
-
-def _resources(result: Result) -> tuple[str, ...]:
-    return tuple(limit.metric for limit in result.limits if limit.metric in METRICS)

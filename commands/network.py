@@ -100,7 +100,8 @@ def network(
             check_writable(path)
     given = problem.read(objective)
     given["limits"] = requested_limits(given["platform"], given["limits"])
-    request = NetworkRequest(**given, arrays=_arrays(mode, arrays), minimise=_minimise(mode, minimise))
+    count, what = _sharing(mode, arrays, minimise)
+    request = NetworkRequest(**given, arrays=count, minimise=what)
     asked = only_layers(find_network(name, parse_sizes(sizes or [])), layers or [])
     store = None if results is None else problem_store(results, options, note)
     with Interrupt() as interrupt, LiveLine("deriving designs") as line:
@@ -163,24 +164,15 @@ def _check_one_search(mode_name: str, method: str, threads: str, scheduler: str 
             raise InputError(f"{option} does not go with --mode {mode_name}, which is one exact search over all layers")
 
 
-def _arrays(mode_name: str, text: str | None) -> int:
-    if mode_name in SEVERAL_ARRAYS:
-        if text is None:
-            raise InputError(f"--mode {mode_name} needs --arrays N, how many arrays share the budget")
-        return parse_integer("--arrays", text, least=1)
-    if text is not None:
-        raise _out_of_place("--arrays", mode_name)
-    return 1
-
-
-def _minimise(mode_name: str, text: str | None) -> Minimise:
-    if text is None:
-        return Minimise.SLOWEST if mode_name in SEVERAL_ARRAYS else Minimise.TOTAL
+def _sharing(mode_name: str, arrays: str | None, minimise: str | None) -> tuple[int, Minimise]:
+    """How many arrays share the budget, and what of them is minimised."""
     if mode_name not in SEVERAL_ARRAYS:
-        raise _out_of_place("--minimise", mode_name)
-    return Minimise(parse_choice("--minimise", text, [m.value for m in Minimise]))
-
-
-def _out_of_place(option: str, mode_name: str) -> InputError:
-    allowed = ", ".join(name for name in MODES if name in SEVERAL_ARRAYS)
-    return InputError(f"{option} does not go with --mode {mode_name}" + (f"; allowed with: {allowed}" if allowed else ""))
+        for option, text in (("--arrays", arrays), ("--minimise", minimise)):
+            if text is not None:
+                allowed = ", ".join(name for name in MODES if name in SEVERAL_ARRAYS)
+                raise InputError(f"{option} does not go with --mode {mode_name}; allowed with: {allowed}")
+        return 1, Minimise.TOTAL
+    if arrays is None:
+        raise InputError(f"--mode {mode_name} needs --arrays N, how many arrays share the budget")
+    what = parse_choice("--minimise", minimise or Minimise.SLOWEST.value, [m.value for m in Minimise])
+    return parse_integer("--arrays", arrays, least=1), Minimise(what)

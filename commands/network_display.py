@@ -8,9 +8,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ithaca.commands.display import console, table
+from ithaca.commands.display import bound_cells, console, gap_text, limited_metrics, table
 from ithaca.formulations.shown_numbers import number
-from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.results.certificate import Certificate, Status
 from ithaca.studies.network.result import ArrayResult, NetworkResult, SharedDesign
 from ithaca.workloads.networks.network import Network, OmissionKind
@@ -33,14 +32,14 @@ def print_network(result: NetworkResult) -> None:
     for line in _share_lines(result):
         out.print(escape(line))
     if result.arrays:
-        out.print(_array_table(result.arrays, [limit.metric for limit in request.limits if limit.metric in METRICS]))
+        out.print(_array_table(result.arrays, limited_metrics(request.limits)))
     _print_totals(out, result)
     for line in _omission_lines(network):
         out.print(escape(line))
 
 
 def _layer_table(result: NetworkResult) -> Table:
-    resources = [limit.metric for limit in result.request.limits if limit.metric in METRICS]
+    resources = limited_metrics(result.request.limits)
     shared = bool(result.arrays)
     # of layers on shared arrays nothing is proven one by one
     unproven = not shared and any(r.answer.value is not None and not r.answer.settled for r in result.layers)
@@ -53,7 +52,7 @@ def _layer_table(result: NetworkResult) -> Table:
         row += [("array", "–" if layer.array is None else str(layer.array))] if shared else []
         row.append(("design", "–" if solution is None else solution.problem.design.name))
         row.append((result.request.objective.text, number(answer.value)))
-        row += [("lower bound", number(certificate.lower_bound)), ("gap", _gap(certificate))] if unproven else []
+        row += bound_cells(certificate) if unproven else []
         row += [] if shared else [("status", certificate.status.value)]
         row.append(("Gop/s", number(None if solution is None else round(float(metrics["throughput"]), 1))))
         row.append(("DSP eff.", "–" if layer.efficiency is None else f"{float(layer.efficiency):.1%}"))
@@ -128,13 +127,9 @@ def _proof(certificate: Certificate) -> str:
     if certificate.status is Status.OPTIMAL:
         return "optimal"
     if certificate.status is Status.FEASIBLE:
-        return f"not proven: lower bound {number(certificate.lower_bound)}, gap {_gap(certificate)}"
+        return f"not proven: lower bound {number(certificate.lower_bound)}, gap {gap_text(certificate.gap)}"
     bound = "" if certificate.lower_bound is None else f"; lower bound {number(certificate.lower_bound)}"
     return f"{certificate.status.value}{bound}"
-
-
-def _gap(certificate: Certificate) -> str:
-    return "–" if certificate.gap is None else f"{certificate.gap:.2%}"
 
 
 def _omission_lines(network: Network) -> list[str]:

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 from typer import Option
 
-from ithaca.commands.display import console, table
+from ithaca.commands.display import console, limited_metrics, table
 from ithaca.commands.live_line import LiveLine
 from ithaca.commands.options import WRITTEN, AsJson, Effort, ProblemOptions, Results, Sizes, Workload
 from ithaca.commands.outcome import note, nothing_found, print_document, wrote
@@ -18,7 +18,7 @@ from ithaca.commands.parsing import parse_integer, parse_proving_method, split_v
 from ithaca.commands.request import Request, problems
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.shown_numbers import number
-from ithaca.formulations.systolic.metrics import METRICS, parse_objective
+from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.solver.infeasibility import why_infeasible
 from ithaca.studies.charts.files import check_plot, save_plot
 from ithaca.studies.charts.of_studies import check_front_plottable, front_chart
@@ -126,8 +126,7 @@ def explain_failure(front: Front) -> str:
 
 def _table(front: Front) -> Table:
     texts = [objective.text for objective in front.objectives]
-    limits = front.problems[0].limits
-    more = [m for m in dict.fromkeys(limit.metric for limit in limits) if m in METRICS and m not in texts]
+    more = [metric for metric in limited_metrics(front.problems[0].limits) if metric not in texts]
     rows = []
     for point in front.points:
         row = [(text, number(value)) for text, value in zip(texts, point.values, strict=True)]

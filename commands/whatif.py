@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 from typer import Option
 
-from ithaca.commands.display import console, table
+from ithaca.commands.display import bound_cells, console, limited_metrics, table
 from ithaca.commands.live_line import LiveLine
 from ithaca.commands.options import (
     OBJECTIVE,
@@ -33,7 +33,6 @@ from ithaca.commands.parsing import parse_method, parse_number, parse_sizes
 from ithaca.commands.request import Request, problems
 from ithaca.commands.vary import OPTIONS, parse_variations, varied
 from ithaca.formulations.shown_numbers import number
-from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.results.certificate import Status
 from ithaca.solver.infeasibility import why_infeasible
 from ithaca.studies.charts.files import check_plot, save_plot
@@ -165,16 +164,15 @@ def _table(study: Study) -> Table:
     points = study.points.values()
     objectives = list(dict.fromkeys(p.problems[0].objective.text for p in points))
     unproven = any(p.answer.value is not None and not p.answer.settled for p in points)
-    limited = list(dict.fromkeys(x.metric for p in points for x in p.problems[0].limits if x.metric in METRICS))
+    limited = limited_metrics(limit for point in points for limit in point.problems[0].limits)
     objective = objectives[0] if len(objectives) == 1 else "objective"
     rows = []
     for index, point in study.points.items():
         answer, certificate = point.answer, point.answer.certificate
-        gap = "–" if certificate.gap is None else f"{certificate.gap:.2%}"
         metrics = {} if answer.found is None else answer.found.metrics
         row = [(name, _label(label)) for name, label in study.labels(index).items()]
         row.append((objective, number(answer.value)))
-        row += [("lower bound", number(certificate.lower_bound)), ("gap", gap)] if unproven else []
+        row += bound_cells(certificate) if unproven else []
         row.append(("status", certificate.status.value))
         row.append(("best design", "–" if answer.found is None else answer.found.problem.design.name))
         row += [(metric, number(metrics.get(metric))) for metric in limited]

@@ -81,7 +81,7 @@ def test_a_third_factor_takes_more_blocks(dtype: str, two: Fraction, three: Frac
 
 def test_a_third_factor_takes_one_more_multiplication() -> None:
     """Energy of MACs and registers: MTTKRP multiplies twice per iteration and touches four arrays."""
-    from ithaca.formulations.systolic.activity import activity
+    from ithaca.formulations.systolic.metrics import activity
 
     nest = workload("mttkrp", dict.fromkeys("ijkl", 8))
     array = derive(nest, ("i", "j"), "D")

@@ -9,9 +9,8 @@ import pytest
 
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.activity import activity
 from ithaca.formulations.systolic.design import systolic
-from ithaca.formulations.systolic.metrics import METRICS, metric_values, parse_objective
+from ithaca.formulations.systolic.metrics import METRICS, activity, metric_values, parse_objective
 from ithaca.formulations.systolic.physical_array import ACCUMULATORS, PhysicalArray
 from ithaca.formulations.systolic.silicon import silicon
 from ithaca.formulations.technology import Technology
