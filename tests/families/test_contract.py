@@ -7,7 +7,7 @@ metric or document with them. What is expected comes from enumeration without th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,13 @@ from ithaca.exports.report.page import report_page
 from ithaca.exports.seeds.diverse import diverse_configurations
 from ithaca.exports.seeds.parameters import parameter_space, penalised
 from ithaca.formulations.algebra.expression import Symbol
+from ithaca.formulations.algebra.number_systems import NumberSystem
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import FAMILIES
 from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.space import Axis as SpaceAxis
-from ithaca.formulations.space import Kind, Quantity
+from ithaca.formulations.space import Kind, Link, Quantity, Relation, Space, make_space
 from ithaca.peers.methods import PEERS, run_peer
 from ithaca.peers.recorder import Budget
 from ithaca.refine.grid import best_point, exact_grid
@@ -45,7 +46,7 @@ from ithaca.studies.front import pareto_front
 from ithaca.studies.grid import Axis
 from ithaca.studies.whatif import run_study
 from ithaca.workloads.errors import InputError
-from tests.families.fir import FirFamily, every_point, fir_problem
+from tests.families.fir import Fir, FirFamily, every_point, fir_problem
 from tests.problems import mm_problem
 from tests.solver.enumeration import enumerated_optimum
 from tests.studies.brute_front import brute_front
@@ -180,6 +181,33 @@ def test_searches_keep_rules_across_axes(objective: str, transposed: bool) -> No
     problem = fir_problem(24, 40, objective, transposed=transposed, dsp=9)
     optimum = check_found(engine(Method.EXACT)(problem))
     assert check_found(engine(Method.NLP)(problem)) == optimum
+    search = GpSearch(problem)
+    search.run(1)
+    (configuration,) = round_points(problem, search.points, 1)
+    assert problem.feasible_value(configuration) == optimum
+
+
+class BufferedFir(Fir):
+    """A filter with a buffer whose depth follows from its chain and its port, and that is filled first."""
+
+    @property
+    def space(self) -> Space:
+        bare = super().space
+        follows = Link(Symbol("depth"), Relation.EQUAL, Symbol("fold") * Symbol("burst"))
+        return make_space((*bare.axes, SpaceAxis("buffer", (Quantity("depth", 1, 100),))), (*bare.links, follows))
+
+    def metrics(self, values: Mapping[str, Any], numbers: NumberSystem, names: Any = None) -> dict[str, Any]:
+        found = super().metrics(values, numbers, names)
+        return {**found, "latency": found["latency"] + values["depth"]} if "latency" in found else found
+
+
+def test_searches_compute_what_rules_across_axes_define() -> None:
+    bare = fir_problem(24, 40, "latency + noise", dsp=9)
+    problem = replace(bare, design=BufferedFir(24, 40))
+    depths = [(v["fold"] * v["burst"], m) for v, m in every_point(bare) if m["dsp"] <= 9]
+    optimum = min(m["latency"] + m["noise"] + depth for depth, m in depths if depth <= 100)
+    for method in (Method.EXACT, Method.NLP, Method.EVOLVE):
+        assert check_found(engine(method)(problem)) == optimum
     search = GpSearch(problem)
     search.run(1)
     (configuration,) = round_points(problem, search.points, 1)
