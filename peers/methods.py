@@ -58,26 +58,10 @@ PEERS = {
 
 
 def run_peer(name: str, problem: Problem, budget: Budget, seed: int = 0, starts: Sequence[Configuration] = ()) -> Trace:
-    """Run a search method on a problem.
+    """Run a search method of `PEERS` on a problem; what it found, and when.
 
-    Parameters
-    ----------
-    name : str
-        One of `PEERS`.
-    problem : Problem
-        Design, limits, objective.
-    budget : Budget
-        Samples, seconds, or both.
-    seed : int
-        Seed of its random numbers. The same seed and budget in samples give the same trace, times aside.
-    starts : sequence of Configuration
-        Known feasible configurations. Every method scores them first, and all but random and exhaustive search are steered
-        by them.
-
-    Returns
-    -------
-    Trace
-        What it found, and when.
+    The same seed and budget in samples give the same trace, times aside. Every method scores the known feasible ``starts``
+    first, and all but random and exhaustive search are steered by them.
 
     Raises
     ------

@@ -30,12 +30,8 @@ def solve_gp(
     """Bound a design by geometric programs, and round their optima to a configuration.
 
     Ends when bound and value meet, or after `MOST_PROGRAMS` programs: this engine bounds at once what others prove in the end.
-    Parameters and result are those of `ithaca.solver.exact.engine.solve_exact`.
-
-    Raises
-    ------
-    NotPosynomialError
-        If the objective is not posynomial.
+    Parameters and result are those of `ithaca.solver.exact.engine.solve_exact`; raises `NotPosynomialError` if the objective
+    is not posynomial.
     """
     began = time.perf_counter()
     options = options or SolveOptions()

@@ -87,39 +87,21 @@ def _curve_value(curve: Curve, value: int) -> Fraction:
 
 @dataclass(frozen=True)
 class GeometricModel:
-    """The relaxed geometric program of a problem over its whole design space.
-
-    Attributes
-    ----------
-    spans : mapping of str to Interval
-        Smallest and largest value of every quantity of the space.
-    base : int
-        Number of columns before the derived ones.
-    derivation : array, shape (derived, base)
-        Derived columns as sums of others.
-    constraints, propagation : Blocks
-        The program's constraints over base columns; the same with what follows for derived columns, which sharpens ranges.
-    whole, powers : array
-        Columns of whole numbers that are no powers of two, and of those that are.
-    epigraphs : tuple of (int, Blocks)
-        Column and pieces of each epigraph variable, in an order in which each needs only earlier ones.
-    cells : tuple of mapping of str to int
-        Values of some powers of two: a part of the space each, all of it together.
-    """
+    """The relaxed geometric program of a problem over its whole design space."""
 
     problem: Problem
-    spans: Mapping[str, Interval]
-    names: tuple[str, ...]
-    base: int
-    derivation: Matrix
-    constraints: Blocks
-    propagation: Blocks
-    whole: Indices
-    powers: Indices
+    spans: Mapping[str, Interval]  #: Values of every quantity of the space
+    names: tuple[str, ...]  #: Of all columns
+    base: int  #: Number of columns before the derived ones
+    derivation: Matrix  #: Derived columns as sums of others, shape (derived, base)
+    constraints: Blocks  #: Over base columns
+    propagation: Blocks  #: The same with what follows for derived columns; sharpens ranges
+    whole: Indices  #: Columns of whole numbers that are no powers of two
+    powers: Indices  #: Columns of powers of two
     covers: tuple[Cover, ...]
     curves: tuple[CurveColumn, ...]
-    epigraphs: tuple[tuple[int, Blocks], ...]
-    cells: tuple[Mapping[str, int], ...]
+    epigraphs: tuple[tuple[int, Blocks], ...]  #: Column and pieces of each such variable, after all that it needs
+    cells: tuple[Mapping[str, int], ...]  #: Values of some powers of two: a part of the space each, all of it together
 
     @property
     def objective(self) -> int:

@@ -47,21 +47,9 @@ class Node:
 class GpSearch(Incumbent):
     """One branch and bound run; `run` may be called again to go on.
 
-    Parameters
-    ----------
-    problem : Problem
-        What to bound.
-    value : Fraction, optional
-        Objective of a known configuration; regions that hold no better one are dropped.
-    model : GeometricModel, optional
-        The problem's model, if it has been built.
-    within : mapping of str to (int, int), optional
-        Smallest and largest value of quantities: search this region only.
-
-    Raises
-    ------
-    NotPosynomialError
-        If the objective is not posynomial.
+    Regions that hold nothing better than a known ``value`` are dropped. The problem's model is built unless it is given;
+    ``within`` are smallest and largest values of quantities, to search this region only. Raises `NotPosynomialError` if the
+    objective is not posynomial.
     """
 
     def __init__(

@@ -32,10 +32,7 @@ def solve_nlp(
     Parameters and result are those of `ithaca.solver.exact.engine.solve_exact`; the objective may be negative, the seed is
     that of the starting points, a gap is of no use without a bound, and the boxes reported are programs.
 
-    Raises
-    ------
-    InputError
-        If the objective falls with its maxima or ceilings, so that it has no smooth program.
+    Raises `InputError` if the objective falls with its maxima or ceilings, so that it has no smooth program.
     """
     began = time.perf_counter()
     options = options or SolveOptions()

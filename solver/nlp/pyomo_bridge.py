@@ -122,14 +122,8 @@ def _pairs(entries: list[tuple[int, int]]) -> tuple[Indices, Indices]:
 def solve_pyomo(model: Any, callbacks: PyomoCallbacks | None = None, **options: Any) -> Optimum:
     """Minimise (or maximise) a smooth Pyomo model from its variables' values, which then hold the optimum.
 
-    Parameters
-    ----------
-    model : ConcreteModel
-        One active objective, any constraints, continuous variables that all have values.
-    callbacks : PyomoCallbacks, optional
-        The model's derivatives, if they are known: to solve it from several points.
-    **options
-        Ipopt options beside the defaults.
+    The model has one active objective, any constraints, and continuous variables that all have values. To solve it from several
+    points, give the callbacks with its derivatives; what else is given are options of Ipopt's.
     """
     callbacks = callbacks or PyomoCallbacks(model)
     start = np.array([variable.value for variable in callbacks.variables], dtype=np.float64)
