@@ -1,15 +1,38 @@
-"""Explanations in plain words: one statement a line, every figure computed."""
+"""Explanations: made of results, and in plain words, one statement a line, every figure computed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
+from ithaca.commands.live_line import LiveLine
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.shown_numbers import number, percent
 from ithaca.results.certificate import Status
+from ithaca.results.files import load_result
 from ithaca.results.result import Result
-from ithaca.studies.explanation import RAISES, Change, Explanation, Kind, LimitUse, unbound, worthless
+from ithaca.results.solution import Solution
+from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.progress import Progress
+from ithaca.studies.best import solve_best
+from ithaca.studies.explanation import (
+    RAISES,
+    Change,
+    Explanation,
+    Kind,
+    LimitUse,
+    chosen_solutions,
+    unbound,
+    worthless,
+)
+from ithaca.studies.explanation import explain as explain_solutions
+from ithaca.studies.marginal import distinct_limits
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.signals import Interrupt
 
 
 def statements(result: Result, explanation: Explanation) -> list[str]:
@@ -94,3 +117,32 @@ def _effect(change: Change) -> str:
         return f"{number(change.before)} becomes {number(change.after)} ({proof})"
     sign = "−" if gain > 0 else "+"
     return f"{number(change.before)} becomes {number(change.after)} ({sign}{percent(abs(gain))}, {proof})"
+
+
+def explain_result(path: Path, design: str | None, options: SolveOptions | None) -> tuple[Result, Explanation]:
+    """Explain a configuration of a result, the best unless a design is named; without options, not what to change first.
+
+    Raises `InputError` if the file is no result, or does not have the design.
+    """
+    result = load_result(path)
+    try:
+        solutions = chosen_solutions(result, design)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    if options is None:
+        return result, explain_solutions(result, solutions, None)
+    with Interrupt() as interrupt, LiveLine("building problems") as line:
+        budget = Budget(replace(options, stop=interrupt))
+        # raised limits, no limits, and once more should the result not be proven
+        count, solved = len(RAISES) * len(distinct_limits(result.limits)) + 2, 0
+
+        def solve(problems: Sequence[Problem], starts: Sequence[Configuration | None]) -> Solution:
+            nonlocal solved
+            solved += 1
+
+            def report(name: str, progress: Progress) -> None:
+                line.show(f"solve {solved} of at most {count} · {name}", progress)
+
+            return solve_best(problems, budget.share(max(count - solved + 1, 1)), starts=starts, report=report)
+
+        return result, explain_solutions(result, solutions, solve)

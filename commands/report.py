@@ -7,13 +7,10 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.commands.explain import explain_result, parse_changes
-from ithaca.commands.explain_words import statements
+from ithaca.commands.explain import parse_changes
 from ithaca.commands.options import WRITTEN, Given, Quick, ResultFile
 from ithaca.commands.outcome import tell
 from ithaca.commands.parsing import parse_integer
-from ithaca.exports.report.landscape import FARTHEST
-from ithaca.exports.report.page import report_page
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.writing import check_writable, write_text_atomically
@@ -31,6 +28,8 @@ def report(
     given: Given,
 ) -> None:
     """``ithaca report``."""
+    from ithaca.exports.report.landscape import FARTHEST
+
     search, distance = parse_changes(time_limit, given, quick=quick), parse_integer("--around", around, least=0)
     if distance > FARTHEST:
         raise InputError(f"--around is '{around}'; allowed: at most {FARTHEST}")
@@ -46,6 +45,9 @@ def write_report(file: Path, output: Path, options: SolveOptions | None, around:
 
     Raises `InputError` if the file is no result, or the page cannot be written.
     """
+    from ithaca.commands.explain_words import explain_result, statements
+    from ithaca.exports.report.page import report_page
+
     result, explanation = explain_result(file, None, options)
     page = report_page(result, explanation, statements(result, explanation), around)
     write_text_atomically(output, page)

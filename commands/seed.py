@@ -19,8 +19,7 @@ from ithaca.exports.seeds.for_odyssey import odyssey_text
 from ithaca.exports.seeds.for_opentuner import opentuner_files
 from ithaca.exports.seeds.for_optuna import optuna_text
 from ithaca.exports.seeds.for_pymoo import pymoo_text
-from ithaca.exports.seeds.parameters import parameter_space
-from ithaca.exports.seeds.seeds import Seeds
+from ithaca.exports.seeds.parameters import Seeds, parameter_space
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.shown_numbers import number

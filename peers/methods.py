@@ -13,7 +13,7 @@ from itertools import count
 
 import numpy as np
 
-from ithaca.exports.seeds.seeds import peer
+from ithaca.exports.seeds.parameters import peer
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.peers.evaluator import Evaluator, SettledError

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ithaca.exports.seeds.seeds import peer
+from ithaca.exports.seeds.parameters import peer
 from ithaca.formulations.configuration import Configuration
 from ithaca.peers.evaluator import Evaluator
 from ithaca.peers.recorder import Ended

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ithaca.exports.seeds.seeds import peer
+from ithaca.exports.seeds.parameters import peer
 from ithaca.formulations.configuration import Configuration
 from ithaca.peers.evaluator import Evaluator
 from ithaca.peers.recorder import Ended

@@ -8,7 +8,7 @@ itself; those given here say what Ithaca chose.
 
 from __future__ import annotations
 
-from ithaca.exports.seeds.seeds import Seeds, json_list
+from ithaca.exports.seeds.parameters import Seeds, json_list
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.derivation import derive

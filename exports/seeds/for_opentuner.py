@@ -14,8 +14,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ithaca.exports.seeds.parameters import ParameterSpace
-from ithaca.exports.seeds.seeds import Seeds, peer
+from ithaca.exports.seeds.parameters import ParameterSpace, Seeds, peer
 
 
 def opentuner_files(seeds: Seeds) -> dict[str, str]:

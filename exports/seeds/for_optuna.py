@@ -15,8 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ithaca.exports.seeds.parameters import ParameterSpace, penalised
-from ithaca.exports.seeds.seeds import Seeds, json_list
+from ithaca.exports.seeds.parameters import ParameterSpace, Seeds, json_list, penalised
 
 
 def optuna_text(seeds: Seeds) -> str:

@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.exports.seeds.parameters import ParameterSpace, score
-from ithaca.exports.seeds.seeds import Seeds, json_list, peer
+from ithaca.exports.seeds.parameters import ParameterSpace, Seeds, json_list, peer, score
 
 
 def pymoo_text(seeds: Seeds) -> str:

@@ -19,10 +19,13 @@ no parameters.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -171,3 +174,38 @@ def penalised(space: ParameterSpace, parameters: Mapping[str, int]) -> float:
     """One number to minimise: the objective where feasible, else `INFEASIBLE` times 1 + violation."""
     value, violation = score(space, parameters)
     return float(value) if not violation else INFEASIBLE * (1 + float(violation))
+
+
+# -- seeds ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """Start configurations of one design."""
+
+    space: ParameterSpace  #: The design's parameters
+    configurations: tuple[Configuration, ...]  #: The configurations, the one to try first first
+
+    @property
+    def parameters(self) -> tuple[dict[str, int], ...]:
+        """The configurations as parameters by name."""
+        return tuple(self.space.encode(configuration) for configuration in self.configurations)
+
+
+def json_list(items: Iterable[Any]) -> str:
+    """A JSON list as text, one item a line: easy to read, to compare and to cut."""
+    return "[\n" + ",\n".join("  " + json.dumps(item) for item in items) + "\n]\n"
+
+
+def peer(module: str) -> Any:
+    """Import a module of another search tool, only where it is really called.
+
+    Raises `InputError` if the tool is not installed.
+    """
+    tool = module.partition(".")[0]
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != tool:
+            raise  # the tool is there but broken: its own message says more
+        raise InputError(f"{tool} is not installed; get it with: pip install {tool}") from None

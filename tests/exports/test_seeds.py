@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from ithaca.exports.seeds.diverse import diverse_configurations
 from ithaca.exports.seeds.for_odyssey import odyssey_ancestor, odyssey_parameters, odyssey_text, pack_names
 from ithaca.exports.seeds.for_opentuner import opentuner_files, opentuner_seeds
-from ithaca.exports.seeds.parameters import INFEASIBLE, parameter_space, penalised, score
-from ithaca.exports.seeds.seeds import Seeds
+from ithaca.exports.seeds.parameters import INFEASIBLE, Seeds, parameter_space, penalised, score
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
