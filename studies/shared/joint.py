@@ -25,10 +25,6 @@ class Joint:
     values: tuple[Fraction, ...]  #: The objective of each layer
     value: Fraction  #: Their sum, each layer as often as it occurs
 
-    def problems(self, layers: Sequence[Layer]) -> tuple[Problem, ...]:
-        """The layers on the array."""
-        return tuple(layer.problem.with_design(physical=self.physical) for layer in layers)
-
 
 def buffer_words(problem: Problem, configuration: Configuration) -> dict[str, int]:
     """Words that each buffer of a configuration needs, by I/O group."""
