@@ -223,19 +223,9 @@ def save_grid(grid: xr.Dataset, path: Path) -> None:
 
 
 def load_grid(path: Path, *, lazily: bool = False) -> xr.Dataset:
-    """Read a grid back: the Dataset that was saved.
+    """Read a grid back as it was saved; ``lazily`` leaves its data in the file, as Dask arrays in the chunks of the file.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    lazily : bool
-        Leave the data in the file, as Dask arrays in the chunks it was stored in; else they are read at once.
-
-    Raises
-    ------
-    InputError
-        If it is no file of a grid.
+    Raises `InputError` if it is no file of a grid.
     """
     import xarray as xr
 

@@ -47,14 +47,10 @@ def window_around(
     *,
     free_packs: bool = False,
 ) -> Window:
-    """The window of a design's space around a configuration.
+    """The window of a design's space around one of its configurations.
 
     Parameters
     ----------
-    problem : Problem
-        The design.
-    center : Configuration
-        A configuration of its space.
     around : int, optional
         Largest distance of a factor from the center's; by default there is none. Ports, where free, take all legal values.
     loops : sequence of str, optional

@@ -34,24 +34,18 @@ def solve_designs(
     finished: Finished | None = None,
     executor: Executor | None = None,
 ) -> tuple[Solution, ...]:
-    """Solve independent problems; the answers do not depend on ``threads``.
+    """Solve independent problems, one per design; the answers do not depend on ``threads``.
 
     Parameters
     ----------
-    problems : sequence of Problem
-        One per design.
     options : SolveOptions, optional
         The time limit is for all of them: each gets an equal share of what is left.
-    method : Method
-        The engine.
     threads : int
         How many to solve at a time (each in a process of its own beyond 1).
     starts : sequence of Configuration or None, optional
         A known configuration per problem.
-    report : callable, optional
-        Receives the number of a problem and its progress.
-    finished : callable, optional
-        Receives the number of a problem and its solution, as they are found.
+    report, finished : callable, optional
+        Receive the number of a problem with its progress, or its solution, as they are found.
     executor : Executor, optional
         Runs them instead of ``threads`` processes, for a caller that solves several times.
 
