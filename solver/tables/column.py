@@ -67,9 +67,9 @@ class Columns:
 
     @cached_property
     def _always(self) -> list[bool]:
-        """Whether doubles are exact on all rows there can be: then no rows need be looked at."""
+        """Whether doubles are right and in order on all rows there can be: then no rows need be looked at."""
         spans = {name: Interval(float(low), float(high)) for name, (low, high) in self._ranges.items()}
-        return [_is_exact(column.expression, spans, self._powers) for column in self.columns]
+        return [_is_in_order(column.expression, spans, self._powers) for column in self.columns]
 
     def values(self, rows: Rows, count: int) -> Floats:
         """Values on every row, shape (columns, rows), as doubles that are right to a few units in the last place."""
@@ -105,9 +105,7 @@ class Columns:
 
     def _order(self, expression: Expression, rows: Rows, values: Floats) -> Floats | None:
         doubles = _doubles(rows)
-        if not values.size or _is_exact(expression, doubles, self._powers):
-            return values
-        if _is_distinct_quotient(expression, doubles, self._powers):
+        if not values.size or _is_in_order(expression, doubles, self._powers):
             return values
         step = granularity(expression, self._powers)
         if step:
@@ -156,8 +154,10 @@ def _is_exact(expression: Expression, values: Mapping[str, Any], powers: Mapping
     return bool(step) and all(_reach(part, values) < EXACT * float(step) for part in parts)
 
 
-def _is_distinct_quotient(expression: Expression, values: Mapping[str, Any], powers: Mapping[str, int]) -> bool:
-    """Whether an expression is a quotient of integers so small that different ones are different doubles (`DISTINCT`)."""
+def _is_in_order(expression: Expression, values: Mapping[str, Any], powers: Mapping[str, int]) -> bool:
+    """Whether doubles are exact, or quotients of integers so small that different ones are different doubles (`DISTINCT`)."""
+    if _is_exact(expression, values, powers):
+        return True
     if not isinstance(expression, Product) or expression.coefficient != 1:
         return False
     over, under = (multiply(*(power(b, s * e) for b, e in expression.factors if s * e > 0)) for s in (1, -1))
