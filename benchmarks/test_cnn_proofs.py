@@ -28,7 +28,7 @@ MINUTE = 60.0
 
 
 def problems(edition: Edition) -> list[tuple[str, int, Problem]]:
-    """Layer, runs and problem: all designs in the odyssey edition, buildable ones in the exact edition."""
+    """Layer, runs and problem: all designs in the odyssey model edition, buildable ones in the exact model edition."""
     limits = tuple(Limit(n, r.limit) for n, r in load_platform("u250").resources.items() if n in METRICS)
     objective, data = parse_objective("latency"), data_type("fp32")
     return [

@@ -41,7 +41,7 @@ class Case:
     platform: str = "u250"
 
     def problem(self) -> Problem:
-        """The case as a problem of the exact edition."""
+        """The case as a problem of the exact model edition."""
         loops = {"mm": "ijk", "conv2d": "orcipq"}[self.kernel]
         nest = workload(self.kernel, dict(zip(loops, self.sizes, strict=True)))
         array = derive(nest, tuple(self.dataflow), nest.output.tensor, Edition.EXACT)

@@ -1,4 +1,4 @@
-"""Seeded evolution against proven optima: the 18 designs of MM at 1024³ (odyssey edition), 3,000 samples, 5 seeds.
+"""Seeded evolution against proven optima: the 18 designs of MM at 1024³ (odyssey model edition), 3,000 samples, 5 seeds.
 
 Run with ``pytest benchmarks/test_evolution.py --benchmark-only -s``. Shares are optimum / value. The seeds' own share stands
 beside: rounding geometric programs evaluates configurations, too, some hundred thousand combinations of candidate rows,

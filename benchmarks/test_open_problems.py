@@ -38,7 +38,7 @@ FOUR: Mapping[str, int] = {"i": 512, "j": 512, "k": 512, "l": 512}
 
 @dataclass(frozen=True)
 class Case:
-    """A problem on the U250 at 70 %, exact edition."""
+    """A problem on the U250 at 70 %, exact model edition."""
 
     kernel: str
     sizes: Mapping[str, int]

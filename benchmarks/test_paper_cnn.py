@@ -7,10 +7,11 @@ One command each::
     pytest benchmarks/test_paper_cnn.py --benchmark-only -s -k figure_13   # VGG16
     pytest benchmarks/test_paper_cnn.py --benchmark-only -s -k figure_14   # ResNet50
 
-Every design is on the U250 at 70 % (8601.6 DSP, 3763.2 BRAM18K) in fp32 at 300 MHz; both editions are solved. The *peak* is
-that of all MAC units of the budget, 1720 · 2 · 300 MHz = 1032 Gop/s; the *share* of a layer is its operations, unpadded, over
-what the peak allows in its latency. The *average* of a network is the mean of the shares of its layers, each run counting once.
-What the paper means by either is not known here (see ``paper_cnn.py``), so other averages are printed beside.
+Every design is on the U250 at 70 % (8601.6 DSP, 3763.2 BRAM18K) in fp32 at 300 MHz; both model editions are solved. The
+*peak* is that of all MAC units of the budget, 1720 · 2 · 300 MHz = 1032 Gop/s; the *share* of a layer is its operations,
+unpadded, over what the peak allows in its latency. The *average* of a network is the mean of the shares of its layers, each
+run counting once. What the paper means by either is not known here (see ``paper_cnn.py``), so other averages are printed
+beside.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ def test_table_7(benchmark) -> None:  # type: ignore[no-untyped-def]
 
 
 def print_limits(solved: dict[tuple[str, Edition], list[Solution]]) -> None:
-    """Say what keeps each pair apart, in the exact edition."""
+    """Say what keeps each pair apart, in the exact model edition."""
     for row in ASSUMED:
         pair = solved[row, Edition.EXACT]
         parts = ", ".join(
@@ -207,17 +208,18 @@ def compare(name: str, studies: list[Study], others: dict[str, float]) -> None:
     best = exact.dataflows[0]
     mean, same_model = exact.mean(best), published.mean(published.dataflows[0])
     print(
-        f"\n{name}: best single dataflow {shown(best)}; average in the exact edition {mean:.1%} of the peak, paper {stated:.0%}"
+        f"\n{name}: best single dataflow {shown(best)}; "
+        f"average in the exact model edition {mean:.1%} of the peak, paper {stated:.0%}"
     )
     for key, value in found.items():
         print(f"  {key:<56}{value:>7.1%}  {value - stated:>+7.1%}")
-    print(f"  {'mean share, each layer its own best, exact edition':<56}{exact.mean_of_best():>7.1%}")
+    print(f"  {'mean share, each layer its own best, exact model edition':<56}{exact.mean_of_best():>7.1%}")
     side = "above" if same_model > stated else "below"
     order = "lower" if mean < same_model else "higher"
     print(
-        "Why they differ: in the paper's own cost model (odyssey edition) the proven average is "
+        "Why they differ: in the paper's own cost model (odyssey model edition) the proven average is "
         f"{abs(same_model - stated):.1%} of the peak {side} its figure: what its search left, if it averages as here. "
-        "The exact edition, which counts what that model omits and chooses packing freely, is "
+        "The exact model edition, which counts what that model omits and chooses packing freely, is "
         f"{abs(same_model - mean):.1%} {order}. What the paper averages, over which peak, and whether its layers share the "
         f"array or only the dataflow could not be confirmed; of the averages above the closest is: {closest}."
     )
@@ -263,7 +265,7 @@ def array_averages(name: str, of: Study) -> dict[str, float]:
 
 
 def test_figure_14(benchmark) -> None:  # type: ignore[no-untyped-def]
-    """ResNet50 under one dataflow; one array for all layers in the exact edition, which takes most of the time."""
+    """ResNet50 under one dataflow; one array for all layers in the exact model edition, which takes most of the time."""
     studies = benchmark.pedantic(solve_studies, args=("resnet50",), rounds=1)
     for of in studies:
         print_study(14, "ResNet50", of)

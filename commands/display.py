@@ -78,7 +78,7 @@ def print_result(result: Result) -> None:
     out, design = console(), systolic(result.problem)
     out.print(
         f"{design.nest.name} ({design.nest.shown_sizes}) {design.data.name} on {escape(result.platform_name)}, "
-        f"{design.array.edition.value} edition, minimising {escape(result.objective.text)}"
+        f"{design.array.edition.value} model edition, minimising {escape(result.objective.text)}"
     )
     if result.best is None:
         _print_nothing_found(out, result)

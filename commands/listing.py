@@ -75,7 +75,7 @@ def print_designs(nest: LoopNest, edition: Edition, data: DataType) -> None:
     """Print every design of a nest: modules, resource formulas, buildable or not and why."""
     out, found = console(), designs_document(nest, edition, data)["designs"]
     buildable = sum(design["buildable"] for design in found)
-    out.print(f"{escape(str(nest))}: {len(found)} designs, {buildable} buildable ({edition.value} edition)")
+    out.print(f"{escape(str(nest))}: {len(found)} designs, {buildable} buildable ({edition.value} model edition)")
     for design in found:
         _print_design(out, design)
 

@@ -24,7 +24,7 @@ def print_network(result: NetworkResult) -> None:
     sizes = ", ".join(f"{name}={value}" for name, value in network.parameters)
     out.print(
         f"{escape(network.name)}{f' ({sizes})' if sizes else ''} {request.data.name} on {escape(request.platform.name)}, "
-        f"{request.edition.value} edition, {result.mode}, minimising {escape(request.objective.text)}"
+        f"{request.edition.value} model edition, {result.mode}, minimising {escape(request.objective.text)}"
     )
     if not result.complete:
         out.print("the run ended early, by the time limit or an interrupt")

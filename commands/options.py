@@ -39,7 +39,7 @@ class Given(frozenset[str]):
 Workload = Annotated[str, Argument(help="Name of a loop nest (ithaca list workloads).")]
 Sizes = Annotated[list[str] | None, Option("--sizes", "-s", help="Extents, e.g. i=1024,j=1024,k=1024.")]
 DType = Annotated[str, Option("--dtype", help="fp32, int16 or int8.")]
-Edition = Annotated[str, Option("--edition", help="exact, or odyssey: the published estimator to the digit.")]
+Edition = Annotated[str, Option("--edition", help="Model edition: exact, or odyssey: the published estimator to the digit.")]
 Objective = Annotated[str, Option("--objective", help="What to minimise: an expression over metrics.")]
 Method = Annotated[str, Option("--method", help="auto, exact, cpsat, gp, nlp or evolve.")]
 TimeLimit = Annotated[str | None, Option("--time-limit", metavar="S", help="Seconds for the whole run.")]

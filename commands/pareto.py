@@ -98,7 +98,9 @@ def parse_objectives(text: str) -> tuple[Objective, ...]:
 def title(request: Request) -> str:
     """Workload, data type, platform and edition in one line."""
     nest = request.nest
-    return f"{nest.name} ({nest.shown_sizes}) {request.data.name}, {request.platform.name}, {request.edition.value} edition"
+    return (
+        f"{nest.name} ({nest.shown_sizes}) {request.data.name}, {request.platform.name}, {request.edition.value} model edition"
+    )
 
 
 def print_front(front: Front, request: Request) -> None:

@@ -115,7 +115,7 @@ def parse_provers(text: str) -> tuple[Method, Method]:
 
 
 def parse_edition(name: str) -> Edition:
-    """Look up an edition of the cost model."""
+    """Look up a model edition."""
     return Edition(parse_choice("--edition", name, [e.value for e in Edition]))
 
 

@@ -191,5 +191,5 @@ def _provenance(request: Request, axes: Sequence[str]) -> dict[str, str]:
     fixed["sizes"] = ",".join(f"{loop}={n}" for loop, n in sizes.items())
     sentence = f"{request.nest.name} ({fixed['sizes'].replace(',', ', ')}) {fixed.get('dtype', '')}"
     title = f"{' '.join(sentence.replace('()', '').split())}, {fixed.get('platform', 'several platforms')}, "
-    title += f"{fixed['edition']} edition" if "edition" in fixed else "both editions"
+    title += f"{fixed['edition']} model edition" if "edition" in fixed else "both model editions"
     return {"title": title, **{name: text for name, text in fixed.items() if text}}

@@ -4,7 +4,7 @@ The released scripts search four: one array (run_arch1.sh; run_arch1_free.sh: la
 the device, each for consecutive layers (run_arch2.sh, at most 8, 16 or 24), layers that take turns on several arrays in
 batches of 16 (run_arch3.sh), and several arrays with all data in URAM (run_arch4.sh). The last two Ithaca does not model;
 they are left out. Dataflow [o,r], the best single one of both networks (Figures 13 and 14), permutation cout, in the
-odyssey edition.
+odyssey model edition.
 """
 
 from __future__ import annotations

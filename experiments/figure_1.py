@@ -40,7 +40,7 @@ Simplified = tuple[Optimum, ...]
 
 
 def run(how: Run) -> Outcome:
-    """Prove the best design of every simplified search; in full mode in both editions."""
+    """Prove the best design of every simplified search; in full mode in both model editions."""
     editions = (Edition.ODYSSEY, Edition.EXACT) if how.full else (Edition.ODYSSEY,)
     found = {edition: _searches(edition, how) for edition in editions}
     rows = [
@@ -55,15 +55,15 @@ def run(how: Run) -> Outcome:
 
 
 def _searches(edition: Edition, how: Run) -> dict[str, Simplified]:
-    how.step(f"{edition.value} edition: divisors and best")
+    how.step(f"{edition.value} model edition: divisors and best")
     divisors = prove(matrix_problem(edition=edition, space=SpaceOptions(divisors_only=True)), how)
     best = prove(matrix_problem(edition=edition), how)
-    how.step(f"{edition.value} edition: max-based")
+    how.step(f"{edition.value} model edition: max-based")
     least_main = prove(matrix_problem("main", edition=edition), how).value
-    how.step(f"{edition.value} edition: roofline")
+    how.step(f"{edition.value} model edition: roofline")
     most_macs = -prove(matrix_problem("-comp", edition=edition), how).value
     words = PORT_WORDS * SIZE**3 / most_macs
-    how.step(f"{edition.value} edition: communication")
+    how.step(f"{edition.value} model edition: communication")
     least_words = prove(matrix_problem("comm", edition=edition), how).value
     return {
         DIVISORS: (divisors,),
@@ -121,7 +121,7 @@ def _chart(found: dict[Edition, dict[str, Simplified]]) -> LineChart:
 
     series = [
         Series(
-            f"{edition.value} edition",
+            f"{edition.value} model edition",
             tuple(searches),
             tuple(performance(edition, s[0]) for s in searches.values()),
             tuple(performance(edition, s[-1]) for s in searches.values()),

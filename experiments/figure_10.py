@@ -1,7 +1,7 @@
-"""Figure 10: the 18 designs of the matrix product, each at its proven optimum, in both editions.
+"""Figure 10: the 18 designs of the matrix product, each at its proven optimum, in both model editions.
 
-The paper's own model, the odyssey edition, loses the reduction loop of designs that copy partial sums in and out; the
-exact edition has it. So the design that the published model prefers is evaluated by the exact edition, too.
+The paper's own model, the odyssey model edition, loses the reduction loop of designs that copy partial sums in and out; the
+exact model edition has it. So the design that the published model prefers is evaluated by the exact model edition, too.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ithaca.studies.charts.chart import LineChart
 QUICK_SIZE = 64
 
 #: Columns that are plotted.
-X, Y, AGAIN = ("dataflow", "permutation"), "latency (cycles)", "the same design, exact edition (cycles)"
+X, Y, AGAIN = ("dataflow", "permutation"), "latency (cycles)", "the same design, exact model edition (cycles)"
 
 #: The objectives of the released scripts, by name of the metric; those after the first are full mode's.
 OBJECTIVES = ("latency", "energy")
@@ -44,11 +44,11 @@ class Best:
     """The proven optimum of a design."""
 
     optimum: Optimum
-    exact_latency: Fraction  #: Cycles of its configuration by the exact edition
+    exact_latency: Fraction  #: Cycles of its configuration by the exact model edition
 
 
 def run(how: Run) -> Outcome:
-    """Prove the optimum of every design in both editions; in full mode at 1024³, and the least energy, too."""
+    """Prove the optimum of every design in both model editions; in full mode at 1024³, and the least energy, too."""
     size = SIZE if how.full else QUICK_SIZE
     found: dict[tuple[str, Edition], dict[Design, Best]] = {}
     for objective in OBJECTIVES if how.full else OBJECTIVES[:1]:
@@ -63,7 +63,7 @@ def run(how: Run) -> Outcome:
         *table.series(["edition"], X, Y, notes=DESIGN, objective="latency"),
         *table.series(["objective"], X, AGAIN, objective="latency", edition="odyssey"),
     )
-    names = (*(f"{edition.value} edition" for edition in Edition), "odyssey's optimum, exact edition")
+    names = (*(f"{edition.value} model edition" for edition in Edition), "odyssey's optimum, exact model edition")
     chart = LineChart(
         f"The 18 designs of {size}³, each at its proven optimum",
         "dataflow and permutation",
@@ -79,7 +79,7 @@ def _designs(objective: str, edition: Edition, size: int, how: Run) -> dict[Desi
     found: dict[Design, Best] = {}
     for dataflow in DATAFLOWS:
         for permutation in PERMUTATIONS:
-            how.step(f"least {objective} of {design_name((dataflow, permutation))}, {edition.value} edition")
+            how.step(f"least {objective} of {design_name((dataflow, permutation))}, {edition.value} model edition")
             problem = matrix_problem(objective, size=size, dataflow=dataflow, permutation=permutation, edition=edition)
             optimum = prove(problem, how)
             exact = matrix_problem(size=size, dataflow=dataflow, permutation=permutation, edition=Edition.EXACT)
@@ -88,7 +88,7 @@ def _designs(objective: str, edition: Edition, size: int, how: Run) -> dict[Desi
 
 
 def _exact_latency(tiling: Tiling, exact: Problem) -> Fraction:
-    """Cycles of a configuration by the exact edition.
+    """Cycles of a configuration by the exact model edition.
 
     A drain that the published model merges away gets the pack of its flow group.
     """

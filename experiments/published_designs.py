@@ -46,7 +46,7 @@ class Published:
 
     @property
     def metrics(self) -> Mapping[str, Fraction]:
-        """All metrics of the design, by the odyssey edition."""
+        """All metrics of the design, by the odyssey model edition."""
         return metrics_of(matrix_problem(), self.tiling)
 
 

@@ -31,7 +31,7 @@ def run(how: Run) -> Outcome:
     for edition in tuple(Edition) if how.full else (Edition.ODYSSEY,):
         for dataflow in DATAFLOWS if how.full else (PAPER_DATAFLOW,):
             name = ",".join(dataflow)
-            how.step(f"{edition.value} edition, dataflow {name}")
+            how.step(f"{edition.value} model edition, dataflow {name}")
             every = matrix_problem(edition=edition, dataflow=dataflow)
             divisors = matrix_problem(edition=edition, dataflow=dataflow, space=SpaceOptions(divisors_only=True))
             free, divided = prove(every, how), prove(divisors, how)

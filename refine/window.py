@@ -82,7 +82,7 @@ def window_around(
             f"the configuration is outside the design space of {problem.design.name}; allowed: a point of that space"
         )
     if free_packs and not ports:
-        raise InputError("free packs: the odyssey edition infers packs from the factors; allowed: the exact edition")
+        raise InputError("free packs: the odyssey model edition infers packs from the factors; allowed: the exact one")
     fixed: dict[str, int] = {}
     bounds: dict[str, tuple[float, float]] = {}
     for quantity in factors:

@@ -193,7 +193,7 @@ BAD_INPUT = {
     "missing argument": (("solve",), "workload"),
     "option no number": (("solve", "mm", "--threads", "two"), "'two'"),
     "missing descriptor": (("solve", "mm", "--edition", "odyssey", "--descriptor", "/nowhere.json"), "/nowhere.json"),
-    "descriptor in the exact edition": (("solve", "mm", "--descriptor", "/nowhere.json"), "odyssey"),
+    "descriptor in the exact model edition": (("solve", "mm", "--descriptor", "/nowhere.json"), "odyssey"),
     "missing points": (("evaluate", "mm", "--points", "/nowhere.csv"), "/nowhere.csv"),
     "missing result": (("export", "/nowhere.json", "--to", "autosa", "-o", "out"), "/nowhere.json"),
     "unknown list": (("list", "wonders"), "wonders"),

@@ -91,7 +91,7 @@ def test_the_library_is_listed_with_its_parameters(tmp_path: Path) -> None:
 
 def test_its_designs_are_listed(solved: Path) -> None:
     done = ithaca("list", "designs", "kernel.yaml", cwd=solved)
-    assert done.stdout.startswith("y[n][f] += x[n][f+t][c] * w[t][c]: 18 designs, 12 buildable (exact edition)")
+    assert done.stdout.startswith("y[n][f] += x[n][f+t][c] * w[t][c]: 18 designs, 12 buildable (exact model edition)")
 
 
 @pytest.mark.parametrize(

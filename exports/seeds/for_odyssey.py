@@ -48,7 +48,7 @@ def pack_names(design: SystolicDesign) -> dict[str, str]:
     """Odyssey's name of the pack of every I/O group.
 
     All parameters are numbered: extents, t1, t2, then one pack per I/O group, by tensor, the
-    drain last. The numbering does not know of merged drains, so the exact edition's groups count.
+    drain last. The numbering does not know of merged drains, so the exact model edition's groups count.
     """
     nest, array = design.nest, design.array
     groups = derive(nest, array.dataflow, array.permutation, Edition.EXACT).groups

@@ -13,8 +13,8 @@ parameter      range                   meaning
 ``pack_<g>``   0 … log2(widest)        exponent of the data packing factor of I/O group g, a power of two
 =============  ======================  ================================================================
 
-So t2 becomes the largest divisor of t1 not above it. In the odyssey edition packs follow from the other factors, and so are
-no parameters.
+So t2 becomes the largest divisor of t1 not above it. In the odyssey model edition packs follow from the other factors, and so
+are no parameters.
 """
 
 from __future__ import annotations

@@ -385,7 +385,7 @@ def _serialize(group: IOGroup) -> IOGroup:
 
 
 def merge_drain(groups: list[IOGroup]) -> list[IOGroup]:
-    """Drop the drain where a copy-out of the same size and count exists (odyssey edition)."""
+    """Drop the drain where a copy-out of the same size and count exists (odyssey model edition)."""
     drains = [g for g in groups if g.role is Role.DRAIN]
     for drain in drains:
         twins = [g for g in groups if g.role is Role.FLOW and g.modules and (g.size, g.count) == (drain.size, drain.count)]

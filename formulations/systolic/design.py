@@ -102,7 +102,7 @@ class SystolicDesign(Design):
 
     @property
     def title(self) -> str:
-        return f"{self.nest.name} ({self.nest.shown_sizes}) {self.data.name}, {self.array.edition.value} edition"
+        return f"{self.nest.name} ({self.nest.shown_sizes}) {self.data.name}, {self.array.edition.value} model edition"
 
     @property
     def heading(self) -> tuple[tuple[str, str], ...]:
@@ -288,7 +288,7 @@ def _pack_quantity(design: SystolicDesign, group: IOGroup) -> Quantity:
 
 
 def pack_links(design: SystolicDesign, group: IOGroup) -> list[Link]:
-    """The rules of a data packing factor (DESIGN.md §5.5, and §6 for what the odyssey edition infers)."""
+    """The rules of a data packing factor (DESIGN.md §5.5, and §6 for what the odyssey model edition infers)."""
     packing = group.packing
     last, multiple = packing.last.substitute(design.extents), packing.multiple_of
     pack = quantities.pack(group.name)

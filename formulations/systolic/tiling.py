@@ -87,7 +87,7 @@ def group_packs(array: SystolicArray, module_packs: Mapping[str, int], where: st
 
 
 def _merged_away(array: SystolicArray, module: str) -> bool:
-    """Whether a module is the drain's buffer, which the odyssey edition may merge into the copy-out."""
+    """Whether a module is the drain's buffer, which the odyssey model edition may merge into the copy-out."""
     if array.edition is not Edition.ODYSSEY:
         return False
     return any(module == f"{group.tensor}_drain_IO_L1_out" for group in array.groups if group.role is Role.FLOW)

@@ -30,7 +30,7 @@ from tests.command_line import ithaca
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 
-#: Command lines of `solve` by name: both editions, 1-D and 2-D arrays, an expression, ASIC limits, untiled loops.
+#: Command lines of `solve` by name: both model editions, 1-D and 2-D arrays, an expression, ASIC limits, untiled loops.
 SOLVES = {
     "mm": "mm -s i=64,j=60,k=64",
     "one": "mm -s i=50,j=30,k=20 --dataflow k --permutation A --include-unbuildable",

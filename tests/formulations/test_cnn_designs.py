@@ -219,7 +219,8 @@ def test_a_depthwise_layer_by_hand(edition: Edition) -> None:
 
 
 def test_one_window_element_after_the_other_is_a_loop_like_any_other() -> None:
-    """Tiled whole, with t2 = 1, a loop costs what it costs untiled: in both editions, in all designs without it in space."""
+    """Tiled whole, with t2 = 1, a loop costs what it costs untiled: in both model editions, in all designs without it
+    in space."""
     whole = workload("conv2d", {"o": 5, "r": 6, "c": 4, "i": 6, "p": 3, "q": 2})
     tiled = replace(whole, untiled=frozenset({"q"}))
     draw = random.Random(3)

@@ -39,7 +39,7 @@ from ithaca.workloads.library import workload
 from tests.problems import MM_DATAFLOWS, mm_points, mm_problem, mm_tiling
 from tests.solver.test_exact import random_problem
 
-#: Proven optima of the six buildable designs of 1024³ on the U250 (exact edition).
+#: Proven optima of the six buildable designs of 1024³ on the U250 (exact model edition).
 OPTIMA = {("i",): 798829, ("j",): 819046, ("k",): 2102018, ("i", "j"): 639876, ("i", "k"): 671042, ("j", "k"): 671042}
 
 OBJECTIVES = (

@@ -33,7 +33,7 @@ from tests.problems import MM_DATAFLOWS, mm_problem
 from tests.solver.known_optima import brute_force
 from tests.solver.test_exact import random_problem
 
-#: Proven optima of the published objectives at 1024³ on the U250 (odyssey edition, dataflow (i,j), permutation C).
+#: Proven optima of the published objectives at 1024³ on the U250 (odyssey model edition, dataflow (i,j), permutation C).
 PROVEN = {"-comp": -1720, "comm": 4194304, "comm - comp": 4193280, "latency": Fraction("637832.25")}
 
 OBJECTIVES = (
