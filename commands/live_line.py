@@ -58,7 +58,7 @@ class LiveLine:
         now = time.perf_counter()
         if self._bar is None or (progress is not None and now - self._last < PERIOD):
             return
-        self._last = now
+        self._last = now if progress is not None else 0.0
         (task,) = self._bar.tasks
         if total is not None and task.total is None:
             from rich.progress import BarColumn, MofNCompleteColumn, TimeElapsedColumn, TimeRemainingColumn
