@@ -97,7 +97,7 @@ def test_the_wheel_holds_every_file_of_the_program(wheel: Path) -> None:
         for path in ROOT.rglob("*")
         if path.suffix in (".yaml", ".css", ".html", ".txt")
         and not OUTSIDE & set(path.relative_to(ROOT).parts)
-        and not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
+        and not any(part.startswith(".") or part.endswith(".egg-info") for part in path.relative_to(ROOT).parts)
         and path.parent not in packages
     ]
     assert not strays, "data outside of a package is not installed"

@@ -7,8 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from fractions import Fraction
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,32 +17,9 @@ import pytest
 from ithaca.solver.executor import Executor, InProcess, KilledError, Processes
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
-from ithaca.solver.progress import Progress
 from ithaca.workloads.errors import InputError
 from tests.problems import mm_problem
-
-Report = Callable[[Progress], None]
-
-
-def double(number: int, options: SolveOptions, report: Report) -> int:
-    report(Progress(Fraction(number), None, number, 0.0))
-    time.sleep(0.3)  # so that what is reported is read before the outcome is
-    return 2 * number
-
-
-def refuse(text: str, options: SolveOptions, report: Report) -> int:
-    raise InputError(text)
-
-
-def die(options: SolveOptions, report: Report) -> int:
-    os._exit(1)
-
-
-def until_stopped(begun: str, options: SolveOptions, report: Report) -> str:
-    Path(begun).touch()
-    while options.stop is None or not options.stop():
-        time.sleep(0.01)
-    return "what it has"
+from tests.solver.jobs import Deadly, die, double, refuse, until_stopped
 
 
 def plain(unfinished: int) -> SolveOptions:
@@ -95,13 +71,6 @@ def test_a_job_that_kills_its_process_fails_alone() -> None:
         assert dict(executor.run([partial(double, 5)], plain)) == {0: 10}  # by processes started anew
     assert isinstance(outcomes.pop(1), KilledError)
     assert outcomes == {0: 2, 2: 6, 3: 8}
-
-
-class Deadly:
-    """Ends the process that unpickles it."""
-
-    def __reduce__(self) -> Any:
-        return os._exit, (1,)
 
 
 def test_a_design_that_kills_its_process_says_that_memory_is_out() -> None:

@@ -138,7 +138,7 @@ def test_a_run_that_is_killed_and_started_again_writes_the_same_files(tmp_path: 
     while not (got / "r.csv").exists():
         running = start(*words(got), start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         before = len(list((got / "kept").glob("*.json"))) if (got / "kept").exists() else 0
-        pause = random_.uniform(0, 0.5)
+        pause = random_.uniform(0, 0.03)
         while running.poll() is None:
             now = len(list((got / "kept").glob("*.json"))) if (got / "kept").exists() else 0
             if kills < 3 and now > before + 1:

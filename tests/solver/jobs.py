@@ -1,0 +1,46 @@
+"""Jobs that the tests give to other processes.
+
+They are not in a test's module: pytest names such a module after the folder of the checkout, where no process finds it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.progress import Progress
+from ithaca.workloads.errors import InputError
+
+Report = Callable[[Progress], None]
+
+
+def double(number: int, options: SolveOptions, report: Report) -> int:
+    report(Progress(Fraction(number), None, number, 0.0))
+    time.sleep(0.3)  # so that what is reported is read before the outcome is
+    return 2 * number
+
+
+def refuse(text: str, options: SolveOptions, report: Report) -> int:
+    raise InputError(text)
+
+
+def die(options: SolveOptions, report: Report) -> int:
+    os._exit(1)
+
+
+def until_stopped(begun: str, options: SolveOptions, report: Report) -> str:
+    Path(begun).touch()
+    while options.stop is None or not options.stop():
+        time.sleep(0.01)
+    return "what it has"
+
+
+class Deadly:
+    """Ends the process that unpickles it."""
+
+    def __reduce__(self) -> tuple[Callable[[int], object], tuple[int]]:
+        return os._exit, (1,)
