@@ -47,6 +47,7 @@ class Relaxation:
         #: Statistics of columns that may be negative.
         self.signed: set[str] = set()
         self._axes_memo: dict[Expression, frozenset[str]] = {}
+        self._nonnegative_memo: dict[Expression, bool] = {}
         self._lower_memo: dict[Expression, Expression] = {}
         self._upper_memo: dict[Expression, Expression] = {}
 
@@ -218,6 +219,11 @@ class Relaxation:
 
     def nonnegative(self, node: Expression) -> bool:
         """Whether the expression is proven to be ≥ 0 for all candidate rows."""
+        if node not in self._nonnegative_memo:
+            self._nonnegative_memo[node] = self._is_nonnegative(node)
+        return self._nonnegative_memo[node]
+
+    def _is_nonnegative(self, node: Expression) -> bool:
         if isinstance(node, Symbol):
             return True
         if isinstance(node, Constant):
