@@ -82,9 +82,6 @@ class Fir(Design):
     def attributes(self) -> Mapping[str, str | float]:
         return {"filter": f"{self.taps} taps, {self.samples} samples", "design": self.name}
 
-    def document(self, configuration: Mapping[str, int]) -> dict[str, Any]:
-        return dict(configuration)
-
 
 class FirHead(Document):
     taps: int
