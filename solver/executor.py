@@ -15,6 +15,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from functools import partial
+from multiprocessing.connection import Connection
+from multiprocessing.connection import wait as await_any
 from multiprocessing.queues import Queue
 from types import TracebackType
 from typing import Any, TypeVar
@@ -151,7 +153,10 @@ class Processes(Executor):
         self._context = multiprocessing.get_context("spawn")
         # no Event: a process killed while it holds the lock of one stops all who look at it
         self._unwanted = self._context.RawValue("b", 0)
+        # the run whose jobs may begin: futures are not cancelled, as a pool that breaks stumbles over those that were
+        self._begins = self._context.RawValue("q", 0)
         self._messages: Queue[tuple[int, int, Progress]] | None = None
+        self._held: tuple[Connection, Connection] | None = None
         self._pool: ProcessPoolExecutor | None = None
         self._runs = 0
 
@@ -162,25 +167,24 @@ class Processes(Executor):
 
     def close(self) -> None:
         """End the processes."""
-        if self._pool is not None:
-            self._unwanted.value = 1
-            self._pool.shutdown(cancel_futures=True)
-            self._pool = None
+        self._unwanted.value = 1
+        self._shut(broken=False)
 
     def _run(
         self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell
     ) -> Iterator[tuple[int, T | Exception]]:
         self._unwanted.value = 0
         self._runs += 1
+        self._begins.value = self._runs
         wanted = deque(chosen)
-        under_way: dict[Future[T], int] = {}
+        under_way: dict[Future[tuple[T] | None], int] = {}
         try:
             while wanted or under_way:
                 options = share(len(wanted) + len(under_way))
                 if options is None or _stopped(options):
                     self._unwanted.value = options is not None
+                    self._begins.value = 0
                     wanted.clear()
-                    under_way = {future: index for future, index in under_way.items() if not future.cancel()}
                 pool, broken = self._open(), False
                 while wanted and len(under_way) < AHEAD * self._count and not broken:
                     if (options := share(len(wanted) + len(under_way))) is None:
@@ -197,23 +201,38 @@ class Processes(Executor):
                     error = future.exception()
                     if isinstance(error, BrokenProcessPool):
                         broken = True
+                    elif isinstance(error, Exception):
+                        yield under_way.pop(future), error
                     else:
-                        yield under_way.pop(future), error if isinstance(error, Exception) else future.result()
+                        index, outcome = under_way.pop(future), future.result()
+                        if outcome is not None:
+                            yield index, outcome[0]
                 if broken:
                     yield from ((index, KilledError()) for index in under_way.values())
                     under_way.clear()
-                    pool.shutdown()
-                    self._pool = None
+                    self._shut(broken=True)
         finally:  # whoever asked has turned to something else, perhaps to the next run
             if under_way:
-                self._unwanted.value = 1
-                wait([future for future in under_way if not future.cancel()])
+                self._unwanted.value, self._begins.value = 1, 0
+                wait(under_way)
 
     def _open(self) -> ProcessPoolExecutor:
         if self._pool is None:
-            self._messages = self._context.Queue()
-            self._pool = ProcessPoolExecutor(self._count, self._context, _begin_worker, (self._unwanted, self._messages))
+            self._messages, self._held = self._context.Queue(), self._context.Pipe(duplex=False)
+            given = self._unwanted, self._begins, self._messages, self._held[0]
+            self._pool = ProcessPoolExecutor(self._count, self._context, _begin_worker, given)
         return self._pool
+
+    def _shut(self, *, broken: bool) -> None:
+        """End the processes; of a broken pool at once: one that was killed may hold the lock that the others wait for."""
+        if self._pool is None or self._held is None:
+            return
+        if broken:
+            self._held[1].close()
+        self._pool.shutdown()
+        for end in self._held:
+            end.close()
+        self._pool = self._held = None
 
     def _pass_on(self, tell: Tell) -> None:
         """Tell what processes have sent in this run."""
@@ -231,13 +250,16 @@ class Processes(Executor):
 _given: dict[str, Any] = {}
 
 
-def _begin_worker(unwanted: Any, messages: Queue[tuple[int, int, Progress]]) -> None:
-    begin_child()
+def _begin_worker(unwanted: Any, begins: Any, messages: Queue[tuple[int, int, Progress]], held: Connection) -> None:
+    begin_child(held)
     messages.cancel_join_thread()  # reports that nobody reads any more must not keep it from ending
-    _given.update(unwanted=unwanted, messages=messages)
+    _given.update(unwanted=unwanted, begins=begins, messages=messages)
 
 
-def _work(name: tuple[int, int], job: Job[T], options: SolveOptions) -> T:
+def _work(name: tuple[int, int], job: Job[T], options: SolveOptions) -> tuple[T] | None:
+    """What comes of a job; None if it was not to begin any more."""
+    if _given["begins"].value != name[0]:
+        return None
     last = 0.0
 
     def tell(progress: Progress) -> None:
@@ -247,26 +269,26 @@ def _work(name: tuple[int, int], job: Job[T], options: SolveOptions) -> T:
             last = now
             _given["messages"].put((*name, progress))
 
-    return job(replace(options, stop=lambda: bool(_given["unwanted"].value)), tell)
+    return (job(replace(options, stop=lambda: bool(_given["unwanted"].value)), tell),)
 
 
-def begin_child() -> None:
-    """Prepare this process, started by `multiprocessing`: deaf to signals, and gone when its parent is."""
+def begin_child(*held: Connection) -> None:
+    """Prepare this process, started by `multiprocessing`: deaf to signals, and gone when its parent is or lets go of a pipe."""
     # signals reach the whole process group; the parent decides and tells the others
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    end_with_parent()
+    end_with_parent(*held)
 
 
-def end_with_parent() -> None:
-    """Let this process end when its parent is killed: it would wait for problems for ever."""
-    threading.Thread(target=_await_parent, daemon=True).start()
+def end_with_parent(*held: Connection) -> None:
+    """Let this process end when its parent is killed, or closes its end of a pipe: it would wait for problems for ever."""
+    threading.Thread(target=_await_parent, args=held, daemon=True).start()
 
 
-def _await_parent() -> None:
+def _await_parent(*held: Connection) -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
-        parent.join()
+        await_any([parent.sentinel, *held])
         os._exit(1)
 
 

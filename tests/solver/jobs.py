@@ -39,6 +39,15 @@ def until_stopped(begun: str, options: SolveOptions, report: Report) -> str:
     return "what it has"
 
 
+def linger(seconds: float, options: SolveOptions, report: Report) -> float:
+    time.sleep(seconds)
+    return seconds
+
+
+def report_process(path: str, options: SolveOptions, report: Report) -> None:
+    Path(path).write_text(str(os.getpid()))
+
+
 class Deadly:
     """Ends the process that unpickles it."""
 

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -19,7 +20,7 @@ from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.workloads.errors import InputError
 from tests.problems import mm_problem
-from tests.solver.jobs import Deadly, die, double, refuse, until_stopped
+from tests.solver.jobs import Deadly, die, double, linger, refuse, report_process, until_stopped
 
 
 def plain(unfinished: int) -> SolveOptions:
@@ -71,6 +72,31 @@ def test_a_job_that_kills_its_process_fails_alone() -> None:
         assert dict(executor.run([partial(double, 5)], plain)) == {0: 10}  # by processes started anew
     assert isinstance(outcomes.pop(1), KilledError)
     assert outcomes == {0: 2, 2: 6, 3: 8}
+
+
+def test_an_idle_process_that_is_killed_holds_up_nothing(tmp_path: Path) -> None:
+    """It dies with the lock of the queue that all processes take their jobs from."""
+    with Processes(2) as executor:
+        jobs = [partial(linger, 2.0), partial(report_process, str(tmp_path / "idle"))]
+
+        def share(unfinished: int) -> SolveOptions | None:
+            idle = tmp_path / "idle"
+            if idle.exists() and not (tmp_path / "killed").exists():
+                time.sleep(0.5)  # it waits for a job again
+                os.kill(int(idle.read_text()), signal.SIGKILL)
+                (tmp_path / "killed").touch()
+            return SolveOptions()
+
+        seen: dict[int, object] = {}
+
+        def follow() -> None:
+            seen.update(executor.run(jobs, share))
+
+        follower = threading.Thread(target=follow, daemon=True)
+        follower.start()
+        follower.join(60)
+        assert not follower.is_alive()
+        assert seen == {0: 2.0, 1: None}
 
 
 def test_a_design_that_kills_its_process_says_that_memory_is_out() -> None:
