@@ -45,7 +45,7 @@ COMMANDS: Mapping[str, str] = {
 
 def load(name: str) -> Any:
     """A command with its options; all that it needs is imported only here."""
-    from ithaca.commands.options import as_typed
+    from ithaca.api.options import as_typed
 
     if name == "list":
         from ithaca.commands.listing import listing

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from typer import Option
 
+from ithaca.api.options import AsJson, DType, Workload
 from ithaca.commands.display import console, table
-from ithaca.commands.options import AsJson, DType, Workload
 from ithaca.commands.outcome import print_document
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.json_numbers import SCHEMA, refuse

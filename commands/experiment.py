@@ -12,11 +12,11 @@ from rich.markup import escape
 from rich.table import Table
 from typer import Argument, Option
 
+from ithaca.api.live_line import LiveLine
+from ithaca.api.options import WRITTEN, Given, RandomSeed
+from ithaca.api.parsing import parse_integer, parse_number
 from ithaca.commands.display import console
-from ithaca.commands.live_line import LiveLine
-from ithaca.commands.options import WRITTEN, Given, RandomSeed
 from ithaca.commands.outcome import nothing_found, wrote
-from ithaca.commands.parsing import parse_integer, parse_number
 from ithaca.experiments.experiment import ALL, NAMES, Cell, Experiment, Mode, Outcome, Run, find_experiment
 from ithaca.experiments.files import file_names, write_experiment
 from ithaca.formulations.shown_numbers import number

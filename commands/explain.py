@@ -6,9 +6,9 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.commands.options import AsJson, Given, Quick, ResultFile, TimeLimit
+from ithaca.api.options import AsJson, Given, Quick, ResultFile, TimeLimit
+from ithaca.api.parsing import parse_search
 from ithaca.commands.outcome import print_document, say
-from ithaca.commands.parsing import parse_search
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import InputError
 

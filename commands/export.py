@@ -8,10 +8,10 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.commands.live_line import LiveLine
-from ithaca.commands.options import WRITTEN, ResultFile
+from ithaca.api.live_line import LiveLine
+from ithaca.api.options import WRITTEN, ResultFile
+from ithaca.api.parsing import parse_choice
 from ithaca.commands.outcome import say
-from ithaca.commands.parsing import parse_choice
 from ithaca.exports.autosa.folder import AUTOSA
 from ithaca.exports.autosa.requirements import MIN_LANES, design_obstacles
 from ithaca.exports.configuration import ArrayConfiguration, Tool

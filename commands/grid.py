@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 from rich.markup import escape
 from typer import Option
 
+from ithaca.api.options import WRITTEN, ResultFile
+from ithaca.api.parsing import parse_integer
 from ithaca.commands.display import console
-from ithaca.commands.options import WRITTEN, ResultFile
 from ithaca.commands.outcome import nothing_found, wrote
-from ithaca.commands.parsing import parse_integer
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.design import systolic

@@ -9,11 +9,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ithaca.api.options import AsJson, DType, Workload, as_typed
+from ithaca.api.options import Edition as EditionName
+from ithaca.api.parsing import parse_choice, parse_edition
 from ithaca.commands.display import console
-from ithaca.commands.options import AsJson, DType, Workload, as_typed
-from ithaca.commands.options import Edition as EditionName
 from ithaca.commands.outcome import print_document
-from ithaca.commands.parsing import parse_choice, parse_edition
 from ithaca.formulations.algebra.expression import Symbols
 from ithaca.formulations.algebra.number_systems import SYMBOLIC
 from ithaca.formulations.json_numbers import SCHEMA

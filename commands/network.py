@@ -8,9 +8,8 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from ithaca.commands.live_line import LiveLine
-from ithaca.commands.network_display import print_network
-from ithaca.commands.options import (
+from ithaca.api.live_line import LiveLine
+from ithaca.api.options import (
     OBJECTIVE,
     WRITTEN,
     AsJson,
@@ -20,9 +19,10 @@ from ithaca.commands.options import (
     Results,
     SearchOptions,
 )
+from ithaca.api.parsing import parse_choice, parse_integer, parse_method, parse_sizes
+from ithaca.api.request import requested_limits
+from ithaca.commands.network_display import print_network
 from ithaca.commands.outcome import note, nothing_found, print_document, wrote
-from ithaca.commands.parsing import parse_choice, parse_integer, parse_method, parse_sizes
-from ithaca.commands.request import requested_limits
 from ithaca.formulations.json_numbers import document_text
 from ithaca.results.certificate import Status
 from ithaca.studies.network.documents import network_document

@@ -10,9 +10,9 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.commands.live_line import LiveLine
-from ithaca.commands.options import AsJson, Effort, Output, RandomSeed, ResultFile
-from ithaca.commands.parsing import parse_integer
+from ithaca.api.live_line import LiveLine
+from ithaca.api.options import AsJson, Effort, Output, RandomSeed, ResultFile
+from ithaca.api.parsing import parse_integer
 from ithaca.commands.solving import conclude
 from ithaca.results.certificate import Certificate, Termination
 from ithaca.results.files import load_result

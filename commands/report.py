@@ -7,10 +7,10 @@ from typing import Annotated
 
 from typer import Option
 
+from ithaca.api.options import WRITTEN, Given, Quick, ResultFile
+from ithaca.api.parsing import parse_integer
 from ithaca.commands.explain import parse_changes
-from ithaca.commands.options import WRITTEN, Given, Quick, ResultFile
 from ithaca.commands.outcome import tell
-from ithaca.commands.parsing import parse_integer
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.writing import check_writable, write_text_atomically

@@ -9,10 +9,10 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+from ithaca.api.options import OBJECTIVE, WRITTEN, Effort, Given, Objective, ProblemOptions, RandomSeed, Sizes
+from ithaca.api.parsing import parse_choice, parse_integer, parse_loops
 from ithaca.commands import solving
-from ithaca.commands.options import OBJECTIVE, WRITTEN, Effort, Given, Objective, ProblemOptions, RandomSeed, Sizes
 from ithaca.commands.outcome import nothing_found, say, tell
-from ithaca.commands.parsing import parse_choice, parse_integer, parse_loops
 from ithaca.exports.seeds.diverse import diverse_configurations
 from ithaca.exports.seeds.for_nevergrad import nevergrad_text
 from ithaca.exports.seeds.for_odyssey import odyssey_text

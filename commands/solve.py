@@ -7,9 +7,9 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.commands.options import OBJECTIVE, AsJson, Objective, Output, ProblemOptions, SearchOptions, Sizes, Workload
-from ithaca.commands.options import Method as MethodName
-from ithaca.commands.parsing import parse_method, parse_provers
+from ithaca.api.options import OBJECTIVE, AsJson, Objective, Output, ProblemOptions, SearchOptions, Sizes, Workload
+from ithaca.api.options import Method as MethodName
+from ithaca.api.parsing import parse_method, parse_provers
 from ithaca.workloads.writing import check_writable
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from ithaca.api.live_line import LiveLine
+from ithaca.api.request import Request, problems
 from ithaca.commands.display import explain_infeasibility, print_result
-from ithaca.commands.live_line import LiveLine
 from ithaca.commands.outcome import nothing_found, print_document, wrote
-from ithaca.commands.request import Request, problems
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.systolic.design import systolic

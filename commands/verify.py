@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from ithaca.commands.options import ResultFile
+from ithaca.api.options import ResultFile
+from ithaca.api.parsing import parse_search
 from ithaca.commands.outcome import NOTHING_FOUND, say
-from ithaca.commands.parsing import parse_search
 from ithaca.formulations.json_numbers import refuse
 from ithaca.results.files import load_result
 from ithaca.solver.options import SolveOptions

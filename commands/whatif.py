@@ -13,9 +13,8 @@ from rich.markup import escape
 from rich.table import Table
 from typer import Option
 
-from ithaca.commands.display import bound_cells, console, limited_metrics, table
-from ithaca.commands.live_line import LiveLine
-from ithaca.commands.options import (
+from ithaca.api.live_line import LiveLine
+from ithaca.api.options import (
     OBJECTIVE,
     WRITTEN,
     AsJson,
@@ -28,10 +27,11 @@ from ithaca.commands.options import (
     Sizes,
     Workload,
 )
+from ithaca.api.parsing import parse_method, parse_number, parse_sizes
+from ithaca.api.request import Request, problems
+from ithaca.api.vary import OPTIONS, parse_variations, varied
+from ithaca.commands.display import bound_cells, console, limited_metrics, table
 from ithaca.commands.outcome import note, nothing_found, print_document, wrote
-from ithaca.commands.parsing import parse_method, parse_number, parse_sizes
-from ithaca.commands.request import Request, problems
-from ithaca.commands.vary import OPTIONS, parse_variations, varied
 from ithaca.formulations.shown_numbers import number
 from ithaca.results.certificate import Status
 from ithaca.solver.infeasibility import why_infeasible

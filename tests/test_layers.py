@@ -22,6 +22,7 @@ LAYERS = (
     "exports",
     "peers",
     "experiments",
+    "api",
     "commands",
     "cli",
 )

@@ -184,7 +184,7 @@ def test_the_engine_by_name() -> None:
 
 
 def test_refine_finds_what_a_search_cut_off_missed(tmp_path: Path) -> None:
-    from ithaca.commands.options import ProblemOptions
+    from ithaca.api.options import ProblemOptions
     from ithaca.commands.solving import run
 
     request = ProblemOptions(dataflow="i,j", permutation="C").request("mm", ["i=96,j=80,k=40"])
@@ -223,7 +223,7 @@ def test_the_published_size_within_3000_samples(dataflow: tuple[str, ...], permu
 
 
 def test_refine_finds_the_same_with_several_processes(tmp_path: Path) -> None:
-    from ithaca.commands.options import ProblemOptions
+    from ithaca.api.options import ProblemOptions
     from ithaca.commands.solving import run
 
     request = ProblemOptions().request("mm", ["i=24,j=20,k=16"])

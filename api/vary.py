@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ithaca.commands.parsing import parse_bound, parse_edition, parse_extent, split_values
-from ithaca.commands.request import Request
+from ithaca.api.parsing import parse_bound, parse_edition, parse_extent, split_values
+from ithaca.api.request import Request
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.json_numbers import json_number
 from ithaca.formulations.platform_files import load_platform

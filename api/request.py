@@ -8,8 +8,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ithaca.commands.options import ProblemOptions
-from ithaca.commands.parsing import parse_edition, parse_integer, parse_limits, parse_loops
+from ithaca.api.options import ProblemOptions
+from ithaca.api.parsing import parse_edition, parse_integer, parse_limits, parse_loops
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Objective, Problem

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 from typer import Argument, Context, Option
 from typer.models import ArgumentInfo
 
-from ithaca.commands.parsing import parse_integer, parse_search, parse_sizes
+from ithaca.api.parsing import parse_integer, parse_search, parse_sizes
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import InputError
 
 if TYPE_CHECKING:
-    from ithaca.commands.request import Request
+    from ithaca.api.request import Request
 
 #: What is minimised unless the command line says otherwise.
 OBJECTIVE = "latency"
@@ -113,7 +113,7 @@ class ProblemOptions:
 
     def read(self, objective: str) -> dict[str, Any]:
         """What they say and the objective, as `Request` and networks' requests take it."""
-        from ithaca.commands.request import read
+        from ithaca.api.request import read
 
         return read(self, objective)
 
@@ -121,7 +121,7 @@ class ProblemOptions:
         self, workload: str, sizes: Sequence[str] | None = None, objective: str = OBJECTIVE, descriptor: Path | None = None
     ) -> Request:
         """What is asked of a workload. Raises `InputError` if something does not fit."""
-        from ithaca.commands.request import Request
+        from ithaca.api.request import Request
         from ithaca.workloads.library import workload as find_workload
 
         return Request(find_workload(workload, parse_sizes(sizes or [])), **self.read(objective), descriptor=descriptor)

@@ -1,0 +1,1 @@
+"""What Ithaca offers to Python; the command line calls the same functions."""
