@@ -16,9 +16,11 @@ The release also asks for an even k2; the published designs come out without tha
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from ithaca.experiments.matrix_product import BRAM18K, DSP, SIZE
+from ithaca.solver.cpsat.from_pyomo import solve_pyomo as solve_integer
 from ithaca.solver.nlp.pyomo_bridge import solve_pyomo
 
 #: Blocks of 1,024 words of 18 bits, two side by side for a word, two buffers of each array.
@@ -62,6 +64,19 @@ def continuous_optimum(
     optimum = solve_pyomo(model, max_iter=1000, nlp_scaling_method="gradient-based")
     assert optimum.converged
     return optimum.objective, {name: float(model.v[name].value) for name in NAMES}
+
+
+def integer_optimum(objective: str) -> Fraction:
+    """Optimum of the published program as it is written, over integers, which makes its factors divisors; proven by CP-SAT."""
+    import pyomo.environ as pyo
+
+    model = program(objective)
+    for variable in model.v.values():
+        variable.domain = pyo.PositiveIntegers
+    outcome = solve_integer(model)
+    assert outcome.value is not None
+    assert outcome.value == outcome.bound
+    return outcome.value
 
 
 def rounded(point: dict[str, float]) -> tuple[tuple[int, int, int], tuple[int, int], int]:

@@ -29,7 +29,7 @@ from ithaca.experiments.published_designs import (
     least_of_each,
     rounded_program,
 )
-from ithaca.experiments.published_program import continuous_optimum, rounded
+from ithaca.experiments.published_program import continuous_optimum, integer_optimum, rounded
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.studies.charts.chart import LineChart
@@ -119,6 +119,7 @@ def _claims(published: list[Design], proven: list[Design], how: Run) -> tuple[Cl
         "latency": (fastest, published[-1].metrics["latency"]),
         "beyond the budget": (min(d.metrics["bram18k"] for d in published[:-1]), BRAM18K),
         "traffic fits none": (needed, BRAM18K),
+        "integers": (-integer_optimum("-comp"), published[0].metrics["comp"]),
     }
     if how.full:
         how.step("published program")

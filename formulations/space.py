@@ -226,10 +226,13 @@ class Axis:
             yield self._filtered({**wider, quantity.name: values}, quantity, links)
 
     def _filtered(self, rows: Rows, quantity: Quantity, links: Sequence[Link]) -> Rows:
-        keep = _mask(quantity.allows(rows), rows)
+        keep = quantity.allows(rows)
         for link in links:
-            keep &= _mask(link.holds(rows), rows)
-        return rows if keep.all() else {name: values[keep] for name, values in rows.items()}
+            keep = link.holds(rows) & keep
+        if np.all(keep):
+            return rows
+        mask = np.broadcast_to(keep, next(iter(rows.values())).shape)
+        return {name: values[mask] for name, values in rows.items()}
 
     def legal(self, values: Mapping[str, Any]) -> Any:
         """Whether values of its quantities are a legal row, entrywise for arrays."""
@@ -337,7 +340,3 @@ def make_space(axes: Sequence[Axis], links: Sequence[Link]) -> Space:
 
 def _column(expression: Expression, rows: Mapping[str, Values], count: int) -> Values:
     return np.broadcast_to(np.asarray(expression.evaluate(rows, NUMPY), dtype=np.int64), (count,))
-
-
-def _mask(found: Any, rows: Rows) -> Mask:
-    return np.array(np.broadcast_to(found, next(iter(rows.values())).shape))

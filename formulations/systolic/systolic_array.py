@@ -1,4 +1,4 @@
-"""The derived array: PEs, I/O groups and I/O modules, in symbols.
+"""The derived array (DESIGN.md §5): PEs, I/O groups and I/O modules, in symbols. Data are tensors, never arrays.
 
 This is the model object of a design. `ithaca.formulations.systolic.derivation` builds it from a loop
 nest, `ithaca.formulations.systolic.descriptors` from a published description; the cost model and every
@@ -130,7 +130,7 @@ class ProcessingElement:
 
 @dataclass(frozen=True, slots=True)
 class SystolicArray:
-    """A design: one dataflow and permutation of one loop nest, in symbols."""
+    """The array of one dataflow and permutation of one loop nest, in symbols; with data type and device it is a design."""
 
     workload: str  #: Name of the loop nest
     dataflow: tuple[str, ...]  #: The loops mapped to space

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -68,14 +68,14 @@ class Columns:
     @cached_property
     def _always(self) -> list[bool]:
         """Whether doubles are right and in order on all rows there can be: then no rows need be looked at."""
-        spans = {name: Interval(float(low), float(high)) for name, (low, high) in self._ranges.items()}
-        return [_is_in_order(column.expression, spans, self._powers) for column in self.columns]
+        ranges, powers = tuple(self._ranges.items()), tuple(self._powers.items())
+        return [_is_always_in_order(column.expression, ranges, powers) for column in self.columns]
 
     def values(self, rows: Rows, count: int) -> Floats:
         """Values on every row, shape (columns, rows), as doubles that are right to a few units in the last place."""
-        values = np.empty((len(self.columns), count))
+        values, doubles = np.empty((len(self.columns), count)), _doubles(rows)
         for position in range(len(self.columns)):
-            values[position] = self._values(position, rows, count)
+            values[position] = self._values(position, rows, doubles)
         return values
 
     def costs(self, rows: Rows, values: Floats) -> Floats | None:
@@ -96,12 +96,12 @@ class Columns:
                 np.negative(order, out=next(highs))
         return costs
 
-    def _values(self, position: int, rows: Rows, count: int) -> Floats:
-        expression = self.columns[position].expression
-        rounds = subtracts(expression) or any(isinstance(node, CeilingDivision) for node in walk(expression))
-        if rounds and count and not self._always[position] and not _is_exact(expression, _doubles(rows), self._powers):
-            return _nearest(_exactly(expression, rows), count)
-        return _floats(expression, rows, count)
+    def _values(self, position: int, rows: Rows, doubles: Mapping[str, Floats]) -> Any:
+        expression, always = self.columns[position].expression, self._always[position]
+        rounds = not always and (subtracts(expression) or any(isinstance(node, CeilingDivision) for node in walk(expression)))
+        if rounds and _count(rows) and not _is_exact(expression, doubles, self._powers):
+            return _nearest(_exactly(expression, rows))
+        return expression.evaluate(doubles, NUMPY)
 
     def _order(self, expression: Expression, rows: Rows, values: Floats) -> Floats | None:
         doubles = _doubles(rows)
@@ -111,7 +111,8 @@ class Columns:
         if step:
             whole = _scaled(expression, 1 / step)
             if _is_exact(whole, doubles, self._powers):
-                return _floats(whole, rows, values.size)
+                found = np.asarray(whole.evaluate(doubles, NUMPY), np.float64)
+                return np.broadcast_to(found, (values.size,))
         if values.size > MOST_EXACT:
             return None
         exact, _ = _exactly(expression, rows).over_one_denominator(values.size)
@@ -123,9 +124,8 @@ def _doubles(rows: Rows) -> dict[str, Floats]:
     return {name: values.astype(np.float64) for name, values in rows.items()}
 
 
-def _floats(expression: Expression, rows: Rows, count: int) -> Floats:
-    needed = {name: rows[name].astype(np.float64) for name in expression.symbols}
-    return np.broadcast_to(np.asarray(expression.evaluate(needed, NUMPY), dtype=np.float64), (count,))
+def _count(rows: Rows) -> int:
+    return next(iter(rows.values())).size
 
 
 def _exactly(expression: Expression, rows: Rows) -> Rationals:
@@ -135,9 +135,9 @@ def _exactly(expression: Expression, rows: Rows) -> Rationals:
     return found
 
 
-def _nearest(exact: Rationals, count: int) -> Floats:
+def _nearest(exact: Rationals) -> Floats:
     """The doubles nearest to exact values (division of Python's integers rounds correctly)."""
-    return np.broadcast_to(np.asarray(exact.over / exact.under, dtype=np.float64), (count,))
+    return np.asarray(exact.over / exact.under, dtype=np.float64)
 
 
 def _is_exact(expression: Expression, values: Mapping[str, Any], powers: Mapping[str, int]) -> bool:
@@ -165,6 +165,15 @@ def _is_in_order(expression: Expression, values: Mapping[str, Any], powers: Mapp
         all(_is_exact(part, values, powers) for part in (over, under))
         and _reach(over, values) * _reach(under, values) < DISTINCT
     )
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_always_in_order(
+    expression: Expression, ranges: tuple[tuple[str, tuple[int, int]], ...], powers: tuple[tuple[str, int], ...]
+) -> bool:
+    """`_is_in_order` wherever quantities are in their ranges. Designs of one nest ask it of the same columns."""
+    spans = {name: Interval(float(low), float(high)) for name, (low, high) in ranges}
+    return _is_in_order(expression, spans, dict(powers))
 
 
 def _is_integral(node: Expression, powers: Mapping[str, int]) -> bool:
