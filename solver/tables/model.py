@@ -43,7 +43,7 @@ class BoundModel:
         No configuration in a box has an objective below the first array's entry, up to rounding (`rounding.below`); of a box of
         single rows it is the objective. The second array is False where no configuration in the box meets all constraints.
         """
-        objective, *used = self.program.run([statistics.take(nodes[axis]) for axis, statistics in self.sources])
+        objective, *used = self.program.gather(self.sources, nodes)
         # what overflows to no number proves nothing: such boxes stay open, and the reference decides
         values = np.broadcast_to(np.where(np.isnan(objective), -inf, objective), nodes.shape[1:])
         feasible = np.ones(nodes.shape[1], bool)

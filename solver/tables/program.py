@@ -1,8 +1,16 @@
-"""Straight-line programs: expressions compiled for repeated evaluation on arrays."""
+"""Straight-line programs: expressions compiled for repeated evaluation on arrays.
+
+A program of hundreds of operations on fresh arrays spends up to half its time in page faults: memory is given back to the
+system after each run, and asked for again. So an array is freed, or written over, as soon as no later operation reads it,
+and long arrays are worked through in blocks that stay in the cache.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +28,11 @@ from ithaca.formulations.algebra.expression import (
 
 Array = NDArray[np.float64]
 
+#: Entries evaluated at once by `Program.gather`: enough to amortise calls into NumPy, and its work arrays stay in the cache.
+BLOCK = 8192
+#: Fewer entries are evaluated on fresh arrays, which cost less than the care for others.
+FEW = 512
+
 
 class Program:
     """Expressions over column statistics, as a list of array operations without repetition."""
@@ -33,20 +46,69 @@ class Program:
 
     def run(self, loaded: Sequence[Array]) -> list[Array]:
         """Evaluate all outputs; ``loaded`` holds the arrays of `symbols`, in their order."""
-        slots: list[Array] = []
-        for operation, arguments, constant in self._steps:
-            if operation == "load":
-                value = loaded[arguments[0]]
-            elif operation == "constant":
-                value = np.float64(constant)  # type: ignore[assignment]
-            elif operation == "scale":
-                value = slots[arguments[0]] * constant
-            elif operation == "ceil":
-                value = np.ceil(slots[arguments[0]])
-            else:
-                value = _BINARY[operation](slots[arguments[0]], slots[arguments[1]])
-            slots.append(value)
+        slots = self._plan.slots.copy()
+        for number, function, arguments, dead in self._plan.steps:
+            slots[number] = function(*[slots[a] for a in arguments]) if function else loaded[arguments[0]]
+            for slot in dead:
+                slots[slot] = None
         return [slots[index] for index in self._outputs]
+
+    def gather(self, sources: Sequence[tuple[int, Array]], nodes: NDArray[np.signedinteger]) -> list[Array]:
+        """Evaluate all outputs where each symbol is what its source has at the nodes of an axis.
+
+        ``sources`` has for each of `symbols` the number of its axis and the value on each node; ``nodes`` has shape
+        (axes, entries).
+        """
+        entries = nodes.shape[1]
+        if entries < FEW:
+            return self.run([values.take(nodes[axis]) for axis, values in sources])
+        found = [np.empty(entries) for _ in self._outputs]
+        spare: list[Array] = []
+        for begin in range(0, entries, BLOCK):
+            part = nodes[:, begin : begin + BLOCK].astype(np.intp)
+            if part.shape[1] < BLOCK:
+                spare = [array[: part.shape[1]] for array in spare]
+            for whole, value in zip(found, self._in_place(sources, list(part), spare), strict=True):
+                whole[begin : begin + BLOCK] = value
+        return found
+
+    def _in_place(
+        self, sources: Sequence[tuple[int, Array]], nodes: Sequence[NDArray[np.intp]], spare: list[Array]
+    ) -> list[Array]:
+        """Evaluate one block in ``spare`` arrays; they, and what had to be made beside them, are spare again."""
+        slots = self._plan.slots.copy()
+        for number, function, arguments, dead in self._plan.steps:
+            spare += [slots[slot] for slot in dead]
+            out = spare.pop() if spare else np.empty(nodes[0].size)
+            if function:
+                slots[number] = function(*[slots[a] for a in arguments], out=out)
+            else:
+                axis, values = sources[arguments[0]]
+                # all nodes exist; in the default mode NumPy would write to another array first
+                slots[number] = values.take(nodes[axis], None, out, "clip")
+        return [slots[index] for index in self._outputs]
+
+    @cached_property
+    def _plan(self) -> _Plan:
+        last = {a: number for number, step in enumerate(self._steps) if step[0] != "load" for a in step[1]}
+        slots: list[Any] = [None] * len(self._steps)
+        steps: list[_Step] = []
+        for number, (operation, arguments, constant) in enumerate(self._steps):
+            if operation == "constant":
+                slots[number] = np.float64(constant)
+                continue
+            if operation == "load":
+                steps.append((number, None, arguments, ()))
+                continue
+            if operation == "scale":
+                arguments = (*arguments, len(slots))
+                slots.append(np.float64(constant))
+            if all(slots[a] is not None for a in arguments):
+                slots[number] = _OPERATIONS[operation](*(slots[a] for a in arguments))
+                continue
+            dead = {a for a in arguments if slots[a] is None and last[a] == number and a not in self._outputs}
+            steps.append((number, _OPERATIONS[operation], arguments, tuple(dead)))
+        return _Plan(slots, steps)
 
     def _emit(self, operation: str, arguments: tuple[int, ...] = (), constant: float = 0.0) -> int:
         key = (operation, arguments, constant)
@@ -55,11 +117,9 @@ class Program:
             self._steps.append(key)
         return self._slots[key]
 
-    def _fold(self, operation: str, slots: Sequence[int]) -> int:
-        result = slots[0]
-        for slot in slots[1:]:
-            result = self._emit(operation, (result, slot))
-        return result
+    def _fold(self, operation: str, slots: Iterable[int]) -> int:
+        """Combine slots one after the other, each as soon as it is computed: then few are waited for at a time."""
+        return reduce(lambda result, slot: self._emit(operation, (result, slot)), slots)
 
     def _compile(self, node: Expression) -> int:
         if node not in self._memo:
@@ -74,13 +134,13 @@ class Program:
         if isinstance(node, Constant):
             return self._emit("constant", constant=float(node.value))
         if isinstance(node, Sum):
-            return self._fold("add", [self._compile(t) for t in node.terms])
+            return self._fold("add", (self._compile(t) for t in node.terms))
         if isinstance(node, Maximum):
-            return self._fold("maximum", [self._compile(a) for a in node.arguments])
+            return self._fold("maximum", (self._compile(a) for a in node.arguments))
         if isinstance(node, Minimum):
-            return self._fold("minimum", [self._compile(a) for a in node.arguments])
+            return self._fold("minimum", (self._compile(a) for a in node.arguments))
         if isinstance(node, CeilingDivision):
-            ratio = self._fold("divide", [self._compile(node.numerator), self._compile(node.denominator)])
+            ratio = self._emit("divide", (self._compile(node.numerator), self._compile(node.denominator)))
             return self._emit("ceil", (ratio,))
         if isinstance(node, Product):
             over = [self._compile(b) for b, e in node.factors for _ in range(e)]
@@ -92,10 +152,25 @@ class Program:
         raise TypeError(f"cannot compile {node}")
 
 
-_BINARY: dict[str, Callable[[Array, Array], Array]] = {
+_Step: TypeAlias = tuple[int, np.ufunc | None, tuple[int, ...], tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How to run a program: what is constant is computed once."""
+
+    slots: list[Any]  #: The constants, in their places; None where there will be an array
+    #: For each other slot its number, what computes it (None: it is loaded), of which slots (or symbol), and the slots that
+    #: no later step needs.
+    steps: list[_Step]
+
+
+_OPERATIONS: dict[str, np.ufunc] = {
     "add": np.add,
     "multiply": np.multiply,
+    "scale": np.multiply,
     "divide": np.divide,
     "maximum": np.maximum,
     "minimum": np.minimum,
+    "ceil": np.ceil,
 }

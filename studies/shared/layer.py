@@ -104,7 +104,7 @@ class Groups:
         Returns per combination a bound that no configuration on such hardware is below, and False where none meets the limits.
         """
         with np.errstate(invalid="ignore", over="ignore"):
-            objective, *used = self.layer.lowered.bounds.run([values.take(nodes[axis]) for axis, values in self.statistics])
+            objective, *used = self.layer.lowered.bounds.gather(self.statistics, nodes)
         count = nodes.shape[1]
         feasible = np.logical_and.reduce([p.take(n) for p, n in zip(self.present, nodes, strict=True)])
         for value, limit in zip(used, self.layer.lowered.limits, strict=True):
