@@ -1,3 +1,33 @@
-"""Ithaca: proven-best hardware configurations for tensor programs."""
+"""Ithaca: proven-best hardware configurations for tensor programs.
+
+Light to import: what the functions need is imported when one is first asked for.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ithaca.api.answers import Result, load
+    from ithaca.api.solving import solve
+    from ithaca.workloads.errors import InputError
 
 __version__ = "0.1.0"
+
+__all__ = ["InputError", "Result", "__version__", "load", "solve"]
+
+#: Where the names are.
+_HOMES = {"InputError": "workloads.errors", "Result": "api.answers", "load": "api.answers", "solve": "api.solving"}
+
+
+def __getattr__(name: str) -> Any:
+    """What is first asked for by its name."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'ithaca' has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f"ithaca.{_HOMES[name]}"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -45,7 +45,7 @@ COMMANDS: Mapping[str, str] = {
 
 def load(name: str) -> Any:
     """A command with its options; all that it needs is imported only here."""
-    from ithaca.api.options import as_typed
+    from ithaca.commands.typed import as_typed
 
     if name == "list":
         from ithaca.commands.listing import listing
@@ -108,7 +108,7 @@ def main() -> None:
         status = _run()
         sys.stdout.flush()
     except InputError as error:
-        status = _refuse(str(error))
+        status = _refuse(error.line)
     except KeyboardInterrupt:
         status = _refuse("interrupted", status=INTERRUPTED)
     except BrokenPipeError:

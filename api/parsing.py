@@ -1,10 +1,14 @@
-"""Turn the words of the command line into objects; refuse what does not fit."""
+"""Turn words, of the command line or of Python, into objects; refuse what does not fit.
+
+Numbers may be given as such: they are read as they are written.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -18,25 +22,36 @@ if TYPE_CHECKING:
     from ithaca.solver.engines import Method
 
 
-def parse_sizes(texts: Sequence[str]) -> dict[str, int]:
-    """Extents from words such as ``i=1024,j=512``; may be given several times."""
-    words = _assignments("--sizes", texts, "i=1024,j=1024")
+def parse_sizes(given: Mapping[str, object] | Sequence[str]) -> dict[str, int]:
+    """Extents from words such as ``i=1024,j=512``, which may be given several times, or by name."""
+    if isinstance(given, Mapping):
+        return {str(name): parse_extent(str(name), value) for name, value in given.items()}
+    words = _assignments("--sizes", several(given), "i=1024,j=1024")
     return {name: parse_extent(name, value, "--sizes: ") for name, value in words}
 
 
-def parse_extent(loop: str, text: str, where: str = "") -> int:
+def several(given: Sequence[str] | None) -> Sequence[str]:
+    """The words of an option that may be given several times."""
+    return [given] if isinstance(given, str) else given or []
+
+
+def parse_extent(loop: str, value: object, where: str = "") -> int:
     """An extent; whether it is in range, the nest says."""
+    text = str(value)
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
         raise InputError(f"{where}loop '{loop}' is {quoted(text)}; allowed: an integer from 1 to {MAX_EXTENT}")
     return int(text)
 
 
-def parse_limits(texts: Sequence[str]) -> dict[str, Fraction]:
-    """Limits from words such as ``dsp=8601,bram18k=3763`` or ``latency*dsp<=1e9``; may be given several times.
+def parse_limits(given: Mapping[str, object] | Sequence[str]) -> dict[str, Fraction]:
+    """Limits from words such as ``dsp=8601,bram18k=3763`` or ``latency*dsp<=1e9``, several times, or by name.
 
     The left side is any expression over metrics; ``<=`` and ``=`` mean the same.
     """
+    if isinstance(given, Mapping):
+        return {str(name): parse_bound(str(name), value, "--limit: ") for name, value in given.items()}
     limits: dict[str, Fraction] = {}
+    texts = several(given)
     for text in texts:
         if re.search(r"[^=<>]\s*(>=?|=>|<(?!=)|==)", text):
             raise InputError(f"--limit is {quoted(text)}; allowed: upper limits only, METRIC=VALUE or METRIC<=VALUE")
@@ -50,8 +65,11 @@ def parse_limits(texts: Sequence[str]) -> dict[str, Fraction]:
     return limits
 
 
-def parse_bound(metric: str, text: str, where: str = "") -> Fraction:
+def parse_bound(metric: str, value: object, where: str = "") -> Fraction:
     """What a metric, or an expression over metrics, may be at most."""
+    if isinstance(value, Fraction) and (value >= 0 or not metric.isidentifier()):
+        return value
+    text = str(value)
     plain = metric.isidentifier()
     if not re.fullmatch(("" if plain else "-?") + r"([0-9]{1,15}(\.[0-9]{0,15})?|\.[0-9]{1,15})(e\+?[0-9]{1,2})?", text):
         sign = " that is not negative" if plain else ""
@@ -72,31 +90,33 @@ def split_values(text: str, separator: str = ",") -> list[str]:
     return parts
 
 
-def parse_loops(text: str | None) -> tuple[str, ...] | None:
-    """Loop names from words such as ``i,j``."""
-    if text is None:
+def parse_loops(given: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    """Loop names, or words such as ``i,j``."""
+    if given is None:
         return None
+    text = given if isinstance(given, str) else ",".join(given)
     loops = tuple(part.strip() for part in text.split(","))
     if not all(loops):
         raise InputError(f"--dataflow is {quoted(text)}; allowed: loop names such as i,j")
     return loops
 
 
-def parse_choice(option: str, text: str, allowed: Collection[str], why: str = "") -> str:
-    """A word of those allowed."""
+def parse_choice(option: str, word: object, allowed: Collection[str], why: str = "") -> str:
+    """A word of those allowed, or what it stands for."""
+    text = str(word.value if isinstance(word, Enum) else word)
     if text not in allowed:
         raise InputError(f"{option} is {quoted(text)}; allowed: {', '.join(allowed)}{why}")
     return text
 
 
-def parse_method(name: str) -> Method:
+def parse_method(name: object) -> Method:
     """Look up an engine."""
     from ithaca.solver.engines import Method
 
     return Method(parse_choice("--method", name, [m.value for m in Method]))
 
 
-def parse_proving_method(name: str) -> Method:
+def parse_proving_method(name: object) -> Method:
     """Look up an engine that proves optimality."""
     from ithaca.solver.engines import PROVERS, Method
 
@@ -104,40 +124,43 @@ def parse_proving_method(name: str) -> Method:
     return Method(parse_choice("--method", name, allowed, ", which prove what they find"))
 
 
-def parse_provers(text: str) -> tuple[Method, Method]:
+def parse_provers(given: str | Sequence[str]) -> tuple[Method, Method]:
     """Two engines that prove optimality, such as ``exact,cpsat``."""
     from ithaca.solver.engines import PROVERS, Method
 
+    text = given if isinstance(given, str) else ",".join(given)
     names, allowed = [part.strip() for part in text.split(",")], [m.value for m in PROVERS]
     if len(names) != 2 or len(set(names)) != 2 or not set(names) <= set(allowed):
         raise InputError(f"--prove-with is {quoted(text)}; allowed: two different ones of {', '.join(allowed)}")
     return Method(names[0]), Method(names[1])
 
 
-def parse_edition(name: str) -> Edition:
+def parse_edition(name: object) -> Edition:
     """Look up a model edition."""
     return Edition(parse_choice("--edition", name, [e.value for e in Edition]))
 
 
-def parse_search(time_limit: str | None, gap: str = "0", seed: str = "0") -> SolveOptions:
+def parse_search(time_limit: object, gap: object = 0, seed: object = 0) -> SolveOptions:
     """How far to search, from ``--time-limit``, ``--gap`` and ``--seed``."""
     seconds = None if time_limit is None else parse_number("--time-limit", time_limit, positive=True)
     return SolveOptions(seconds, parse_number("--gap", gap), seed=parse_integer("--seed", seed, least=0))
 
 
-def parse_number(option: str, text: str, *, positive: bool = False) -> float:
+def parse_number(option: str, value: object, *, positive: bool = False) -> float:
     """A finite number that is not negative (nor 0, where it must be positive)."""
+    text = str(value)
     try:
-        value = float(text)
+        read = float(text)
     except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or value < 0 or (positive and value == 0):
+        read = math.nan
+    if not math.isfinite(read) or read < 0 or (positive and read == 0):
         raise InputError(f"{option} is {quoted(text)}; allowed: a finite number {'>' if positive else '≥'} 0")
-    return value
+    return read
 
 
-def parse_integer(option: str, text: str, *, least: int) -> int:
+def parse_integer(option: str, value: object, *, least: int) -> int:
     """An integer of at least ``least``."""
+    text = str(value)
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", text) or int(text) < least:
         digits = " of at most 18 digits" if re.fullmatch(r"\+?[0-9]{19,}", text) else ""
         raise InputError(f"{option} is {quoted(text)}; allowed: an integer ≥ {least}{digits}")

@@ -1,15 +1,16 @@
-"""What a command is asked to solve: read from the words of the command line, turned into problems."""
+"""What is asked to be solved: read from options, turned into problems."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from ithaca.api.options import ProblemOptions
-from ithaca.api.parsing import parse_edition, parse_integer, parse_limits, parse_loops
+from ithaca.api.parsing import parse_edition, parse_integer, parse_limits, parse_loops, parse_sizes
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Objective, Problem
@@ -19,12 +20,15 @@ from ithaca.formulations.systolic.design import SpaceOptions, systolic_problem
 from ithaca.formulations.systolic.metrics import METRICS, parse_limit, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.kernel_files import statement_nest
+from ithaca.workloads.library import workload as find_workload
 from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.statement import is_statement
 
 
 @dataclass(frozen=True)
 class Request:
-    """What a command was asked to solve."""
+    """What is asked to be solved."""
 
     #: Workload, data type and device.
     nest: LoopNest
@@ -35,7 +39,7 @@ class Request:
     edition: Edition  #: Statement of the cost model
     dataflow: tuple[str, ...] | None = None  #: The dataflow; None for all
     permutation: str | None = None  #: The permutation; None for all
-    descriptor: Path | None = None  #: A published description to solve instead of derived designs
+    descriptor: str | Path | None = None  #: A published description to solve instead of derived designs
     include_unbuildable: bool = False  #: Whether to consider designs that HLS cannot build
     space: SpaceOptions = field(default_factory=SpaceOptions)  #: Restrictions of the design space
 
@@ -52,13 +56,27 @@ class Request:
         }
 
 
-def read(options: ProblemOptions, objective: str) -> dict[str, Any]:
+def read_nest(workload: str | PathLike[str] | LoopNest, sizes: Mapping[str, int] | Sequence[str] | None = None) -> LoopNest:
+    """The loop nest that a name, a statement, an einsum or a path says, or that is given, with extents and parameters."""
+    numbers = parse_sizes(sizes or {})
+    if isinstance(workload, LoopNest):
+        return workload.with_sizes(numbers)
+    text = str(workload)
+    return statement_nest(text, numbers) if is_statement(text) else find_workload(text, numbers)
+
+
+def read_objective(given: str | Objective) -> Objective:
+    """An objective, or the words of one."""
+    return given if isinstance(given, Objective) else parse_objective(given)
+
+
+def read(options: ProblemOptions, objective: str | Objective) -> dict[str, Any]:
     """What options and an objective say, as `Request` and networks' requests take it."""
     return {
-        "data": data_type(options.dtype),
-        "platform": load_platform(options.platform),
+        "data": options.dtype if isinstance(options.dtype, DataType) else data_type(options.dtype),
+        "platform": options.platform if isinstance(options.platform, Platform) else load_platform(str(options.platform)),
         "limits": parse_limits(options.limit or []),
-        "objective": parse_objective(objective),
+        "objective": read_objective(objective),
         "edition": parse_edition(options.edition),
         "dataflow": parse_loops(options.dataflow),
         "permutation": options.permutation,
@@ -91,7 +109,7 @@ def _described_design(request: Request) -> SystolicArray:
         raise InputError(
             "--descriptor: published descriptions carry the omissions of --edition odyssey; allowed: that edition only"
         )
-    array = load_descriptor(request.descriptor, request.nest)
+    array = load_descriptor(Path(request.descriptor), request.nest)
     for option, asked, found in (
         ("--dataflow", request.dataflow and set(request.dataflow), set(array.dataflow)),
         ("--permutation", request.permutation, array.permutation),

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from typer import Option
 
 from ithaca.api.options import AsJson, DType, Workload
+from ithaca.api.request import read_nest
 from ithaca.commands.display import console, table
 from ithaca.commands.outcome import print_document
 from ithaca.formulations.algebra.parsing import quoted
@@ -18,7 +19,6 @@ from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.points import Point, evaluate_points, load_points
 from ithaca.results.files import load_result
 from ithaca.workloads.library import is_variant
-from ithaca.workloads.library import workload as find_workload
 from ithaca.workloads.nest import LoopNest
 
 #: Metrics the table shows; ``--json`` has all.
@@ -33,7 +33,7 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """``ithaca evaluate``."""
-    found = load_any_points(points, find_workload(workload), data_type(dtype))
+    found = load_any_points(points, read_nest(workload), data_type(dtype))
     document = {"schema": SCHEMA, "points": evaluate_points(found)}
     if as_json:
         print_document(document)

@@ -12,8 +12,9 @@ from rich.markup import escape
 from rich.table import Table
 from typer import Argument, Option
 
+from ithaca.api.keywords import Given
 from ithaca.api.live_line import LiveLine
-from ithaca.api.options import WRITTEN, Given, RandomSeed
+from ithaca.api.options import WRITTEN, RandomSeed
 from ithaca.api.parsing import parse_integer, parse_number
 from ithaca.commands.display import console
 from ithaca.commands.outcome import nothing_found, wrote
@@ -40,7 +41,7 @@ def experiment(
     output: Annotated[Path, Option("-o", "--output", metavar="FOLDER", help="Folder to write."), WRITTEN] = Path(
         "ithaca-experiments"
     ),
-    seed: RandomSeed = "0",
+    seed: RandomSeed = 0,
     threads: Annotated[str, Option("--threads", metavar="N", help="Runs at a time, where an experiment has many.")] = "1",
     run_seconds: Annotated[
         str | None,

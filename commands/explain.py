@@ -6,7 +6,8 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.api.options import AsJson, Given, Quick, ResultFile, TimeLimit
+from ithaca.api.keywords import Given
+from ithaca.api.options import AsJson, Quick, ResultFile, TimeLimit
 from ithaca.api.parsing import parse_search
 from ithaca.commands.outcome import print_document, say
 from ithaca.solver.options import SolveOptions
@@ -38,7 +39,7 @@ def explain(
         say("\n".join(lines))
 
 
-def parse_changes(time_limit: str | None, given: Given, *, quick: bool) -> SolveOptions | None:
+def parse_changes(time_limit: float | None, given: Given, *, quick: bool) -> SolveOptions | None:
     """How far to search for what to change first; None if that is to be left out."""
     if quick and "--time-limit" in given:
         raise InputError("--time-limit cannot be given with --quick, which solves nothing")

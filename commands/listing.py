@@ -9,11 +9,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ithaca.api.options import AsJson, DType, Workload, as_typed
+from ithaca.api.options import AsJson, DType, Workload
 from ithaca.api.options import Edition as EditionName
 from ithaca.api.parsing import parse_choice, parse_edition
+from ithaca.api.request import read_nest
 from ithaca.commands.display import console
 from ithaca.commands.outcome import print_document
+from ithaca.commands.typed import as_typed
 from ithaca.formulations.algebra.expression import Symbols
 from ithaca.formulations.algebra.number_systems import SYMBOLIC
 from ithaca.formulations.json_numbers import SCHEMA
@@ -64,7 +66,7 @@ def print_platforms() -> None:
 @as_typed
 def list_designs(*, workload: Workload, edition: EditionName = "exact", dtype: DType = "fp32", as_json: AsJson = False) -> None:
     """Every dataflow and permutation of a workload, with its modules and formulas."""
-    arguments = find_workload(workload), parse_edition(edition), data_type(dtype)
+    arguments = read_nest(workload), parse_edition(edition), data_type(dtype)
     if as_json:
         print_document(designs_document(*arguments))
     else:

@@ -89,12 +89,12 @@ def network(
     """``ithaca network``."""
     solve = find_mode(mode)
     options = RunOptions(parse_method(method), search.options, search.workers, scheduler)
-    if scheduler not in (None, "local") and search.threads != "1":
+    if scheduler not in (None, "local") and search.workers != 1:
         raise InputError(
             f"--threads does not go with --scheduler {quoted(scheduler)}; allowed: 1, as its workers decide how many are solved"
         )
     if mode in ONE_SEARCH:
-        _check_one_search(mode, method, search.threads, scheduler, results)
+        _check_one_search(mode, method, search.workers, scheduler, results)
     for path in (output, table):
         if path is not None:
             check_writable(path)
@@ -151,11 +151,11 @@ def explain_failure(result: NetworkResult) -> str:
     return f"nothing found for {names} before the run ended; allow more time"
 
 
-def _check_one_search(mode_name: str, method: str, threads: str, scheduler: str | None, results: Path | None) -> None:
+def _check_one_search(mode_name: str, method: str, threads: int, scheduler: str | None, results: Path | None) -> None:
     """Refuse options that a mode could only ignore."""
     given = {
         "--method": method != "exact",
-        "--threads": threads != "1",
+        "--threads": threads != 1,
         "--scheduler": scheduler is not None,
         "--results": results is not None,
     }

@@ -10,13 +10,13 @@ from typing import Annotated
 
 from typer import Option
 
+from ithaca.api.answers import Result
 from ithaca.api.live_line import LiveLine
 from ithaca.api.options import AsJson, Effort, Output, RandomSeed, ResultFile
 from ithaca.api.parsing import parse_integer
-from ithaca.commands.solving import conclude
+from ithaca.commands.conclusion import conclude
 from ithaca.results.certificate import Certificate, Termination
 from ithaca.results.files import load_result
-from ithaca.results.result import Result
 from ithaca.results.solution import Solution, best_solution
 from ithaca.solver import conclusion
 from ithaca.solver.agreement import check_agreement
@@ -35,7 +35,7 @@ def refine(
         str | None, Option("--samples", metavar="N", help="Configurations to evaluate at most, for each design.")
     ] = None,
     effort: Effort,
-    seed: RandomSeed = "0",
+    seed: RandomSeed = 0,
     as_json: AsJson = False,
     output: Output = None,
 ) -> None:

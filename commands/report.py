@@ -7,7 +7,8 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.api.options import WRITTEN, Given, Quick, ResultFile
+from ithaca.api.keywords import Given
+from ithaca.api.options import WRITTEN, Quick, ResultFile
 from ithaca.api.parsing import parse_integer
 from ithaca.commands.explain import parse_changes
 from ithaca.commands.outcome import tell
@@ -24,7 +25,7 @@ def report(
         str, Option("--around", metavar="N", help="In the landscape, only factors at most N from the result's.")
     ] = "10",
     quick: Quick = False,
-    time_limit: Annotated[str, Option("--time-limit", metavar="S", help="Seconds for finding what to change first.")] = "60",
+    time_limit: Annotated[float, Option("--time-limit", metavar="S", help="Seconds for finding what to change first.")] = 60,
     given: Given,
 ) -> None:
     """``ithaca report``."""

@@ -9,9 +9,11 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from ithaca.api.options import OBJECTIVE, WRITTEN, Effort, Given, Objective, ProblemOptions, RandomSeed, Sizes
+from ithaca.api import solving
+from ithaca.api.keywords import Given
+from ithaca.api.options import OBJECTIVE, WRITTEN, Effort, Objective, ProblemOptions, RandomSeed, Sizes
 from ithaca.api.parsing import parse_choice, parse_integer, parse_loops
-from ithaca.commands import solving
+from ithaca.commands.conclusion import explain_failure
 from ithaca.commands.outcome import nothing_found, say, tell
 from ithaca.exports.seeds.diverse import diverse_configurations
 from ithaca.exports.seeds.for_nevergrad import nevergrad_text
@@ -59,7 +61,7 @@ def seed(
     problem: ProblemOptions,
     objective: Objective = OBJECTIVE,
     effort: Effort,
-    random_seed: RandomSeed = "0",
+    random_seed: RandomSeed = 0,
     given: Given,
 ) -> None:
     """``ithaca seed``."""
@@ -81,7 +83,7 @@ def seed(
         search, threads = effort.options, effort.workers
         result = solving.run(problem.request(source, sizes, objective), search, threads, {})
         if result.best is None:
-            nothing_found(solving.explain_failure(result))
+            nothing_found(explain_failure(result))
         assert result.best.configuration is not None
         origin = Origin(result.best.problem, result.best.configuration)
     say(write_seeds(origin, tool, wanted, first, output))

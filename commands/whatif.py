@@ -13,12 +13,12 @@ from rich.markup import escape
 from rich.table import Table
 from typer import Option
 
+from ithaca.api.keywords import Given
 from ithaca.api.live_line import LiveLine
 from ithaca.api.options import (
     OBJECTIVE,
     WRITTEN,
     AsJson,
-    Given,
     Method,
     Objective,
     ProblemOptions,

@@ -9,8 +9,19 @@ from __future__ import annotations
 class InputError(ValueError):
     """Bad input: one line that names the field, the value and what is allowed.
 
-    The command line prints the message as it stands and exits with status 2.
+    The command line prints it and exits with status 2.
+
+    Parameters
+    ----------
+    message : str
+        The line; where it comes from a function of `ithaca`, it names keywords, not options.
+    line : str, optional
+        The line as the command line prints it.
     """
+
+    def __init__(self, message: str, line: str | None = None) -> None:
+        super().__init__(message)
+        self.line = message if line is None else line
 
 
 class DisagreementError(RuntimeError):

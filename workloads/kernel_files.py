@@ -18,6 +18,7 @@ default: A, B, C, …). Sizes on the command line replace extents and parameters
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -27,7 +28,7 @@ from ithaca.workloads.documents import Document, validated
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
 from ithaca.workloads.nest import LoopNest, check_size
-from ithaca.workloads.statement import einsum_statement, names_in, parse_statement
+from ithaca.workloads.statement import einsum_statement, factors_in, names_in, parse_statement
 
 #: Largest kernel file (bytes); the packaged ones have 400.
 MAX_BYTES = 65_536
@@ -63,6 +64,30 @@ def kernel_nest(document: Any, where: object) -> LoopNest:
         return _nest(read)
     except InputError as error:
         raise refuse(where, error) from None
+
+
+def statement_nest(text: str, sizes: Mapping[str, int], **more: Any) -> LoopNest:
+    """The loop nest of a statement or an einsum: loops in the order of their first subscripts, the output's first.
+
+    Names that only multiply others are parameters. ``more`` has further fields of a kernel document, such as ``untiled``.
+
+    Raises `InputError` if the text is no statement, or a loop or parameter has no number.
+    """
+    statement = text if "+=" in text else einsum_statement(text)
+    parameters = factors_in(statement)
+    output, inputs = parse_statement(statement, dict.fromkeys(parameters, 1))
+    used = [loop for access in (output, *inputs) for subscript in access for loop in subscript.loops]
+    loops = list(dict.fromkeys(used))
+    known = [*loops, *sorted(parameters)]
+    for name in sizes:
+        if name not in known:
+            raise InputError(f"unknown loop {quoted(name)} in sizes: {statement} has {', '.join(known)}")
+    missing = [name for name in known if name not in sizes]
+    if missing:
+        raise InputError(f"sizes of {', '.join(missing)} are missing; allowed: those of all of {', '.join(known)}")
+    extents, factors = ({name: sizes[name] for name in names} for names in (loops, sorted(parameters)))
+    fields = {"name": output.tensor, "statement": statement, "loops": loops, "extents": extents, "parameters": factors, **more}
+    return kernel_nest(fields, "statement")
 
 
 def default_simd(band: tuple[str, ...], output: Access, inputs: tuple[Access, ...]) -> str:

@@ -29,6 +29,35 @@ def parse_statement(text: str, parameters: Mapping[str, int] | None = None) -> t
     return read.access(output), tuple(read.access(factor) for factor in _factors(product))
 
 
+def is_statement(text: str) -> bool:
+    """Whether a text is a statement or an einsum, not a name or a path."""
+    return "+=" in text or "->" in text
+
+
+def factors_in(text: str) -> frozenset[str]:
+    """The names that stand in subscripts only as factors of other names: parameters, such as a stride."""
+    names, alone = set(), set()
+    for side in _sides(text):
+        for node in ast.walk(side):
+            if isinstance(node, ast.Subscript):
+                inside = set(map(id, _products(node.slice)))
+                for name in (name for name in ast.walk(node.slice) if isinstance(name, ast.Name)):
+                    names.add(name.id)
+                    if id(name) not in inside:
+                        alone.add(name.id)
+    return frozenset(names - alone)
+
+
+def _products(node: ast.expr) -> list[ast.Name]:
+    """Names that are multiplied by another name."""
+    found = []
+    for product in ast.walk(node):
+        if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
+            names = [name for name in ast.walk(product) if isinstance(name, ast.Name)]
+            found += names if len(names) > 1 else []
+    return found
+
+
 def names_in(text: str) -> frozenset[str]:
     """Every name that occurs in a statement: arrays, loops and parameters."""
     return frozenset(node.id for side in _sides(text) for node in ast.walk(side) if isinstance(node, ast.Name))

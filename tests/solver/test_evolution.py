@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from ithaca.commands.refine import refine_result
-from ithaca.commands.solving import write_result
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import SpaceOptions
 from ithaca.formulations.systolic.physical_array import PhysicalArray
@@ -185,22 +184,22 @@ def test_the_engine_by_name() -> None:
 
 def test_refine_finds_what_a_search_cut_off_missed(tmp_path: Path) -> None:
     from ithaca.api.options import ProblemOptions
-    from ithaca.commands.solving import run
+    from ithaca.api.solving import run
 
     request = ProblemOptions(dataflow="i,j", permutation="C").request("mm", ["i=96,j=80,k=40"])
     poor = run(request, SolveOptions(time_limit=1e-6), 1, {}, Method.EVOLVE)
     assert poor.best is None
     good = run(request, SolveOptions(), 1, {}, Method.EXACT)
     paths = tmp_path / "poor.json", tmp_path / "good.json", tmp_path / "refined.json"
-    write_result(poor, paths[0])
-    write_result(good, paths[1])
+    poor.save(paths[0])
+    good.save(paths[1])
     refined = refine_result(paths[0], SolveOptions(), 2000)
     assert refined.best is not None
     assert good.best is not None
     assert refined.best.value is not None
     assert good.best.value is not None
     assert good.best.value <= refined.best.value <= good.best.value * Fraction(11, 10)
-    write_result(refined, paths[2])
+    refined.save(paths[2])
     assert load_result(paths[2]).best is not None
     # what is proven stays as it is
     assert refine_result(paths[1], SolveOptions(), 2000).designs[0].certificate == load_result(paths[1]).designs[0].certificate
@@ -224,11 +223,11 @@ def test_the_published_size_within_3000_samples(dataflow: tuple[str, ...], permu
 
 def test_refine_finds_the_same_with_several_processes(tmp_path: Path) -> None:
     from ithaca.api.options import ProblemOptions
-    from ithaca.commands.solving import run
+    from ithaca.api.solving import run
 
     request = ProblemOptions().request("mm", ["i=24,j=20,k=16"])
     path = tmp_path / "poor.json"
-    write_result(run(request, SolveOptions(time_limit=1e-6), 1, {}, Method.EVOLVE), path)
+    run(request, SolveOptions(time_limit=1e-6), 1, {}, Method.EVOLVE).save(path)
     one, two = (refine_result(path, SolveOptions(), 300, threads) for threads in (1, 2))
     assert [(s.value, s.configuration) for s in one.designs] == [(s.value, s.configuration) for s in two.designs]
     assert all(s.value is not None for s in one.designs)

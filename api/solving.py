@@ -1,42 +1,61 @@
-"""Solve what a command was asked to, and tell the result."""
+"""`ithaca.solve`: the proven-best configuration of a workload."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
+from typer import Option
+
+from ithaca.api.answers import Result
+from ithaca.api.keywords import public
 from ithaca.api.live_line import LiveLine
+from ithaca.api.options import OBJECTIVE, Extents, Method, Objective, ProblemOptions, SearchOptions, Sizes, Workload
+from ithaca.api.parsing import parse_method, parse_provers, parse_sizes
 from ithaca.api.request import Request, problems
-from ithaca.commands.display import explain_infeasibility, print_result
-from ithaca.commands.outcome import nothing_found, print_document, wrote
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.systolic.design import systolic
-from ithaca.results.certificate import Status
-from ithaca.results.files import load_result, result_document
-from ithaca.results.result import Result
+from ithaca.results.files import load_result
+from ithaca.results.result import Result as Loaded
 from ithaca.results.solution import best_solution
+from ithaca.solver import engines
 from ithaca.solver.agreement import prove_again
-from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.signals import Interrupt
-from ithaca.workloads.writing import write_text_atomically
 
 
-def conclude(result: Result, output: Path | None, *, as_json: bool) -> None:
-    """Write and print a result, or say why there is none."""
-    if output is not None:  # before anything is printed: a closed pipe must not cost the result
-        write_result(result, output)
-    if as_json:
-        print_document(result_document(result))
-    else:
-        print_result(result)
-    if result.best is None:
-        nothing_found(explain_failure(result))
+@public
+def solve(
+    workload: Workload,
+    *,
+    sizes: Sizes = None,
+    problem: ProblemOptions,
+    descriptor: Annotated[
+        str | Path | None, Option("--descriptor", help="Published design description (JSON) to solve.")
+    ] = None,
+    objective: Objective = OBJECTIVE,
+    method: Method = "auto",
+    prove_with: Annotated[
+        str | Sequence[str] | None,
+        Option("--prove-with", metavar="A,B", help="Two engines to prove with, e.g. exact,cpsat; they must agree."),
+    ] = None,
+    search: SearchOptions,
+    start: Annotated[str | Path | Loaded | None, Option("--start", help="A result whose configurations to improve on.")] = None,
+    **extents: Extents,
+) -> Result:
+    """Find the best configuration of a workload, and prove it."""
+    engine, second = parse_method(method), None
+    if prove_with is not None:
+        engine, second = parse_provers(prove_with)
+    options, threads = search.options, search.workers
+    request = problem.request(workload, {**parse_sizes(sizes or {}), **parse_sizes(extents)}, objective, descriptor)
+    known = {} if start is None else known_configurations(start, request.nest)
+    return run(request, options, threads, known, engine, second)
 
 
 def run(
@@ -44,8 +63,8 @@ def run(
     options: SolveOptions,
     threads: int,
     start: Mapping[tuple[str, ...], Configuration],
-    method: Method = Method.AUTO,
-    prove_again_with: Method | None = None,
+    method: engines.Method = engines.Method.AUTO,
+    prove_again_with: engines.Method | None = None,
 ) -> Result:
     """Solve every requested design; Ctrl-C ends with what is known.
 
@@ -65,31 +84,19 @@ def run(
     return Result(request.platform.name, best_solution(solutions), solutions)
 
 
-def write_result(result: Result, path: Path) -> None:
-    """Write the document of a result."""
-    write_text_atomically(path, document_text(result_document(result)))
-    wrote(path)
-
-
-def explain_failure(result: Result) -> str:
-    """One line: why there is no answer."""
-    if all(s.certificate.status is Status.INFEASIBLE for s in result.designs):
-        return f"infeasible: {explain_infeasibility(result.designs)}"
-    return "nothing found before the search ended; allow more time with --time-limit"
-
-
-def known_configurations(path: Path, nest: LoopNest) -> dict[tuple[str, ...], Configuration]:
+def known_configurations(given: str | Path | Loaded, nest: LoopNest) -> dict[tuple[str, ...], Configuration]:
     """Configurations of a result by dataflow and permutation, ``(*dataflow, permutation)``.
 
     Sizes, limits and data type may differ: a configuration that does not fit is not taken. Raises `InputError` if the result is
     of another workload, or holds no configuration.
     """
-    result = load_result(path)
+    result = given if isinstance(given, Loaded) else load_result(Path(given))
+    name = "" if isinstance(given, Loaded) else f" {given}"
     workload = systolic(result.problem).nest.name
     if workload != nest.name:
-        raise InputError(f"--start {path} is a result of workload '{workload}'; allowed: one of '{nest.name}'")
+        raise InputError(f"--start{name} is a result of workload '{workload}'; allowed: one of '{nest.name}'")
     designs = [(systolic(s.problem).array, s.tiling) for s in reversed(result.solutions) if s.configuration is not None]
     found = {(*array.dataflow, array.permutation): tiling.configuration(array, nest.sizes) for array, tiling in designs}
     if not found:
-        raise InputError(f"--start {path} holds no configuration")
+        raise InputError(f"--start{name} holds no configuration")
     return found

@@ -1,0 +1,116 @@
+"""How options are declared: once, for Python and for the command line.
+
+A function lists its options in its signature, with types, help and defaults; a parameter that is a group (`SearchOptions`,
+`ProblemOptions`) stands for all options of the group. `public` makes of it what Python calls, `ithaca.commands.typed` what
+typer takes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature, unwrap
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+
+from typer.models import ArgumentInfo
+
+from ithaca.workloads.errors import InputError
+
+T = TypeVar("T")
+
+_OPTION = re.compile(r"--[a-z][a-z-]*")
+
+
+class Given(frozenset[str]):
+    """The options that were given, such as ``--platform``."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """An option of a function."""
+
+    name: str  #: As Python calls it
+    hint: Any  #: Its type with what typer takes: how it is written, and help
+    default: Any  #: `Parameter.empty` where there is none
+
+    @property
+    def info(self) -> Any:
+        """How it is written, and help."""
+        return get_args(self.hint)[1]
+
+    @property
+    def spelled(self) -> str:
+        """How it is written on the command line, as error messages say it."""
+        if isinstance(self.info, ArgumentInfo):
+            return str(self.info.metavar or self.name).upper()
+        return next(word for word in map(str, (self.info.default, *(self.info.param_decls or ()))) if word.startswith("--"))
+
+
+def declared(function: Callable[..., object]) -> tuple[Declared, ...]:
+    """The options of a function, those of its groups among them."""
+    function = unwrap(function)
+    hints, found = get_type_hints(function, include_extras=True), []
+    for parameter in signature(function).parameters.values():
+        hint = hints.get(parameter.name)
+        if is_dataclass(hint):
+            own = get_type_hints(hint, include_extras=True)
+            found += [Declared(field.name, own[field.name], field.default) for field in fields(hint)]
+        elif get_origin(hint) is Annotated and parameter.kind is not Parameter.VAR_KEYWORD:
+            found.append(Declared(parameter.name, hint, parameter.default))
+    return tuple(found)
+
+
+def gathered(function: Callable[..., object], words: Mapping[str, Any], given: Collection[str] | None = None) -> dict[str, Any]:
+    """The arguments of a function that options by name are: groups put together again, and which were given (default: all)."""
+    hints, left = get_type_hints(function, include_extras=True), dict(words)
+    hints.pop("return", None)
+    told = Given(o.spelled for o in declared(function) if o.name in (words if given is None else given))
+    for name, hint in hints.items():
+        if hint is Given:
+            left[name] = told
+        elif is_dataclass(hint) and isinstance(hint, type):
+            left[name] = hint(**{field.name: left.pop(field.name) for field in fields(hint) if field.name in left})
+    return left
+
+
+def public(function: Callable[..., T]) -> Callable[..., T]:
+    """A function as Python calls it: every option is a keyword, and errors name keywords."""
+    names = {option.spelled: option.name for option in declared(function)}
+    flat = _flat(function)
+
+    @wraps(function)
+    def call(*values: Any, **keywords: Any) -> T:
+        words = flat.bind(*values, **keywords).arguments
+        more = {name: words.pop(name) for name in list(words) if flat.parameters[name].kind is Parameter.VAR_KEYWORD}
+        try:
+            return function(**gathered(function, words), **next(iter(more.values()), {}))
+        except InputError as error:
+            line = error.line
+            named = _OPTION.sub(lambda match: names.get(match[0], match[0][2:].replace("-", "_")), line)
+            raise InputError(named, line) from None
+
+    call.__signature__ = flat  # type: ignore[attr-defined]
+    return call
+
+
+def _flat(function: Callable[..., object]) -> Signature:
+    """The signature of a function with every option of its groups as a keyword."""
+    own, options = signature(function), {option.name: option for option in declared(function)}
+    hints, found = get_type_hints(function, include_extras=True), []
+    for parameter in own.parameters.values():
+        hint = hints.get(parameter.name)
+        if is_dataclass(hint):
+            names = [field.name for field in fields(hint)]
+            found += [_parameter(Parameter.KEYWORD_ONLY, options[name]) for name in names]
+        elif parameter.name in options:
+            found.append(_parameter(parameter.kind, options[parameter.name]))
+        elif hint is not Given:
+            found.append(parameter.replace(annotation=hint or Parameter.empty))
+    # what has no default comes first, and then what is given by place
+    return own.replace(parameters=found, return_annotation=hints.get("return", Signature.empty))
+
+
+def _parameter(kind: Any, option: Declared) -> Parameter:
+    return Parameter(option.name, kind, default=option.default, annotation=get_args(option.hint)[0])

@@ -1,0 +1,95 @@
+"""Commands as typer takes them: the options of the function that a command calls, and its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from copy import copy
+from functools import partial, wraps
+from inspect import Parameter, Signature
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, get_args
+
+from typer import Context
+from typer.models import ArgumentInfo
+
+from ithaca.api.keywords import Declared, declared, gathered
+from ithaca.api.options import REPEATED, WRITTEN
+from ithaca.workloads.errors import InputError
+
+C = TypeVar("C", bound=Callable[..., object])
+
+
+def calls(function: Callable[..., object]) -> Callable[[C], C]:
+    """Say which function a command calls.
+
+    The command has all its options; its first argument calls the function with those that were typed.
+    """
+
+    def mark(command: C) -> C:
+        command.calls = function  # type: ignore[attr-defined]
+        return command
+
+    return mark
+
+
+def as_typed(command: Callable[..., object]) -> Callable[..., object]:
+    """A command as typer takes it. A path may not be empty, and no two files to write may be one."""
+    called: Callable[..., object] | None = getattr(command, "calls", None)
+    asked = () if called is None else declared(called)
+    own = tuple(option for option in declared(command) if option.name not in {o.name for o in asked})
+    options = sorted((*asked, *own), key=lambda option: not isinstance(option.info, ArgumentInfo))
+    paths = [option for option in options if _is_path(option.hint)]
+    written = [option for option in options if WRITTEN in get_args(option.hint)]
+
+    @wraps(command)
+    def run(context: Context, **words: Any) -> object:
+        for option in paths:
+            if words[option.name] is not None:
+                words[option.name] = _path(option.spelled, words[option.name])
+        _refuse_one_file({option.spelled: words[option.name] for option in written if words[option.name] is not None})
+        typed = {n: w for n, w in words.items() if getattr(context.get_parameter_source(n), "name", "") == "COMMANDLINE"}
+        if called is None:
+            return command(**gathered(command, words, typed))
+        ask = partial(called, **{option.name: typed[option.name] for option in asked if option.name in typed})
+        return command(ask, **{option.name: words[option.name] for option in own})
+
+    parameters = [Parameter("context", Parameter.KEYWORD_ONLY, annotation=Context), *map(_parameter, options)]
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _is_path(hint: Any) -> bool:
+    kind = get_args(hint)[0]
+    return kind is Path or Path in get_args(kind)
+
+
+def _parameter(option: Declared) -> Parameter:
+    """An option for typer, as words: whoever is called reads them. (Of an empty path it would make the current folder.)"""
+    kind, default, info = get_args(option.hint)[0], option.default, option.info
+    if REPEATED in get_args(option.hint) or list[str] in get_args(kind):
+        kind = list[str] | None
+    elif kind is not bool:
+        kind = str | None if default is None else str
+        default = default if default in (None, Parameter.empty) else str(default)
+    if _is_path(option.hint) and not isinstance(info, ArgumentInfo):
+        info = copy(info)
+        info.metavar = info.metavar or "PATH"
+    return Parameter(option.name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info])
+
+
+def _path(option: str, text: str) -> Path:
+    if not text:
+        raise InputError(f"{option} is empty; allowed: the name of a file or folder")
+    return Path(text)
+
+
+def _refuse_one_file(written: dict[str, Path]) -> None:
+    """Refuse that one file written replaces another; devices and pipes take several."""
+    places: dict[Path, str] = {}
+    for option, path in written.items():
+        place = Path(os.path.realpath(path))
+        if place in places and (path.is_file() or not path.exists()):
+            raise InputError(f"{option} is '{path}', like {places[place]}; allowed: another file")
+        places[place] = option

@@ -1,0 +1,63 @@
+"""Ithaca in Python."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import ithaca
+from tests.command_line import ithaca as command
+
+
+def test_the_answer_is_that_of_the_command_line() -> None:
+    found = ithaca.solve("mm", i=8, j=8, k=8, dataflow=["i", "j"], permutation="C")
+    assert found.status == "optimal"
+    assert found.value == found.lower_bound == found.best.metrics["latency"]
+    words = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--permutation", "C", "--json")
+    told = json.loads(command("solve", *words).stdout)
+    assert found.document["best"]["metrics"] == told["best"]["metrics"]
+    assert found.document["best"]["tiling"] == told["best"]["tiling"]
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        ({"gap": "x"}, "gap is 'x'; allowed: a finite number ≥ 0"),
+        ({"min_lanes": 0}, "min_lanes is '0'; allowed: an integer ≥ 1"),
+        ({"i": 2.5}, "loop 'i' is '2.5'; allowed: an integer from 1 to 65536"),
+        ({"limit": {"dsp": -1}}, "limit: 'dsp' is '-1'"),
+    ],
+)
+def test_bad_input_names_the_keyword(given: dict[str, object], line: str) -> None:
+    with pytest.raises(ithaca.InputError) as error:
+        ithaca.solve("mm", **given)
+    assert str(error.value).startswith(line)
+
+
+def test_importing_it_imports_nothing_heavy() -> None:
+    heavy = ("numpy", "pydantic", "typer", "xarray", "pandas", "ortools", "pyomo", "matplotlib", "plotly", "rich", "yaml")
+    words = f"import sys, ithaca; print([n for n in sys.modules if n.split('.')[0] in {heavy}])"
+    done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("statement", ["C[i,j] += A[i,k] * B[k,j]", "C[i][j] += A[i][k] * B[k][j]", "ik,kj->ij"])
+def test_statements_are_workloads(statement: str) -> None:
+    found = ithaca.solve(statement, i=8, j=4, k=2, dataflow="i,j")
+    assert found.status == "optimal"
+    nest = found.problem.design.nest
+    assert nest.sizes == {"i": 8, "j": 4, "k": 2}
+    assert [str(access) for access in nest.accesses] == ["A[i][k]", "B[k][j]", "C[i][j]"]
+
+
+def test_names_that_only_multiply_are_parameters() -> None:
+    statement = "out[n,r] += inp[r*s+p*d,c] * w[n,p,c]"
+    found = ithaca.solve(statement, n=4, r=4, p=3, c=2, s=2, d=1, dataflow="n")
+    nest = found.problem.design.nest
+    assert nest.sizes == {"n": 4, "r": 4, "p": 3, "c": 2}
+    assert dict(nest.parameters) == {"s": 2, "d": 1}
+    with pytest.raises(ithaca.InputError, match="sizes of p, c, s are missing; allowed: those of all of n, r, p, c, d, s"):
+        ithaca.solve(statement, n=4, r=4, d=1)
