@@ -59,16 +59,21 @@ def _verify_bound(recorded: Solution, options: SolveOptions, at: str, said: str)
 def _again(recorded: Solution, method: Method, options: SolveOptions, at: str) -> Solution:
     """Solve a recorded problem by a method, and refuse the record if that contradicts it."""
     again = engine(method)(recorded.problem, options, start=recorded.configuration)
-    claim = recorded.certificate
+    claim, bound = recorded.certificate, again.certificate.lower_bound
     contradicts = again.value is not None and _denies(recorded, again.value)
-    if not contradicts:
-        check_agreement(replace(recorded, certificate=replace(claim, lower_bound=None, gap=None)), again)
+    # a value without its configuration is a claim, too, and a double
+    unfounded = recorded.configuration is None and recorded.value is not None
+    too_good = unfounded and bound is not None and float(bound) > float(recorded.value or 0)
+    if not contradicts and not too_good:
+        known = None if unfounded else recorded.value
+        check_agreement(replace(recorded, value=known, certificate=replace(claim, lower_bound=None, gap=None)), again)
         return again
-    # configurations are evaluated exactly, so the claim is false; only its own engine can have made it
+    # configurations are evaluated exactly: either the claim is false, or its own engine repeats it and the two disagree
     own = next((m for m in Method if m.value == claim.method), Method.AUTO)
     repeated = engine(own)(recorded.problem, replace(options, gap=0.0))
-    if again.value is not None and _denies(repeated, again.value):
-        check_agreement(repeated, again)
+    check_agreement(repeated, again)
+    if too_good:
+        raise _edited(at, f"value is {number(recorded.value)}, yet nothing below {number(bound)} is possible")
     what = "status is 'infeasible'" if claim.status is Status.INFEASIBLE else f"lower_bound is {number(claim.lower_bound)}"
     raise _edited(at, f"{what}, yet there is a configuration with {number(again.value)}")
 

@@ -10,14 +10,14 @@ Fraction reference, and the document of what was read must be the document in th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
 
-from ithaca.formulations.json_numbers import SCHEMA, json_number, parse_json, read_text, refuse
+from ithaca.formulations.json_numbers import SCHEMA, parse_json, read_text, refuse
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import Document, Number, PlatformDocument, Text, read_objective
@@ -41,6 +41,7 @@ from ithaca.results.certificate import Certificate
 from ithaca.results.files import EDITED, check_certificate, check_legal
 from ithaca.results.schema import FirstPart, ProofDocument, ShortfallDocument, configuration_fields, tightest
 from ithaca.results.solution import Solution, make_solution
+from ithaca.studies.network.consistency import check_consistent
 from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import ArrayResult, Failure, LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.studies.shared.plans import Minimise
@@ -82,6 +83,14 @@ class PartitionDocument(Document):
 
     arrays: Count
     minimise: Annotated[Minimise, Field(strict=False)]
+
+
+class RestrictionDocument(Document):
+    """Which designs were considered."""
+
+    dataflow: Names | None = None
+    permutation: Text | None = None
+    include_unbuildable: bool = False
 
 
 class PhysicalDocument(Document):
@@ -184,6 +193,7 @@ class NetworkResultDocument(FirstPart):
     edition: Annotated[Edition, Field(strict=False)]
     objective: Text
     partition: PartitionDocument = PartitionDocument(arrays=1, minimise=Minimise.TOTAL)
+    restriction: RestrictionDocument = RestrictionDocument()
     space: SpaceDocument = SpaceDocument()
     technology: TechnologyDocument = TechnologyDocument()
     method: Text
@@ -212,6 +222,7 @@ def network_document(result: NetworkResult) -> dict[str, Any]:
         "edition": request.edition,
         "objective": request.objective.text,
         "partition": request,
+        "restriction": request,
         **setting_fields(request.space, request.platform.technology),
         "method": result.method,
         "complete": result.complete,
@@ -287,7 +298,7 @@ def load_network_result(path: Path) -> NetworkResult:
     try:
         result = _read_result(read)
         _check_same(document, network_document(result), "")
-        _check_total(result)
+        check_consistent(result)
     except InputError as error:
         raise refuse(path, error) from None
     return result
@@ -300,6 +311,7 @@ def _read_result(read: NetworkResultDocument) -> NetworkResult:
         limits=read.platform.upper_limits(METRICS),
         objective=read_objective(read.objective, "objective", METRICS),
         edition=read.edition,
+        **dict(read.restriction),
         space=read.space.options(),
         arrays=read.partition.arrays,
         minimise=read.partition.minimise,
@@ -357,6 +369,8 @@ def _read_layer(read: LayerDocument, request: NetworkRequest) -> LayerResult:
             check_legal(posed.space, configuration, "best.tiling")
             raise InputError("best.tiling exceeds a limit or breaks a condition of the design; allowed: one that does not")
         solution = make_solution(posed, configuration, certificate, falls)
+        if solution.settled:  # a file states bounds as doubles; the optimum is the exact value
+            solution = replace(solution, certificate=replace(certificate, lower_bound=solution.value))
     return LayerResult(layer, solution, designs, read.array)
 
 
@@ -377,20 +391,12 @@ def _certificate(read: ProofDocument, value: Fraction | None, at: str) -> Certif
     return certificate
 
 
-def _check_total(result: NetworkResult) -> None:
-    """Where layers are run one after the other, the whole takes what they take together."""
-    if result.total is None or result.total.value is None or result.request.minimise is not Minimise.TOTAL:
-        return
-    values = [None if r.answer.value is None else r.layer.count * r.answer.value for r in result.layers]
-    known = [value for value in values if value is not None]
-    if len(known) < len(values) or json_number(sum(known, Fraction(0))) != json_number(result.total.value):
-        raise InputError(f"total.value is not the sum over the layers: {EDITED}")
-
-
 def _check_same(found: Any, model: Any, at: str) -> None:
     """Refuse the first part of a document that is not what the model computes."""
     if isinstance(found, Mapping) and isinstance(model, Mapping):
-        for name in (*found, *(name for name in model if name not in found)):
+        # metrics that a file lacks were not known when it was written
+        missing = () if at.endswith(".metrics") else (name for name in model if name not in found)
+        for name in (*found, *missing):
             _check_same(found.get(name), model.get(name), f"{at}.{name}" if at else name)
     elif isinstance(found, list) and isinstance(model, list) and len(found) == len(model):
         for index, (one, other) in enumerate(zip(found, model, strict=True)):

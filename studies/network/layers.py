@@ -7,7 +7,7 @@ one, its fully connected layers another).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ithaca.formulations.problem import Problem
@@ -16,6 +16,7 @@ from ithaca.results.certificate import Status
 from ithaca.results.solution import Solution
 from ithaca.solver.portfolio import not_solved
 from ithaca.studies.best import over_all
+from ithaca.studies.network.parts import PER_LAYER
 from ithaca.studies.network.problems import NetworkRequest, layer_problems
 from ithaca.studies.network.result import Failure, LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.studies.network.runner import Job, RunOptions, run_problems
@@ -23,7 +24,7 @@ from ithaca.studies.network.totals import adds_up, best_total, require_sum, tota
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.network import Layer, Network
 
-PER_LAYER, SHARED_DATAFLOW = "per-layer", "shared-dataflow"
+SHARED_DATAFLOW = "shared-dataflow"
 
 
 @dataclass(frozen=True)
@@ -114,19 +115,14 @@ def solve_shared_dataflow(network: Network, request: NetworkRequest, options: Ru
     require_sum(request.objective, f"--mode {SHARED_DATAFLOW}")
     solved = solve_layers(network, request, options)
     method = options.method.value
-    kernels: dict[tuple[str, ...], list[SolvedLayer]] = {}
-    for part in solved.layers:
-        kernels.setdefault((part.layer.nest.name, *part.layer.nest.loops), []).append(part)
     choices: list[SharedDesign] = []
     bests: list[Total] = []
     results: dict[Layer, LayerResult] = {}
-    for members in kernels.values():
-        answers = [member.answers for member in members]
-        designs = _compare([member.layer for member in members], answers, method)
+    for members, designs in shared_designs(solved.layers, method):
         best = best_total([d.total for d in designs])
         chosen = designs[0].name if designs[0].chosen else None
-        for member, own in zip(members, answers, strict=True):
-            answer = _without(member.best(), best.certificate.status) if chosen is None else own[chosen]
+        for member in members:
+            answer = _without(member.best(), best.certificate.status) if chosen is None else member.answers[chosen]
             results[member.layer] = LayerResult(member.layer, answer, member.solutions)
         choices += designs
         bests.append(best)
@@ -149,8 +145,23 @@ def _without(alone: Solution, status: Status) -> Solution:
     return Solution(alone.problem, None, None, certificate, alone.shortfalls)
 
 
-def _compare(layers: Sequence[Layer], answers: Sequence[Mapping[str, Solution]], method: str) -> list[SharedDesign]:
+def shared_designs(layers: Sequence[SolvedLayer], method: str) -> list[tuple[list[SolvedLayer], list[SharedDesign]]]:
+    """The layers of each kernel, and all designs that they have in common, the best first.
+
+    Raises
+    ------
+    InputError
+        If the layers of a kernel have no design in common.
+    """
+    kernels: dict[tuple[str, ...], list[SolvedLayer]] = {}
+    for part in layers:
+        kernels.setdefault((part.layer.nest.name, *part.layer.nest.loops), []).append(part)
+    return [(members, _compare(members, method)) for members in kernels.values()]
+
+
+def _compare(members: Sequence[SolvedLayer], method: str) -> list[SharedDesign]:
     """All designs of a kernel, the best first."""
+    layers, answers = [member.layer for member in members], [member.answers for member in members]
     kernel, names = layers[0].nest.name, tuple(layer.name for layer in layers)
     common = [design for design in answers[0] if all(design in own for own in answers)]
     if not common:

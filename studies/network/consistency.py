@@ -1,0 +1,117 @@
+"""What the parts of a network's result have to do with each other: layers follow from designs, totals from layers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import isclose
+
+from ithaca.formulations.shown_numbers import number
+from ithaca.results.certificate import Certificate, Status
+from ithaca.results.files import EDITED
+from ithaca.studies.best import over_all
+from ithaca.studies.network.layers import SHARED_DATAFLOW, SolvedLayer, shared_designs
+from ithaca.studies.network.modes import MODES
+from ithaca.studies.network.parts import PER_LAYER, layer_result
+from ithaca.studies.network.result import LayerResult, NetworkResult, Total
+from ithaca.studies.network.totals import adds_up, best_total, total
+from ithaca.studies.shared.plans import Minimise
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted
+
+#: A proven value, and what is proven of it.
+_Claim = tuple[Fraction | None, Certificate]
+
+
+def check_consistent(result: NetworkResult) -> None:
+    """Refuse a result of which a part does not follow from its other parts. Bounds of files are doubles, and so their sums.
+
+    Raises
+    ------
+    InputError
+        It names the part.
+    """
+    if result.mode not in MODES:
+        raise InputError(f"mode is {quoted(result.mode)}; allowed: {', '.join(MODES)}")
+    if result.mode == PER_LAYER:
+        _check_layers(result)
+    elif result.mode == SHARED_DATAFLOW:
+        _check_choices(result)
+    elif result.arrays:
+        _check_arrays(result)
+
+
+def _check_layers(result: NetworkResult) -> None:
+    for index, layer in enumerate(result.layers):
+        # without any design, nothing is proven
+        failed = sum(f.place.rpartition(" [")[0] == layer.layer.name for f in result.failures) + (not layer.designs)
+        least = over_all(layer.answer.problem, layer_result(result, layer).designs if layer.designs else (), missing=failed)
+        _check((layer.answer.value, layer.answer.certificate), (least.value, least.certificate), f"layers[{index}]")
+    if adds_up(result.request.objective) != (result.total is not None):
+        raise InputError(f"total.value does not go with the objective '{result.request.objective.text}': {EDITED}")
+    if result.total is not None:
+        parts = [(r.layer.count, r.answer.value, r.answer.certificate) for r in result.layers]
+        _check_total(result.total, total(parts, result.method))
+
+
+def _check_choices(result: NetworkResult) -> None:
+    if not result.failures:  # a file does not have the designs that failed
+        solved = [SolvedLayer(r.layer, tuple(d.problem for d in r.designs), r.designs) for r in result.layers]
+        kernels = shared_designs(solved, result.method)
+        compared = [choice for _, designs in kernels for choice in designs]
+        if [c.name for c in compared] != [c.name for c in result.choices]:
+            raise InputError(f"choices are not the designs of the layers, the best first: {EDITED}")
+        for index, (choice, other) in enumerate(zip(result.choices, compared, strict=True)):
+            at = f"choices[{index}]"
+            _check((choice.total.value, choice.total.certificate), (other.total.value, other.total.certificate), at)
+            if (choice.chosen, choice.proven) != (other.chosen, other.proven):
+                raise InputError(f"{at}: chosen and proven do not follow from the other designs: {EDITED}")
+    for index, layer in enumerate(result.layers):
+        chosen = [c.name for c in result.choices if c.chosen and layer.layer.name in c.layers]
+        if layer.answer.value is not None and layer.answer.design not in chosen:
+            raise InputError(f"layers[{index}].best is not of the design chosen: {EDITED}")
+    kinds = dict.fromkeys((choice.kernel, choice.layers) for choice in result.choices)
+    best = [best_total([c.total for c in result.choices if (c.kernel, c.layers) == kind]) for kind in kinds]
+    if result.total is not None:
+        _check_total(result.total, total([(1, each.value, each.certificate) for each in best], result.method))
+
+
+def _check_arrays(result: NetworkResult) -> None:
+    """Values alone: what is proven of shared arrays does not follow from parts."""
+    whole = []
+    for index, array in enumerate(result.arrays):
+        own = [r for r in result.layers if r.array == index]
+        if tuple(r.layer.name for r in own) != array.layers:
+            raise InputError(f"arrays[{index}].layers are not the layers on it: {EDITED}")
+        whole.append(_sum(own))
+        if not _same(array.total.value, whole[-1]):
+            raise InputError(f"arrays[{index}].value is not the sum over its layers: {EDITED}")
+    slowest = result.request.minimise is Minimise.SLOWEST
+    what = "that of the slowest array" if slowest else "the sum over the layers"
+    if result.total is None or not _same(result.total.value, max(whole) if slowest else sum(whole, Fraction(0))):
+        raise InputError(f"total.value is not {what}: {EDITED}")
+
+
+def _sum(layers: list[LayerResult]) -> Fraction:
+    return sum((r.layer.count * (r.answer.value or Fraction(0)) for r in layers), Fraction(0))
+
+
+def _check_total(claimed: Total, follows: Total) -> None:
+    if not _same(claimed.value, follows.value):
+        raise InputError(f"total.value is not the sum over the layers: {EDITED}")
+    _check((claimed.value, claimed.certificate), (follows.value, follows.certificate), "total")
+
+
+def _check(claimed: _Claim, follows: _Claim, at: str) -> None:
+    """Refuse a value or proof that is not what follows from the parts; a status says no more than value and bound."""
+    (value, proof), (other, known) = claimed, follows
+    for name, one, two in (("value", value, other), ("certificate.lower_bound", proof.lower_bound, known.lower_bound)):
+        if not _same(one, two):
+            raise InputError(f"{at}.{name} is {number(one)}, yet {number(two)} follows from its parts: {EDITED}")
+    if (proof.status is Status.INFEASIBLE) != (known.status is Status.INFEASIBLE):
+        raise InputError(f"{at}.certificate.status is '{proof.status.value}', yet '{known.status.value}' follows: {EDITED}")
+
+
+def _same(one: Fraction | None, other: Fraction | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return isclose(float(one), float(other), rel_tol=1e-9)

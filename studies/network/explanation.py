@@ -1,0 +1,139 @@
+"""Explain a network's result: which layers the whole is made of, and what limits each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ithaca.formulations.json_numbers import SCHEMA, json_number
+from ithaca.formulations.shown_numbers import number, percent
+from ithaca.results.certificate import Status
+from ithaca.studies.explanation import Explanation, explain
+from ithaca.studies.network.parts import layer_result
+from ithaca.studies.network.result import LayerResult, NetworkResult
+
+#: The layers that take most and together at least this part of the whole are explained one by one.
+DOMINANT = Fraction(3, 4)
+
+
+@dataclass(frozen=True)
+class LayerPart:
+    """What a layer takes of the whole, and why."""
+
+    result: LayerResult
+    takes: Fraction  #: The objective of all its runs; of an objective that does not add up, their cycles
+    share: Fraction | None  #: Of the whole; None where that is 0
+    explanation: Explanation | None  #: What limits it; None of a layer that takes little
+
+
+@dataclass(frozen=True)
+class NetworkExplanation:
+    """The layers of a network, those that take most first."""
+
+    what: str  #: What is shared out: the objective, or the latency where that does not add up
+    whole: Fraction
+    parts: tuple[LayerPart, ...]  #: The layers that have a configuration
+
+    @property
+    def dominant(self) -> tuple[LayerPart, ...]:
+        """The layers that are explained."""
+        return tuple(part for part in self.parts if part.explanation is not None)
+
+
+def explain_network(result: NetworkResult) -> NetworkExplanation:
+    """Find the layers that dominate, and what limits each; nothing is solved again."""
+    what = "latency" if result.total is None else result.request.objective.text
+    taken = []
+    for layer in result.layers:
+        if layer.answer.found is not None and layer.answer.value is not None:
+            one = layer.answer.metrics["latency"] if result.total is None else layer.answer.value
+            taken.append((layer.layer.count * one, layer))
+    taken.sort(key=lambda each: -each[0])  # stable: of equals the first in the network
+    whole, before, parts = sum((takes for takes, _ in taken), Fraction(0)), Fraction(0), []
+    for takes, layer in taken:
+        explained = None
+        if before < DOMINANT * whole:
+            alone = layer_result(result, layer)
+            explained = explain(alone, alone.solutions, None)
+        before += takes
+        parts.append(LayerPart(layer, takes, takes / whole if whole else None, explained))
+    return NetworkExplanation(what, whole, tuple(parts))
+
+
+def network_statements(result: NetworkResult, explained: NetworkExplanation) -> Iterator[str]:
+    """An explanation in plain words, one statement a line."""
+    request = result.request
+    yield (
+        f"Result: {result.network.name} {request.data.name}, {request.edition.value} model edition, on {request.platform.name}, "
+        f"{result.mode}, minimising {request.objective.text}."
+    )
+    missing = [r.layer.name for r in result.layers if r.answer.found is None]
+    if missing:
+        yield f"No configuration: {', '.join(missing)}."
+    if not explained.parts:
+        return
+    runs = sum(part.result.layer.count for part in explained.parts)
+    proof = "" if result.total is None or result.total.value is None else f" ({_proof(result)})"
+    slowest = "" if result.total is None or result.total.value == explained.whole else "; "
+    slowest += f"the slowest array takes {number(result.total.value)}" if slowest and result.total is not None else ""
+    yield f"Total: {explained.what} is {number(explained.whole)} in {runs} runs of {len(explained.parts)} layers{slowest}{proof}."
+    dominant = explained.dominant
+    share = sum((part.share or Fraction(0) for part in dominant), Fraction(0))
+    yield f"Dominant: {len(dominant)} of {len(explained.parts)} layers take {percent(share)} of the {explained.what}."
+    for part in dominant:
+        yield from _part(part, explained.what)
+    if len(dominant) < len(explained.parts):
+        rest = explained.whole * (1 - share)
+        yield f"The other {len(explained.parts) - len(dominant)} layers take {number(rest)}, {percent(1 - share)}."
+    worst = min((p.result for p in explained.parts), key=lambda r: r.efficiency or Fraction(0))
+    yield f"Least efficient: {worst.layer.name}, with {percent(worst.efficiency or 0)} of its MAC units' cycles in use."
+    yield f"To explain a layer in full, with what to change first: --layer {dominant[0].result.layer.name}."
+
+
+def _proof(result: NetworkResult) -> str:
+    assert result.total is not None
+    certificate = result.total.certificate
+    if certificate.status is Status.OPTIMAL:
+        return "proven optimal"
+    bound = certificate.lower_bound
+    return "not proven optimal" + ("" if bound is None else f"; no less than {number(bound)} is possible")
+
+
+def _part(part: LayerPart, what: str) -> Iterator[str]:
+    layer, explanation = part.result, part.explanation
+    assert explanation is not None
+    share = "" if part.share is None else f", {percent(part.share)}"
+    on = "" if layer.array is None else f", array {layer.array}"
+    name = f"{layer.layer.name} × {layer.layer.count}"
+    yield f"{name}: {what} {number(part.takes)}{share}; design {layer.answer.design}{on}."
+    told: set[str] = set()
+    for statement in explanation.remarks.statements:
+        term = statement.partition(":")[0]
+        if term in ("Binding", "Padding") and term not in told:
+            told.add(term)
+            yield f"{name}: {statement.partition(': ')[2]}"
+    if explanation.limits:
+        use = explanation.limits[0]
+        yield f"{name}: of the limits {use.metric} leaves least: {number(use.used)} of {number(use.bound)} used."
+
+
+def network_explanation_document(result: NetworkResult, explained: NetworkExplanation) -> dict[str, Any]:
+    """The document of ``ithaca explain --json`` for a network."""
+    layers = []
+    for part in explained.parts:
+        layer = part.result
+        found = {
+            "name": layer.layer.name,
+            "count": layer.layer.count,
+            "design": layer.answer.design,
+            "value": json_number(part.takes),
+            "share": None if part.share is None else json_number(part.share),
+            "dsp_efficiency": None if layer.efficiency is None else json_number(layer.efficiency),
+        }
+        if part.explanation is not None:
+            found |= part.explanation.remarks.document
+        layers.append(found)
+    document = {"schema": SCHEMA, "study": "explain", "network": result.network.name, "mode": result.mode}
+    return document | {"what": explained.what, "value": json_number(explained.whole), "layers": layers}

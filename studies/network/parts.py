@@ -1,0 +1,50 @@
+"""A layer of a network's result as a result of its own, so that whatever takes a solve's result takes a layer, too."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ithaca.results.result import Result
+from ithaca.results.solution import Solution
+from ithaca.studies.network.result import LayerResult, NetworkResult
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted
+
+#: The mode in which a layer's answer is the best of its designs; in others it is what layers share.
+PER_LAYER = "per-layer"
+
+
+def layer_result(result: NetworkResult, layer: LayerResult) -> Result:
+    """What a solve of the layer alone would have answered; where layers share something, only the configuration on that.
+
+    Of the other designs a file of a network states value and proof, not the configuration.
+    """
+    answer = layer.answer
+    asked = [d for d in layer.designs if result.mode == PER_LAYER or d.design == answer.design]
+    designs = tuple(_own(design, answer) for design in asked) or (answer,)
+    best = None if answer.found is None else next(design for design in designs if design.design == answer.design)
+    return Result(result.request.platform.name, best, designs)
+
+
+def _own(design: Solution, answer: Solution) -> Solution:
+    """A design of a layer with all that the layer's answer says of it."""
+    if design.design == answer.design and answer.value is not None:
+        proof = design.certificate
+        exact = replace(proof, lower_bound=answer.value) if design.settled else proof
+        return replace(answer, certificate=exact)
+    return replace(design, shortfalls=tuple(s for s in answer.shortfalls if s.design == design.design))
+
+
+def find_layer(result: NetworkResult, name: str) -> LayerResult:
+    """The layer of a name, also of one that was merged into it; of several arrays' the first.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    found = [r for r in result.layers if name == r.layer.name] or [r for r in result.layers if name in r.layer.sources]
+    if not found:
+        names = ", ".join(dict.fromkeys(r.layer.name for r in result.layers))
+        raise InputError(f"--layer is {quoted(name)}; allowed: one of {names}")
+    return found[0]
