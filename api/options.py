@@ -48,7 +48,8 @@ RandomSeed = Annotated[int, Option("--seed", metavar="N", help="Seed of the rand
 Results = Annotated[
     Path | None, Option("--results", metavar="DIR", help="Folder to keep results in; what it holds is not solved again.")
 ]
-ResultFile = Annotated[Path, Argument(help="A result as written by solve -o.")]
+ResultFile = Annotated[Path, Argument(help="A result as written by solve -o or network -o.")]
+LayerName = Annotated[str | None, Option("--layer", metavar="NAME", help="Of a network's result, this layer alone.")]
 Quick = Annotated[bool, Option("--quick", help="Leave out what has to be solved again.")]
 AsJson = Annotated[bool, Option("--json", help="Print one JSON document on stdout.")]
 Output = Annotated[Path | None, Option("-o", "--output", help="Write the result (JSON) to this file."), WRITTEN]

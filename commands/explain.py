@@ -7,7 +7,7 @@ from typing import Annotated
 from typer import Option
 
 from ithaca.api.keywords import Given
-from ithaca.api.options import AsJson, Quick, ResultFile, TimeLimit
+from ithaca.api.options import AsJson, LayerName, Quick, ResultFile, TimeLimit
 from ithaca.api.parsing import parse_search
 from ithaca.commands.outcome import print_document, say
 from ithaca.solver.options import SolveOptions
@@ -17,6 +17,7 @@ from ithaca.workloads.errors import InputError
 def explain(
     *,
     file: ResultFile,
+    layer: LayerName = None,
     design: Annotated[
         str | None,
         Option("--design", metavar="'LOOPS ARRAY'", help="Dataflow and permutation, e.g. 'i,j C'; default: the best."),
@@ -29,12 +30,24 @@ def explain(
     """``ithaca explain``."""
     from ithaca.commands.explain_words import explain_result, statements
     from ithaca.studies.explanation import explanation_document
+    from ithaca.studies.network.explanation import explain_network, network_explanation_document, network_statements
+    from ithaca.studies.network.loading import load_answer
+    from ithaca.studies.network.result import NetworkResult
 
-    search = parse_changes(time_limit, given, quick=quick)
-    result, explanation = explain_result(file, design, search)
-    lines = statements(result, explanation)
+    search, found = parse_changes(time_limit, given, quick=quick), load_answer(file, layer)
+    if isinstance(found, NetworkResult):
+        for option in sorted(given & {"--design", "--time-limit", "--quick"}):
+            raise InputError(f"{option} does not go with the result of a whole network; allowed: with --layer NAME")
+        explained = explain_network(found)
+        lines, document = [*network_statements(found, explained)], network_explanation_document(found, explained)
+    else:
+        try:
+            explanation = explain_result(found, design, search)
+        except InputError as error:
+            raise InputError(f"{file}: {error}") from None
+        lines, document = statements(found, explanation), explanation_document(found, explanation)
     if as_json:
-        print_document(explanation_document(result, explanation) | {"statements": lines})
+        print_document(document | {"statements": lines})
     else:
         say("\n".join(lines))
 

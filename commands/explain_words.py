@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 from ithaca.api.live_line import LiveLine
 from ithaca.formulations.configuration import Configuration
@@ -13,7 +12,6 @@ from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.shown_numbers import number, percent
 from ithaca.results.certificate import Status
-from ithaca.results.files import load_result
 from ithaca.results.result import Result
 from ithaca.results.solution import Solution
 from ithaca.solver.options import Budget, SolveOptions
@@ -31,7 +29,6 @@ from ithaca.studies.explanation import (
 )
 from ithaca.studies.explanation import explain as explain_solutions
 from ithaca.studies.marginal import distinct_limits
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.signals import Interrupt
 
 
@@ -119,18 +116,14 @@ def _effect(change: Change) -> str:
     return f"{number(change.before)} becomes {number(change.after)} ({sign}{percent(abs(gain))}, {proof})"
 
 
-def explain_result(path: Path, design: str | None, options: SolveOptions | None) -> tuple[Result, Explanation]:
+def explain_result(result: Result, design: str | None, options: SolveOptions | None) -> Explanation:
     """Explain a configuration of a result, the best unless a design is named; without options, not what to change first.
 
-    Raises `InputError` if the file is no result, or does not have the design.
+    Raises `InputError` if the result does not have the design.
     """
-    result = load_result(path)
-    try:
-        solutions = chosen_solutions(result, design)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+    solutions = chosen_solutions(result, design)
     if options is None:
-        return result, explain_solutions(result, solutions, None)
+        return explain_solutions(result, solutions, None)
     with Interrupt() as interrupt, LiveLine("building problems") as line:
         budget = Budget(replace(options, stop=interrupt))
         # raised limits, no limits, and once more should the result not be proven
@@ -145,4 +138,4 @@ def explain_result(path: Path, design: str | None, options: SolveOptions | None)
 
             return solve_best(problems, budget.share(max(count - solved + 1, 1)), starts=starts, report=report)
 
-        return result, explain_solutions(result, solutions, solve)
+        return explain_solutions(result, solutions, solve)

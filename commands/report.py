@@ -48,8 +48,10 @@ def write_report(file: Path, output: Path, options: SolveOptions | None, around:
     """
     from ithaca.commands.explain_words import explain_result, statements
     from ithaca.exports.report.page import report_page
+    from ithaca.results.files import load_result
 
-    result, explanation = explain_result(file, None, options)
+    result = load_result(file)
+    explanation = explain_result(result, None, options)
     page = report_page(result, explanation, statements(result, explanation), around)
     write_text_atomically(output, page)
     what = explanation.failure if explanation.solution is None else f"design {explanation.solution.design}"

@@ -13,9 +13,13 @@ from ithaca.results.certificate import Status
 from ithaca.studies.explanation import Explanation, explain
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.result import LayerResult, NetworkResult
+from ithaca.studies.shared.plans import Minimise
 
 #: The layers that take most and together at least this part of the whole are explained one by one.
-DOMINANT = Fraction(3, 4)
+DOMINANT = Fraction(1, 2)
+
+#: What is said of each: the first remark of these kinds.
+EXPLAINED = ("Binding", "Padding")
 
 
 @dataclass(frozen=True)
@@ -66,8 +70,8 @@ def network_statements(result: NetworkResult, explained: NetworkExplanation) -> 
     """An explanation in plain words, one statement a line."""
     request = result.request
     yield (
-        f"Result: {result.network.name} {request.data.name}, {request.edition.value} model edition, on {request.platform.name}, "
-        f"{result.mode}, minimising {request.objective.text}."
+        f"Result: {result.network.name} {request.data.name}, {request.edition.value} model edition, "
+        f"on {request.platform.name}, {result.mode}, minimising {request.objective.text}."
     )
     missing = [r.layer.name for r in result.layers if r.answer.found is None]
     if missing:
@@ -76,9 +80,9 @@ def network_statements(result: NetworkResult, explained: NetworkExplanation) -> 
         return
     runs = sum(part.result.layer.count for part in explained.parts)
     proof = "" if result.total is None or result.total.value is None else f" ({_proof(result)})"
-    slowest = "" if result.total is None or result.total.value == explained.whole else "; "
-    slowest += f"the slowest array takes {number(result.total.value)}" if slowest and result.total is not None else ""
-    yield f"Total: {explained.what} is {number(explained.whole)} in {runs} runs of {len(explained.parts)} layers{slowest}{proof}."
+    if result.request.minimise is Minimise.SLOWEST and result.total is not None:
+        proof = f"; the slowest array takes {number(result.total.value)}{proof}"
+    yield f"Total: {explained.what} is {number(explained.whole)} in {runs} runs of {len(explained.parts)} layers{proof}."
     dominant = explained.dominant
     share = sum((part.share or Fraction(0) for part in dominant), Fraction(0))
     yield f"Dominant: {len(dominant)} of {len(explained.parts)} layers take {percent(share)} of the {explained.what}."
@@ -111,7 +115,7 @@ def _part(part: LayerPart, what: str) -> Iterator[str]:
     told: set[str] = set()
     for statement in explanation.remarks.statements:
         term = statement.partition(":")[0]
-        if term in ("Binding", "Padding") and term not in told:
+        if term in EXPLAINED and term not in told:
             told.add(term)
             yield f"{name}: {statement.partition(': ')[2]}"
     if explanation.limits:

@@ -68,12 +68,11 @@ def _check_layer(result: NetworkResult, layer: LayerResult, options: SolveOption
     designs = [(index, alone.get(d.design, d)) for index, d in enumerate(layer.designs)]
     designs.sort(key=lambda each: each[1].configuration is None)
     confirmed = 0
-    for done, (index, design) in enumerate(designs):
-        share = budget.share(len(designs) - done)
+    for index, design in designs:
         if not budget.over:
-            confirmed += verify(design, share, f"{at}.designs[{index}]")[1]
+            confirmed += verify(design, budget.share(), f"{at}.designs[{index}]")[1]
     of = counted(len(designs), "design")
-    found = f"{of} confirmed" if confirmed == len(designs) else f"{len(designs) - confirmed} of {of} not checked in time"
+    found = f"{of} confirmed" if confirmed == len(designs) else f"{len(designs) - confirmed} of {of}: bound not checked"
     said = f"{answer.certificate.status.value}: {_evaluated(layer).line}; {found} in {budget.spent:.1f} s"
     return Check(layer.layer.name, said, confirmed == len(designs))
 

@@ -1,0 +1,210 @@
+"""Result files of networks as inputs: explained, verified, and false ones found out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ithaca.solver import verification
+from ithaca.solver.engines import engine
+from ithaca.studies.network.documents import load_network_result
+from ithaca.studies.network.explanation import explain_network
+from ithaca.studies.network.loading import load_one
+from tests.command_line import ithaca
+from tests.studies.network.tiny import tiny_file
+
+QUICK = ("--divisors-only", "--limit", "dsp=400,bram18k=400")
+
+Written = Callable[..., Path]
+
+
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory: pytest.TempPathFactory) -> Written:
+    """Writes the result of the tiny network, solved in some mode, and edited."""
+    folder = tmp_path_factory.mktemp("results")
+    network, known = tiny_file(folder), {}
+
+    def write(*words: str, edit: Callable[[Any], None] = lambda document: None) -> Path:
+        if words not in known:
+            limits = () if "--limit" in words else QUICK[1:]
+            done = ithaca("network", network, QUICK[0], *limits, *words, "--json")
+            assert done.returncode == 0, done.stderr
+            known[words] = done.stdout
+        document = json.loads(known[words])
+        edit(document)
+        (path := folder / "edited.json").write_text(json.dumps(document))
+        return path
+
+    return write
+
+
+MODES = [(), ("--mode", "shared-dataflow"), ("--mode", "shared-array", "--layers", "mm")]
+
+
+@pytest.mark.parametrize("words", MODES, ids=["per-layer", "shared-dataflow", "shared-array"])
+def test_what_was_solved_is_confirmed(solved: Written, words: tuple[str, ...]) -> None:
+    path = solved(*words)
+    done = ithaca("verify", path)
+    assert done.returncode == 0, done.stderr
+    result = load_network_result(path)
+    *layers, total = done.stdout.splitlines()
+    assert result.total is not None
+    assert total.startswith(f"total optimal: value {result.total.value}")
+    for line, layer in zip(layers, result.layers, strict=True):
+        assert line.split()[0] == layer.layer.name
+        assert f"value {layer.answer.value} re-evaluated" in line
+        if layer.designs:
+            assert f"; {len(layer.designs)} designs confirmed in " in line
+
+
+def test_what_there_was_no_time_for_is_called_unchecked(solved: Written) -> None:
+    done = ithaca("verify", solved(), "--time-limit", "1e-9")
+    assert done.returncode == 1
+    assert "wide  optimal: value" in done.stdout
+    assert "6 of 6 designs: bound not checked" in done.stdout
+    assert "not all of which are confirmed" in done.stdout.splitlines()[-1]
+    done = ithaca("verify", solved(*MODES[2]), "--time-limit", "1e-9")
+    assert done.returncode == 1
+    assert "bound not checked" in done.stdout.splitlines()[-1]
+
+
+def _other_design(claim: float) -> Callable[[Any], None]:
+    """Let the worst design of the first layer claim to be so many times as good."""
+
+    def edit(document: Any) -> None:
+        worst = max(document["layers"][0]["designs"], key=lambda design: design["value"])
+        worst["value"] = worst["certificate"]["lower_bound"] = round(worst["value"] * claim)
+
+    return edit
+
+
+FEW = ("--limit", "dsp=20,bram18k=400")
+
+
+def _more_dsp(document: Any) -> None:
+    document["platform"]["limits"]["dsp"] = 400_000
+
+
+@pytest.mark.parametrize(
+    ("words", "edit", "line"),
+    [
+        ((), _other_design(0.9), r"layers[0].designs["),
+        ((), _other_design(0.9), r"].certificate: value is "),
+        ((), _other_design(1.1), r"].certificate: lower_bound is "),
+        (FEW, _more_dsp, r"].certificate: lower_bound is "),
+        ((*FEW, *MODES[2]), _more_dsp, "yet there is a configuration with "),
+    ],
+)
+def test_a_false_claim_is_found_out(solved: Written, words: tuple[str, ...], edit: Callable[[Any], None], line: str) -> None:
+    done = ithaca("verify", path := solved(*words, edit=edit))
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"ithaca: {path}: ")
+    assert line in done.stderr
+    assert "the file was edited" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_engines_that_disagree_are_told_from_an_edited_file(solved: Written, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = solved(edit=_other_design(0.9))
+
+    def broken(method: Any) -> Any:  # repeats what the file says
+        record = next(d for r in load_network_result(path).layers for d in r.designs if d.value == value)
+        exact = engine(method)
+        return (lambda problem, *_, **__: record) if method.value == "exact" else exact
+
+    value = max(design.value or 0 for design in load_network_result(path).layers[0].designs)
+    monkeypatch.setattr(verification, "engine", broken)
+    done = ithaca("verify", path)
+    assert done.returncode == 2
+    assert "DISAGREEMENT: " in done.stderr
+
+
+def _set(*path: Any, value: Any) -> Callable[[Any], None]:
+    def edit(document: Any) -> None:
+        *steps, last = path
+        for step in steps:
+            document = document[step]
+        document[last] = value
+
+    return edit
+
+
+def _unproven_layer(document: Any) -> None:
+    """Let a design of a layer be open below the layer's answer, which still claims to be optimal."""
+    design = document["layers"][0]["designs"][0]
+    design["certificate"] |= {"status": "feasible", "lower_bound": 1, "gap": (design["value"] - 1) / design["value"]}
+
+
+@pytest.mark.parametrize(
+    ("words", "edit", "line"),
+    [
+        ((), _unproven_layer, "layers[0].certificate.lower_bound is "),
+        ((), _set("layers", 0, "designs", value=[]), "layers[0].value is "),
+        ((), _set("objective", value="dsp"), "not what the model computes"),
+        ((), _set("mode", value="best"), "mode is 'best'; allowed: per-layer"),
+        (MODES[1], _set("choices", 0, "proven", value=False), "choices[0]: chosen and proven do not follow"),
+        (MODES[2], _set("arrays", 0, "value", value=1), "arrays[0].certificate"),
+        (MODES[2], _set("arrays", 0, "layers", value=["wide"]), "arrays[0].layers are not the layers on it"),
+    ],
+)
+def test_what_does_not_follow_is_refused(
+    solved: Written, words: tuple[str, ...], edit: Callable[[Any], None], line: str
+) -> None:
+    done = ithaca("explain", solved(*words, edit=edit))
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert line in done.stderr
+
+
+def test_designs_left_out_are_remembered(solved: Written) -> None:
+    result = load_network_result(solved("--dataflow", "i,j", "--layers", "mm", "--mode", "shared-array"))
+    assert result.request.dataflow == ("i", "j")
+    assert load_network_result(solved()).request.dataflow is None
+
+
+def test_an_explanation_names_the_layers_that_dominate(solved: Written) -> None:
+    path = solved()
+    result = load_network_result(path)
+    takes = {r.layer.name: float(r.layer.count * (r.answer.value or 0)) for r in result.layers}
+    ranked = sorted(takes, key=lambda name: -takes[name])
+    assert result.total is not None
+    explained = explain_network(result)
+    assert [part.result.layer.name for part in explained.parts] == ranked
+    assert sum(part.share or 0 for part in explained.parts) == 1
+    before = 0.0
+    for part in explained.parts:
+        assert (part.explanation is not None) == (before < float(result.total.value or 0) / 2)
+        before += takes[part.result.layer.name]
+    done = ithaca("explain", path)
+    assert done.returncode == 0, done.stderr
+    first = explained.parts[0]
+    assert first.explanation is not None
+    assert f"{ranked[0]} × {first.result.layer.count}: latency {takes[ranked[0]]:g}, " in done.stdout
+    binding = next(text for text in first.explanation.remarks.statements if text.startswith("Binding: "))
+    assert binding.removeprefix("Binding: ") in done.stdout
+    document = json.loads(ithaca("explain", path, "--json").stdout)
+    assert [layer["name"] for layer in document["layers"]] == ranked
+    assert document["value"] == sum(takes.values())
+
+
+def test_a_layer_is_a_result_of_its_own(solved: Written, tmp_path: Path) -> None:
+    path, alone = solved(), tmp_path / "alone.json"
+    found = load_one(path, "wide")
+    done = ithaca("solve", "mm", "-s", "i=4,j=6,k=8", *QUICK, "-o", alone)
+    assert done.returncode == 0, done.stderr
+    solo = load_one(alone, None)
+    assert found.best is not None
+    assert solo.best is not None
+    assert (found.best.value, found.best.configuration) == (solo.best.value, solo.best.configuration)
+    assert [(s.design, s.value) for s in found.designs] == [(s.design, s.value) for s in solo.designs]
+    words = ("explain", "--time-limit", "20")
+    assert ithaca(*words, path, "--layer", "wide").stdout == ithaca(*words, alone).stdout
+    done = ithaca("explain", path, "--layer", "wid")
+    assert (done.returncode, done.stderr) == (2, "ithaca: --layer is 'wid'; allowed: one of wide, deep, image\n")
+    done = ithaca("explain", alone, "--layer", "wide")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    done = ithaca("explain", path, "--quick")
+    assert "--quick does not go with the result of a whole network" in done.stderr
