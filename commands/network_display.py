@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich.console import Console
 from rich.markup import escape
@@ -34,6 +35,11 @@ def print_network(result: NetworkResult) -> None:
     if result.arrays:
         out.print(_array_table(result.arrays, limited_metrics(request.limits)))
     _print_totals(out, result)
+    for layer in dict.fromkeys(replace(layer, count=1) for layer in network.layers):
+        if layer.folded is not None:
+            sizes = " ".join(f"{name}={n}" for name, n in layer.nest.settings.items())
+            same = "the same multiply-accumulates and tensors"
+            out.print(escape(f"folded     {layer.name}: {layer.folded} runs as {layer.nest.name} {sizes}: {same}"))
     for line in _omission_lines(network):
         out.print(escape(line))
 

@@ -26,6 +26,7 @@ from ithaca.studies.shared.joint import Joint
 from ithaca.studies.shared.pipeline import PipelineSearch
 from ithaca.studies.shared.search import SharedSearch
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.networks.folding import fold
 from ithaca.workloads.networks.network import Layer, Network
 
 SHARED_ARRAY, MULTI_ARRAY = "shared-array", "multi-array"
@@ -40,10 +41,11 @@ def solve_shared_array(network: Network, request: NetworkRequest, options: RunOp
     Raises
     ------
     InputError
-        If the layers are not of one kernel or have no design in common, the objective does not add up over layers, or a
-        limit is not on what the array decides.
+        If the layers cannot be folded into one kernel or have no design in common, the objective does not add up over
+        layers, or a limit is not on what the array decides.
     """
     require_sum(request.objective, f"--mode {SHARED_ARRAY}")
+    network = fold(network)
     designs = common_designs(network, request, SHARED_ARRAY)
     counts = [layer.count for layer in network.layers]
     pairs = [tuple(zip(design, counts, strict=True)) for design in designs]
@@ -66,9 +68,11 @@ def solve_multi_array(network: Network, request: NetworkRequest, options: RunOpt
     Raises
     ------
     InputError
-        If the layers are not of one kernel or too many, the objective does not add up, or limits cannot be shared.
+        If the layers cannot be folded into one kernel or are too many, the objective does not add up, or limits cannot be
+        shared.
     """
     require_sum(request.objective, f"--mode {MULTI_ARRAY}")
+    network = fold(network)
     designs = common_designs(network, request, MULTI_ARRAY)
     sequence = [number for number, layer in enumerate(network.layers) for _ in range(layer.count)]
     if len(sequence) > MOST_RUNS:

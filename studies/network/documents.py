@@ -131,6 +131,7 @@ class LayerDocument(Document):
     count: Count
     sources: Names
     workload: NestDocument
+    folded: Text | None = None
     array: Index | None = None
     value: Number | None
     certificate: ProofDocument
@@ -255,6 +256,7 @@ def _layer(result: LayerResult) -> dict[str, Any]:
         "count": layer.count,
         "sources": layer.sources,
         "workload": workload_document(layer.nest),
+        "folded": layer.folded,
         "array": result.array,
         "value": answer.value,
         "certificate": answer.certificate,
@@ -344,7 +346,7 @@ def _read_result(read: NetworkResultDocument) -> NetworkResult:
 
 
 def _read_layer(read: LayerDocument, request: NetworkRequest) -> LayerResult:
-    layer = Layer(read.name, read.workload.nest(), read.count, read.sources)
+    layer = Layer(read.name, read.workload.nest(), read.count, read.sources, read.folded)
     setting = Setting(layer.nest, request.data, request.edition, request.space, request.platform.technology)
 
     def problem(choice: ChoiceDocument) -> Problem:

@@ -115,12 +115,15 @@ def common_designs(network: Network, request: NetworkRequest, mode: str) -> list
     Raises
     ------
     InputError
-        If the layers are not of one kernel, or have no design in common.
+        If the layers are not of one kernel (see `ithaca.workloads.networks.folding`), or have no design in common.
     """
     kernels = list(dict.fromkeys((layer.nest.name, layer.nest.loops) for layer in network.layers))
     if len(kernels) > 1:
         names = ", ".join(dict.fromkeys(name for name, _ in kernels))
-        raise InputError(f"--mode {mode} needs layers of one kernel, but {network.name} has {names}; select with --layers")
+        raise InputError(
+            f"--mode {mode} needs layers of one kernel, or that can be folded into one, but {network.name} has {names}; "
+            "select with --layers"
+        )
     each = [{p.design.name: p for p in part.problems} for part in layer_problems(network, request)]
     shared = [name for name in each[0] if all(name in own for own in each)]
     if not shared:

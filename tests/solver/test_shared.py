@@ -12,18 +12,25 @@ import numpy as np
 import pytest
 
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
+from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
+from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.physical_array import ACCUMULATORS
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions, StoppedError
+from ithaca.studies.network.problems import NetworkRequest, common_designs
 from ithaca.studies.shared.joint import Joint, buffer_words
 from ithaca.studies.shared.pipeline import PipelineSearch
 from ithaca.studies.shared.plans import Front, Minimise, Plan, best_plan
 from ithaca.studies.shared.search import SharedSearch
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import workload
+from ithaca.workloads.networks.folding import fold
+from ithaca.workloads.networks.network import Layer, Network
 from tests.problems import mm_problem
 from tests.solver.enumeration import _packs, loop_points
 
@@ -41,12 +48,12 @@ def layers(dsp: str, bram18k: str) -> tuple[Problem, ...]:
 def points(problem: Problem) -> dict[Hardware, list[tuple[Fraction, tuple[int, ...]]]]:
     """Every configuration of a layer by hardware: (latency, words of each buffer), the fastest of equal buffers."""
     array, sizes, groups = systolic(problem).array, systolic(problem).nest.sizes, systolic(problem).array.packed_groups
-    grids = np.meshgrid(*(np.arange(len(loop_points(problem, loop))) for loop in "ijk"), indexing="ij")
+    grids = np.meshgrid(*(np.arange(len(loop_points(problem, loop))) for loop in array.band), indexing="ij")
     values: dict[str, Any] = {f"extent.{loop}": n for loop, n in sizes.items()}
-    for loop, grid in zip("ijk", grids, strict=True):
+    for loop, grid in zip(array.band, grids, strict=True):
         t1, t2 = np.array(loop_points(problem, loop)).reshape(-1, 2).T[:, grid.ravel()]
         values |= {f"t1.{loop}": t1, f"t2.{loop}": t2, f"lanes.{loop}": t1 // t2, f"tiles.{loop}": -(-sizes[loop] // t1)}
-    macs = values["lanes.i"] * values["lanes.j"] * values["t2.k"]
+    macs = np.prod([values[name] for name in _units(problem)], axis=0)
     keep = macs * float(systolic(problem).data.dsp(2)) <= float(problem.limits[0].bound)
     values = {name: v[keep] if isinstance(v, np.ndarray) else v for name, v in values.items()}
     found: dict[Hardware, dict[tuple[int, ...], Fraction]] = {}
@@ -60,13 +67,19 @@ def points(problem: Problem) -> dict[Hardware, list[tuple[Fraction, tuple[int, .
         words = {g.name: g.size.evaluate(point, NUMPY) for g in groups} | {
             ACCUMULATORS: array.pe.accumulators.evaluate(point, NUMPY)
         }
-        hardware = [point[n] for n in ("lanes.i", "lanes.j", "t2.k", *(f"pack.{g.name}" for g in groups))]
+        hardware = [point[n] for n in (*_units(problem), *(f"pack.{g.name}" for g in groups))]
         columns = np.stack([*hardware, *(words[name] for name in sorted(words))])[:, costs.accumulation >= 0].T
         for column, latency in zip(columns.tolist(), costs.latency[costs.accumulation >= 0].tolist(), strict=True):
             own = found.setdefault(tuple(column[: len(hardware)]), {})
             key = tuple(column[len(hardware) :])
             own[key] = min(own.get(key, Fraction(latency)), Fraction(latency))
     return {hardware: _not_dominated([(latency, *words) for words, latency in own.items()]) for hardware, own in found.items()}
+
+
+def _units(problem: Problem) -> tuple[str, ...]:
+    """The quantities whose product is the number of MAC units."""
+    array = systolic(problem).array
+    return (*(f"lanes.{loop}" for loop in array.dataflow), f"t2.{array.simd_loop}")
 
 
 def _not_dominated(options: list[tuple[Any, ...]]) -> list[tuple[Fraction, tuple[int, ...]]]:
@@ -80,8 +93,10 @@ def _not_dominated(options: list[tuple[Any, ...]]) -> list[tuple[Fraction, tuple
 def blocks(problem: Problem, hardware: Hardware, words: tuple[int, ...]) -> Fraction:
     """Block RAM of an array with such buffers."""
     names = sorted([ACCUMULATORS, *(g.name for g in systolic(problem).array.packed_groups)])
-    packs = {g.name: p for g, p in zip(systolic(problem).array.packed_groups, hardware[3:], strict=True)}
-    one = Tiling({"i": hardware[0], "j": hardware[1], "k": hardware[2]}, {"i": 1, "j": 1}, hardware[2], packs)
+    array, units = systolic(problem).array, len(_units(problem))
+    packs = {g.name: p for g, p in zip(array.packed_groups, hardware[units:], strict=True)}
+    loops = dict.fromkeys(array.band, 1) | dict(zip((*array.dataflow, array.simd_loop), hardware, strict=False))
+    one = Tiling(loops, dict.fromkeys(array.latency_hiding_loops, 1), hardware[units - 1], packs)
     values = one.quantities(systolic(problem).array, systolic(problem).nest.sizes)
     return evaluate(
         systolic(problem).array, values, systolic(problem).data, FRACTION, buffers=dict(zip(names, words, strict=True))
@@ -116,9 +131,40 @@ def arrays(problems: tuple[Problem, ...]) -> dict[Hardware, dict[Fraction, Fract
     return found
 
 
-@pytest.mark.parametrize(("dsp", "bram18k"), [("4", "12"), ("3", "30"), ("6", "9"), ("2", "8")])
-def test_a_shared_array_equals_full_enumeration(dsp: str, bram18k: str) -> None:
-    problems = layers(dsp, bram18k)
+@cache
+def mixed(dsp: str, bram18k: str, dataflow: tuple[str, ...]) -> tuple[Problem, ...]:
+    """A small convolution and a matrix product folded into one, on one design; as `layers`."""
+    image = Layer("image", workload("conv2d", {"o": 4, "r": 4, "c": 2, "i": 4, "p": 2, "q": 2, "s": 1, "d": 1}), 1, ("image",))
+    dense = Layer("dense", workload("mm", {"i": 2, "j": 6, "k": 8}), 1, ("dense",))
+    limits = (Limit("dsp", Fraction(dsp)), Limit("bram18k", Fraction(bram18k)))
+    request = NetworkRequest(
+        data_type("int8"),
+        load_platform("u250"),
+        limits,
+        parse_objective("latency"),
+        dataflow=dataflow,
+        space=SpaceOptions(divisors_only=True),
+    )
+    (design,) = common_designs(fold(Network("mixed", (image, dense))), request, "shared-array")
+    return design
+
+
+CASES = [(layers(*limits), limits[1]) for limits in (("4", "12"), ("3", "30"), ("6", "9"), ("2", "8"))]
+CASES += [
+    (mixed("4", bram18k, dataflow), bram18k)
+    for dataflow, bram18k in (
+        (("o", "r"), "100"),
+        (("o", "r"), "9"),
+        (("o", "c"), "5"),
+        (("r", "c"), "7"),
+        (("r", "i"), "11"),
+        (("r",), "10"),
+    )
+]
+
+
+@pytest.mark.parametrize(("problems", "bram18k"), CASES)
+def test_a_shared_array_equals_full_enumeration(problems: tuple[Problem, ...], bram18k: str) -> None:
     every = [t for own in arrays(problems).values() for used, t in own.items() if used <= Fraction(bram18k)]
     outcome = SharedSearch([[(problem, 1) for problem in problems]], SolveOptions()).run()
     if not every:

@@ -45,6 +45,7 @@ class Layer:
     #: batch and the groups of a convolution where the nest has no loop for them.
     count: int
     sources: tuple[str, ...]  #: Names of the network's own layers that the nest stands for, in order of appearance
+    folded: str | None = None  #: What it was, kernel and sizes, if it was folded into another kernel
 
     def __post_init__(self) -> None:
         if not self.name:

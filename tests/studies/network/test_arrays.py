@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ithaca.formulations.json_numbers import document_text
-from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.results.certificate import Status
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.network.documents import load_network_result, network_document
@@ -20,11 +20,19 @@ from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import Network
 from ithaca.workloads.writing import write_text_atomically
 from tests.studies.network.tiny import tiny_network, tiny_request
 
 OPTIONS = RunOptions()
+
+MOBILE = """\
+name: mobile
+layers:
+  - {op: kernel, name: deep, kernel: depthwise_conv2d, sizes: {o: 4, r: 4, c: 4, p: 3, q: 3, s: 1, d: 1}}
+  - {op: kernel, name: dense, kernel: mm, sizes: {i: 1, j: 4, k: 4}}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -103,11 +111,28 @@ def test_more_arrays_than_runs_of_layers_are_as_many(products: Network) -> None:
     assert many.total.value == most.total.value
 
 
-def test_layers_of_several_kernels_are_refused(tmp_path: Path) -> None:
-    network = tiny_network(tmp_path)
+def test_layers_of_kernels_that_do_not_fold_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "mobile.yaml").write_text(MOBILE)
+    network = find_network(str(tmp_path / "mobile.yaml"))
     for name in ("shared-array", "multi-array"):
-        with pytest.raises(InputError, match="needs layers of one kernel, but tiny has mm, conv2d; select with --layers"):
+        with pytest.raises(InputError, match="can be folded into one, but mobile has depthwise_conv2d, mm; select with"):
             mode(name)(network, tiny_request(arrays=2), OPTIONS)
+
+
+def test_a_convolution_and_a_product_share_an_array(tmp_path: Path) -> None:
+    network = only_layers(tiny_network(tmp_path), ["wide", "image"])
+    request = tiny_request(dataflow=("o", "r"), space=SpaceOptions(divisors_only=True))
+    result = mode("shared-array")(network, request, OPTIONS)
+    assert result.total is not None
+    assert result.total.certificate.status is Status.OPTIMAL
+    wide, image = result.layers
+    assert (wide.layer.folded, image.layer.folded) == ("mm i=4 j=6 k=8", None)
+    assert wide.layer.nest.settings == {"o": 6, "r": 4, "c": 1, "i": 8, "p": 1, "q": 1, "s": 1, "d": 1}
+    assert [layer.operations for layer in result.network.layers] == [layer.operations for layer in network.layers]
+    write_text_atomically(tmp_path / "r.json", document_text(network_document(result)))
+    loaded = load_network_result(tmp_path / "r.json")
+    assert network_document(loaded) == network_document(result)
+    assert loaded.network.layers[0].folded == wide.layer.folded
 
 
 def test_limits_and_objectives_that_arrays_cannot_share_are_refused(products: Network) -> None:
