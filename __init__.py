@@ -10,15 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ithaca.api.answers import Result, load
+    from ithaca.api.networks import NetworkResult, network
     from ithaca.api.solving import solve
     from ithaca.workloads.errors import InputError
 
 __version__ = "0.1.0"
 
-__all__ = ["InputError", "Result", "__version__", "load", "solve"]
+__all__ = ["InputError", "NetworkResult", "Result", "__version__", "load", "network", "solve"]
 
 #: Where the names are.
-_HOMES = {"InputError": "workloads.errors", "Result": "api.answers", "load": "api.answers", "solve": "api.solving"}
+_HOMES = {
+    "InputError": "workloads.errors",
+    "NetworkResult": "api.networks",
+    "Result": "api.answers",
+    "load": "api.answers",
+    "network": "api.networks",
+    "solve": "api.solving",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from ithaca.formulations.json_numbers import document_text
 from ithaca.results import result as results
@@ -15,9 +16,42 @@ from ithaca.results.files import load_result, result_document
 from ithaca.studies.best import conclude_least
 from ithaca.workloads.writing import write_text_atomically
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+
+class Answer(ABC):
+    """What all answers can do."""
+
+    @property
+    @abstractmethod
+    def document(self) -> dict[str, Any]:
+        """The answer as a JSON document."""
+
+    @abstractmethod
+    def to_xarray(self) -> xr.Dataset:
+        """The answer as labelled arrays, with units; numbers are doubles."""
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """The answer as a table; numbers are doubles."""
+        from ithaca.studies.datasets import as_table
+
+        return as_table(self.to_xarray())
+
+    def save(self, path: str | Path) -> None:
+        """Write the answer as JSON."""
+        write_text_atomically(path, document_text(self.document))
+
+    @classmethod
+    def of(cls, found: Any, **more: Any) -> Self:
+        """The answer that engines found, with all that an answer can do."""
+        values = {each.name: getattr(found, each.name) for each in fields(found)}
+        return cls(**{**values, **more})
+
 
 @dataclass(frozen=True)
-class Result(results.Result):
+class Result(results.Result, Answer):
     """The answer of `ithaca.solve`: the best configuration, its proof, and the solution of every design."""
 
     source: str = field(default="the result", compare=False)  #: The file it was read from, for messages
@@ -44,15 +78,15 @@ class Result(results.Result):
 
     @property
     def document(self) -> dict[str, Any]:
-        """The result as a JSON document."""
         return result_document(self)
 
-    def save(self, path: str | Path) -> None:
-        """Write the result (JSON), for `ithaca.load` and all commands that take results."""
-        write_text_atomically(path, document_text(self.document))
+    def to_xarray(self) -> xr.Dataset:
+        """The solutions by design, as labelled arrays with units; numbers are doubles."""
+        from ithaca.studies.datasets import result_dataset
+
+        return result_dataset(self)
 
 
 def load(path: str | Path) -> Result:
     """Read a result, and check it against the model."""
-    found = load_result(Path(path))
-    return Result(found.platform_name, found.best, found.designs, str(path))
+    return Result.of(load_result(Path(path)), source=str(path))

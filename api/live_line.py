@@ -11,13 +11,23 @@ from typing import TYPE_CHECKING
 from ithaca.formulations.shown_numbers import number
 from ithaca.results.certificate import relative_gap
 from ithaca.solver.progress import Progress
-from ithaca.workloads.messages import escaped
+from ithaca.workloads.messages import escaped, printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
 #: Seconds between updates while a search runs.
 PERIOD = 0.1
+
+
+def tell(line: str) -> None:
+    """Say a line on stderr."""
+    print(printable(line), file=sys.stderr)
+
+
+def note(line: str) -> None:
+    """Say something on stderr that changes nothing."""
+    tell(f"ithaca: {line}")
 
 
 class LiveLine:

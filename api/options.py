@@ -46,7 +46,7 @@ Method = Annotated[str, Option("--method", help="auto, exact, cpsat, gp, nlp or 
 TimeLimit = Annotated[float | None, Option("--time-limit", metavar="S", help="Seconds for the whole run.")]
 RandomSeed = Annotated[int, Option("--seed", metavar="N", help="Seed of the random numbers.")]
 Results = Annotated[
-    Path | None, Option("--results", metavar="DIR", help="Folder to keep results in; what it holds is not solved again.")
+    str | Path | None, Option("--results", metavar="DIR", help="Folder to keep results in; what it holds is not solved again.")
 ]
 ResultFile = Annotated[Path, Argument(help="A result as written by solve -o or network -o.")]
 LayerName = Annotated[str | None, Option("--layer", metavar="NAME", help="Of a network's result, this layer alone.")]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
 
+from ithaca.api.live_line import tell
 from ithaca.workloads.messages import printable
 
 #: Exit status: nothing found, or infeasible.
@@ -29,11 +29,6 @@ def say(text: str) -> None:
     print(printable(text))
 
 
-def note(line: str) -> None:
-    """Say something on stderr that changes nothing."""
-    tell(f"ithaca: {line}")
-
-
 def wrote(path: Path) -> None:
     """Say that a file is written."""
     tell(f"wrote {path}")
@@ -43,8 +38,3 @@ def nothing_found(why: str) -> NoReturn:
     """End with one line on stderr: why there is no answer."""
     tell(why)
     raise typer.Exit(NOTHING_FOUND)
-
-
-def tell(line: str) -> None:
-    """Say a line on stderr."""
-    print(printable(line), file=sys.stderr)

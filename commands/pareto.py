@@ -10,12 +10,12 @@ from rich.markup import escape
 from rich.table import Table
 from typer import Option
 
-from ithaca.api.live_line import LiveLine
+from ithaca.api.live_line import LiveLine, note
 from ithaca.api.options import WRITTEN, AsJson, Effort, ProblemOptions, Results, Sizes, Workload
 from ithaca.api.parsing import parse_integer, parse_proving_method, split_values
 from ithaca.api.request import Request, problems
 from ithaca.commands.display import console, limited_metrics, table
-from ithaca.commands.outcome import note, nothing_found, print_document, wrote
+from ithaca.commands.outcome import nothing_found, print_document, wrote
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.metrics import parse_objective
@@ -56,7 +56,7 @@ def pareto(
     if output is not None:
         check_netcdf(output)
     request = problem.request(workload, sizes, minimised[0].text)
-    store = None if results is None else Store(results, note)
+    store = None if results is None else Store(Path(results), note)
     with Interrupt() as interrupt, LiveLine("building problems") as line:
         front = pareto_front(
             problems(request),

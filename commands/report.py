@@ -8,10 +8,10 @@ from typing import Annotated
 from typer import Option
 
 from ithaca.api.keywords import Given
+from ithaca.api.live_line import tell
 from ithaca.api.options import WRITTEN, Quick, ResultFile
 from ithaca.api.parsing import parse_integer
 from ithaca.commands.explain import parse_changes
-from ithaca.commands.outcome import tell
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.writing import check_writable, write_text_atomically

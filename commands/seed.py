@@ -11,10 +11,11 @@ from typer import Argument, Option
 
 from ithaca.api import solving
 from ithaca.api.keywords import Given
+from ithaca.api.live_line import tell
 from ithaca.api.options import OBJECTIVE, WRITTEN, Effort, Objective, ProblemOptions, RandomSeed, Sizes
 from ithaca.api.parsing import parse_choice, parse_integer, parse_loops
 from ithaca.commands.conclusion import explain_failure
-from ithaca.commands.outcome import nothing_found, say, tell
+from ithaca.commands.outcome import nothing_found, say
 from ithaca.exports.seeds.diverse import diverse_configurations
 from ithaca.exports.seeds.for_nevergrad import nevergrad_text
 from ithaca.exports.seeds.for_odyssey import odyssey_text

@@ -14,7 +14,7 @@ from rich.table import Table
 from typer import Option
 
 from ithaca.api.keywords import Given
-from ithaca.api.live_line import LiveLine
+from ithaca.api.live_line import LiveLine, note
 from ithaca.api.options import (
     OBJECTIVE,
     WRITTEN,
@@ -31,7 +31,7 @@ from ithaca.api.parsing import parse_method, parse_number, parse_sizes
 from ithaca.api.request import Request, problems
 from ithaca.api.vary import OPTIONS, parse_variations, varied
 from ithaca.commands.display import bound_cells, console, limited_metrics, table
-from ithaca.commands.outcome import note, nothing_found, print_document, wrote
+from ithaca.commands.outcome import nothing_found, print_document, wrote
 from ithaca.formulations.shown_numbers import number
 from ithaca.results.certificate import Status
 from ithaca.solver.infeasibility import why_infeasible
@@ -87,7 +87,7 @@ def whatif(
         check_plot(plot)
     if output is not None:
         check_netcdf(output)
-    store = None if results is None else Store(results, note)
+    store = None if results is None else Store(Path(results), note)
     count = prod(len(axis.values) for axis in axes)
     with Interrupt() as interrupt, LiveLine("building problems") as line:
         study = run_study(

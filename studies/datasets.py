@@ -19,11 +19,15 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.results.result import Result
+from ithaca.results.solution import Solution
 from ithaca.studies.front import Front
+from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.whatif import Study, StudyPoint
 from ithaca.workloads.errors import InputError
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
 
 #: Dimensions that variables may have beside a study's axes.
@@ -53,6 +57,14 @@ DESIGN: Columns = {
     **{name: (float, metric.unit, metric.meaning) for name, metric in METRICS.items()},
     "t1": (float, "iterations", "array partitioning factor", LOOP),
     "t2": (float, "iterations", "latency hiding factor; of the SIMD loop the SIMD factor", LOOP),
+}
+LAYER: Columns = {
+    "count": (int, "", "runs of the layer"),
+    "kernel": (str, "", ""),
+    "sizes": (str, "", ""),
+    "array": (float, "", "number of the array that runs it"),
+    "design": (str, "", ""),
+    "dsp_efficiency": (float, "", "operations over those its MAC units had cycles for"),
 }
 PROOF: Columns = {
     "objectives": (float, "", "", OBJECTIVE),
@@ -95,9 +107,56 @@ def study_dataset(study: Study) -> xr.Dataset:
             "marginal_bound": (float, "", "lower bound of marginal_value", LIMIT),
             "marginal_status": (str, "", "what is proven of marginal_value", LIMIT),
         }
-    rows = [_answer_row(point, loops) | _marginal_row(point, limits) for point in points]
+    rows = [_solution_row(point.answer, loops) | _marginal_row(point, limits) for point in points]
     variables = _variables(columns, rows, sizes, {LOOP: len(loops), LIMIT: len(limits)})
     return xr.Dataset(_without_clashes(variables, coordinates), coordinates, attributes)
+
+
+def result_dataset(result: Result) -> xr.Dataset:
+    """A result as a Dataset with dimension ``design``: what came of each, as in `study_dataset`."""
+    import xarray as xr
+
+    loops, names = _loops(s.problem for s in result.designs), [s.design for s in result.designs]
+    coordinates = {"design": names, LOOP: loops}
+    attributes = {"title": "Ithaca result", "source": f"ithaca {__version__}", **_asked(result.problem, result.platform_name)}
+    rows = [_solution_row(solution, loops) for solution in result.designs]
+    variables = _variables({**ANSWER, **DESIGN}, rows, {"design": len(names)}, {LOOP: len(loops)})
+    return xr.Dataset(variables, coordinates, attributes)
+
+
+def network_dataset(result: NetworkResult) -> xr.Dataset:
+    """A network's result as a Dataset with dimension ``layer``: figures are those of one run of the layer."""
+    import xarray as xr
+
+    loops, layers = _loops(layer.answer.problem for layer in result.layers), result.layers
+    coordinates = {"layer": [layer.layer.name for layer in layers], LOOP: loops}
+    rows = [
+        {"count": r.layer.count, "kernel": r.layer.nest.name, "sizes": r.layer.nest.shown_sizes, "design": r.answer.design}
+        | {"array": np.nan if r.array is None else r.array, "dsp_efficiency": _float(r.efficiency)}
+        | _solution_row(r.answer, loops)
+        for r in layers
+    ]
+    attributes = {"title": f"Ithaca network {result.network.name}", "source": f"ithaca {__version__}", "mode": result.mode}
+    attributes |= _asked(layers[0].answer.problem, result.request.platform.name)
+    variables = _variables({**LAYER, **ANSWER, **DESIGN}, rows, {"layer": len(layers)}, {LOOP: len(loops)})
+    return xr.Dataset(variables, coordinates, attributes)
+
+
+def _asked(problem: Problem, platform: str) -> dict[str, str]:
+    return {"objective": problem.objective.text, "platform": platform, "dtype": systolic(problem).data.name}
+
+
+def as_table(dataset: xr.Dataset) -> pd.DataFrame:
+    """A Dataset as a table with a row per point; of variables with a further dimension a column per label, as ``t1.i``."""
+    inner = [name for name in (LOOP, LIMIT, OBJECTIVE) if name in dataset.dims]
+    flat = dataset.drop_dims(inner)
+    for name, variable in dataset.data_vars.items():
+        for dimension in (d for d in inner if d in variable.dims):
+            labels = dataset[dimension].values
+            flat = flat.assign({f"{name}.{label}": variable.sel({dimension: label}, drop=True) for label in labels})
+    if not flat.dims:
+        flat = flat.expand_dims("point")
+    return flat.to_dataframe()
 
 
 def front_dataset(front: Front, provenance: Mapping[str, str] | None = None) -> xr.Dataset:
@@ -163,8 +222,8 @@ def _variables(
     return found
 
 
-def _answer_row(point: StudyPoint, loops: Sequence[str]) -> dict[str, Any]:
-    answer, certificate = point.answer, point.answer.certificate
+def _solution_row(answer: Solution, loops: Sequence[str]) -> dict[str, Any]:
+    certificate = answer.certificate
     return {
         "value": _float(answer.value),
         "lower_bound": _float(certificate.lower_bound),

@@ -1,0 +1,165 @@
+"""`ithaca.network`: every layer of a network solved, alone or on arrays that layers share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, Option
+
+from ithaca.api.answers import Answer
+from ithaca.api.keywords import public
+from ithaca.api.live_line import LiveLine, note
+from ithaca.api.options import OBJECTIVE, REPEATED, Extents, Objective, ProblemOptions, Results, SearchOptions
+from ithaca.api.parsing import parse_choice, parse_integer, parse_method, parse_sizes, several
+from ithaca.api.request import requested_limits
+from ithaca.results.certificate import Certificate, Status
+from ithaca.studies.network.documents import network_document
+from ithaca.studies.network.modes import MODES, ONE_SEARCH, SEVERAL_ARRAYS
+from ithaca.studies.network.modes import mode as find_mode
+from ithaca.studies.network.problems import NetworkRequest, only_layers
+from ithaca.studies.network.result import NetworkResult as Found
+from ithaca.studies.network.runner import RunOptions, RunState, problem_store
+from ithaca.studies.shared.plans import Minimise
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted
+from ithaca.workloads.networks.find import find_network
+from ithaca.workloads.signals import Interrupt
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@dataclass(frozen=True)
+class NetworkResult(Found, Answer):
+    """The answer of `ithaca.network`: how every layer is run, and what is proven of it and of the total."""
+
+    @property
+    def status(self) -> str:
+        """What is proven of the total; where the objective does not add up over layers, of all of them."""
+        return self.certificate.status.value
+
+    @property
+    def value(self) -> Fraction | None:
+        """The objective over the whole network; None where a layer has no configuration, or it does not add up over layers."""
+        return None if self.total is None else self.total.value
+
+    @property
+    def lower_bound(self) -> Fraction | None:
+        """No network that the mode allows has a smaller total; None where nothing is proven, or there is no total."""
+        return None if self.total is None else self.total.certificate.lower_bound
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is proven of the total, or of the layer of which the least is."""
+        if self.total is not None:
+            return self.total.certificate
+        least = (Status.INFEASIBLE, Status.UNKNOWN, Status.FEASIBLE, Status.OPTIMAL)
+        return min((layer.answer.certificate for layer in self.layers), key=lambda found: least.index(found.status))
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return network_document(self)
+
+    def to_xarray(self) -> xr.Dataset:
+        """The layers as labelled arrays with units, figures of one run each; numbers are doubles."""
+        from ithaca.studies.datasets import network_dataset
+
+        return network_dataset(self)
+
+
+@public
+def network(
+    name: Annotated[
+        str | PathLike[str],
+        Argument(metavar="NAME|FILE", help="A network that comes with Ithaca, or a file: .yaml, or a model as .onnx."),
+    ],
+    *,
+    sizes: Annotated[
+        dict[str, int] | Sequence[str] | None,
+        Option("--sizes", "-s", help="Parameters of the network, e.g. batch=1,image=224."),
+        REPEATED,
+    ] = None,
+    layers: Annotated[
+        Sequence[str] | None,
+        Option(
+            "--layers",
+            metavar="PATTERN",
+            help="Only layers of this name or kernel, e.g. conv2d or 'conv3_*'; may be repeated.",
+        ),
+        REPEATED,
+    ] = None,
+    mode: Annotated[
+        str, Option("--mode", help="What layers share: per-layer, shared-dataflow, shared-array or multi-array.")
+    ] = "per-layer",
+    arrays: Annotated[int | None, Option("--arrays", metavar="N", help="How many arrays share the budget.")] = None,
+    minimise: Annotated[str | None, Option("--minimise", help="Of several arrays: slowest, or total.")] = None,
+    problem: ProblemOptions,
+    objective: Objective = OBJECTIVE,
+    method: Annotated[
+        str, Option("--method", help="exact (finds the same in every run), auto, cpsat, gp, nlp or evolve.")
+    ] = "exact",
+    search: SearchOptions,
+    scheduler: Annotated[
+        str | None,
+        Option(
+            "--scheduler", metavar="ADDRESS", help="Dask scheduler to solve on, e.g. tcp://host:8786; local starts one here."
+        ),
+    ] = None,
+    results: Results = None,
+    **parameters: Extents,
+) -> NetworkResult:
+    """Solve every layer of a network, alone or on what layers share, and prove the total."""
+    solve = find_mode(mode)
+    options = RunOptions(parse_method(method), search.options, search.workers, scheduler)
+    if scheduler not in (None, "local") and search.workers != 1:
+        raise InputError(
+            f"--threads does not go with --scheduler {quoted(scheduler)}; allowed: 1, as its workers decide how many are solved"
+        )
+    if mode in ONE_SEARCH:
+        _check_one_search(mode, method, search.workers, scheduler, results)
+    given = problem.read(objective)
+    given["limits"] = requested_limits(given["platform"], given["limits"])
+    count, what = _sharing(mode, arrays, minimise)
+    request = NetworkRequest(**given, arrays=count, minimise=what)
+    asked = only_layers(find_network(str(name), {**parse_sizes(sizes or {}), **parse_sizes(parameters)}), several(layers))
+    store = None if results is None else problem_store(Path(results), options, note)
+    with Interrupt() as interrupt, LiveLine("deriving designs") as line:
+
+        def report(state: RunState) -> None:
+            failed = f" · {state.failed} failed" if state.failed else ""
+            line.show(state.place + failed, state.progress, done=state.done, total=state.total)
+
+        stopped = replace(options.search, stop=interrupt)
+        return NetworkResult.of(solve(asked, request, replace(options, search=stopped, store=store, report=report)))
+
+
+def _check_one_search(mode_name: str, method: str, threads: int, scheduler: str | None, results: object) -> None:
+    """Refuse options that a mode could only ignore."""
+    given = {
+        "--method": method != "exact",
+        "--threads": threads != 1,
+        "--scheduler": scheduler is not None,
+        "--results": results is not None,
+    }
+    for option, wanted in given.items():
+        if wanted:
+            raise InputError(f"{option} does not go with --mode {mode_name}, which is one exact search over all layers")
+
+
+def _sharing(mode_name: str, arrays: int | None, minimise: str | None) -> tuple[int, Minimise]:
+    """How many arrays share the budget, and what of them is minimised."""
+    if mode_name not in SEVERAL_ARRAYS:
+        for option, text in (("--arrays", arrays), ("--minimise", minimise)):
+            if text is not None:
+                allowed = ", ".join(name for name in MODES if name in SEVERAL_ARRAYS)
+                raise InputError(f"{option} does not go with --mode {mode_name}; allowed with: {allowed}")
+        return 1, Minimise.TOTAL
+    if arrays is None:
+        raise InputError(f"--mode {mode_name} needs --arrays N, how many arrays share the budget")
+    what = parse_choice("--minimise", minimise or Minimise.SLOWEST.value, [m.value for m in Minimise])
+    return parse_integer("--arrays", arrays, least=1), Minimise(what)
