@@ -61,7 +61,8 @@ def export_result(file: Path, target: str, folder: Path, *, nearest: bool) -> st
 
 def _configuration(solution: Solution) -> ArrayConfiguration:
     design = systolic(solution.problem)
-    return ArrayConfiguration(design.nest, design.array, design.data, solution.tiling, design.technology)
+    bandwidth = next((limit.bound for limit in solution.problem.limits if limit.metric == "bandwidth"), None)
+    return ArrayConfiguration(design.nest, design.array, design.data, solution.tiling, design.technology, bandwidth)
 
 
 def _chosen(tool: Tool, result: Result, file: Path, nearest: bool) -> _Choice:

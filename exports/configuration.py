@@ -26,6 +26,7 @@ class ArrayConfiguration:
     data: DataType
     tiling: Tiling
     technology: Technology = DEFAULT_TECHNOLOGY  #: Gives the clock
+    bandwidth: Fraction | None = None  #: What it may use of the off-chip memory's (GB/s); None where that is not limited
 
     def t2(self, loop: str) -> int:
         """Latency hiding or SIMD factor of a band loop."""

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
 from typing import Any
 
 from ithaca.exports.configuration import ArrayConfiguration, Tool, template
-from ithaca.exports.timeloop.levels import Kind, Level, levels
+from ithaca.exports.timeloop.levels import Hierarchy, Kind, Level
+from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.data_types import DRAM_PORT_BYTES, DataType
+from ithaca.formulations.systolic.metrics import tensor_words
 from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest
 
@@ -35,23 +39,23 @@ class Node:
 # -- problem -----------------------------------------------------------------------------
 
 
-def problem(configuration: ArrayConfiguration) -> dict[str, Any]:
+def problem(hierarchy: Hierarchy) -> dict[str, Any]:
     """The loop nest on padded extents: the mapping's factors multiply to them exactly."""
-    nest = configuration.nest
-    coefficients = _coefficients(nest)
+    nest, accesses = hierarchy.configuration.nest, hierarchy.accesses
+    coefficients = _coefficients(accesses)
     shape = {
         "name": nest.name,
         "dimensions": list(nest.loops),
         "coefficients": [{"name": name, "default": value} for value, name in coefficients.items()],
-        "data_spaces": [_data_space(nest, access, coefficients) for access in nest.accesses],
+        "data_spaces": [_data_space(nest, access, coefficients) for access in accesses],
     }
-    instance = {**configuration.padded, **{name: value for value, name in coefficients.items()}}
+    instance = {**hierarchy.configuration.padded, **{name: value for value, name in coefficients.items()}}
     return {"problem": {"version": VERSION, "shape": shape, "instance": instance}}
 
 
-def _coefficients(nest: LoopNest) -> dict[int, str]:
+def _coefficients(accesses: tuple[Access, ...]) -> dict[int, str]:
     """Names of the coefficients other than 1, such as strides."""
-    found = {c for access in nest.accesses for subscript in access for _, c in subscript.terms if c != 1}
+    found = {c for access in accesses for subscript in access for _, c in subscript.terms if c != 1}
     return {value: f"times{value}" for value in sorted(found)}
 
 
@@ -59,17 +63,18 @@ def _data_space(nest: LoopNest, access: Access, coefficients: dict[int, str]) ->
     """A tensor: per dimension a sum of products of a loop and perhaps a coefficient."""
     projection = [[[x] if c == 1 else [x, coefficients[c]] for x, c in subscript.terms] for subscript in access]
     space: dict[str, Any] = {"name": access.tensor, "projection": projection}
-    return {**space, "read_write": True} if access == nest.output else space
+    return {**space, "read_write": True} if access.tensor == nest.output.tensor else space
 
 
 # -- architecture ------------------------------------------------------------------------
 
 
-def architecture(hierarchy: tuple[Level, ...], configuration: ArrayConfiguration) -> dict[str, Any]:
+def architecture(hierarchy: Hierarchy) -> dict[str, Any]:
     """The hierarchy's components. Lanes are containers: they multiply everything that follows."""
-    seconds = float(1 / (configuration.technology.clock_mhz * 10**6))
+    chosen = hierarchy.configuration
+    seconds = float(1 / (chosen.technology.clock_mhz * 10**6))
     system = {"name": "system", "attributes": {"technology": NO_TECHNOLOGY, "global_cycle_seconds": seconds}}
-    nodes = [Node("!Container", system), *(_node(level, configuration.data) for level in hierarchy)]
+    nodes = [Node("!Container", system), *(_node(level, chosen.data) for level in hierarchy.levels)]
     return {"architecture": {"version": VERSION, "nodes": nodes}}
 
 
@@ -86,18 +91,26 @@ def _node(level: Level, data: DataType) -> Node:
 def _storage(level: Level, data: DataType) -> dict[str, Any]:
     if level.kind is Kind.LOOPS:
         return {"width": 1, "depth": 1, "datawidth": 1}
+    rates = {"read_bandwidth": level.reads, "write_bandwidth": level.writes, "shared_bandwidth": level.shared}
+    limited = {name: _rate(words) for name, words in rates.items() if words is not None}
     if level.kind is Kind.DRAM:
-        return {"width": 8 * DRAM_PORT_BYTES, "datawidth": data.bits}
+        return {"width": 8 * DRAM_PORT_BYTES, "datawidth": data.bits, **limited}
     attributes = {"depth": -(-level.words // level.width), "width": level.width * data.bits, "datawidth": data.bits}
-    return {**attributes, "multiple_buffering": 2} if level.double_buffered else attributes
+    return {**attributes, **({"multiple_buffering": 2} if level.double_buffered else {}), **limited}
+
+
+def _rate(words: Fraction) -> float:
+    """Words per cycle, rounded up in the twelfth digit: Timeloop rounds cycles up, and shall not count one too many."""
+    scale = Fraction(10) ** (12 - len(str(int(words))))
+    return float(-(-words * scale // 1) / scale)
 
 
 # -- mapping -----------------------------------------------------------------------------
 
 
-def mapping(nest: LoopNest, hierarchy: tuple[Level, ...]) -> dict[str, Any]:
+def mapping(hierarchy: Hierarchy) -> dict[str, Any]:
     """What every level keeps, and its loops; permutations name the innermost loop first."""
-    return {"mapping": [entry for level in hierarchy for entry in _entries(nest, level)]}
+    return {"mapping": [entry for level in hierarchy.levels for entry in _entries(hierarchy.configuration.nest, level)]}
 
 
 def _entries(nest: LoopNest, level: Level) -> list[dict[str, Any]]:
@@ -116,6 +129,7 @@ def _entries(nest: LoopNest, level: Level) -> list[dict[str, Any]]:
             "type": "spatial" if level.kind is Kind.LANES else "temporal",
             "factors": [f"{loop}={trips.get(loop, 1)}" for loop in nest.loops],
             "permutation": [*inside, *(loop for loop in reversed(nest.loops) if loop not in trips)],
+            **({"no_reuse": list(level.no_reuse)} if level.no_reuse else {}),
         }
     )
     return entries
@@ -145,13 +159,13 @@ def _of_subscripts(nest: LoopNest) -> Iterator[str]:
 
 
 def _written(configuration: ArrayConfiguration) -> Mapping[str, str]:
-    hierarchy = levels(configuration)
+    hierarchy = Hierarchy(configuration)
     title = f"{configuration.nest}, design {configuration.design.name}"
     return {
-        "problem.yaml": _yaml(problem(configuration), title),
-        "architecture.yaml": _yaml(architecture(hierarchy, configuration), title),
-        "mapping.yaml": _yaml(mapping(configuration.nest, hierarchy), title),
-        "README.md": _readme(configuration, hierarchy),
+        "problem.yaml": _yaml(problem(hierarchy), title),
+        "architecture.yaml": _yaml(architecture(hierarchy), title),
+        "mapping.yaml": _yaml(mapping(hierarchy), title),
+        "README.md": _readme(hierarchy),
     }
 
 
@@ -172,13 +186,28 @@ def _yaml(document: dict[str, Any], title: str) -> str:
     return f"# {title}; written by Ithaca for Timeloop v0.4.\n{text}"
 
 
-def _readme(configuration: ArrayConfiguration, hierarchy: tuple[Level, ...]) -> str:
+def _readme(hierarchy: Hierarchy) -> str:
+    configuration = hierarchy.configuration
     padded = configuration.padded
+    costs = hierarchy.costs
+    words = tensor_words(configuration.design, costs)
+    counts = {
+        **{f"off-chip words of {tensor}": n for tensor, n in words.items()},
+        "cycles of the PEs": costs.point.value(configuration.design.pe.trips * configuration.design.pe.tiles),
+        "multiply-accumulates, padding included": prod(padded.values()),
+        "multipliers": costs.comp,
+    }
+    fewer = (
+        f" Of {' and '.join(hierarchy.inexact)} Timeloop counts fewer words: no directive says how long Ithaca keeps its tiles."
+    )
     return template("timeloop/readme.md.txt").format(
         statement=configuration.nest,
         design=configuration.design.name,
+        counts="\n".join(f"| {what} | {number(n)} |" for what, n in counts.items()),
+        main=number(costs.main),
+        inexact=fewer if hierarchy.inexact else "",
         loops="\n".join(f"| {loop} | {extent} | {padded[loop]} |" for loop, extent in configuration.nest.extents),
-        levels="\n".join(_row(level) for level in hierarchy),
+        levels="\n".join(_row(level) for level in hierarchy.levels),
     )
 
 

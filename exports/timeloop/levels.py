@@ -6,9 +6,11 @@ Architecture and mapping are both written from these levels, so that every targe
 Level                     Ithaca                              loops it runs
 ========================  ==================================  ======================================
 ``DRAM``                  off-chip memory                     tiles, in permutation order
-``<module>``              buffers of an exterior I/O group    none
+``<module>``              buffers of exterior I/O groups      none
 ``lanes_<loop>``          lanes of a space loop               spatial, t1/t2
-``<module>``              buffers of an interior I/O group    none
+``<module>``              buffers of exterior I/O groups      none
+``lanes_<loop>``          lanes of the other space loop       spatial, t1/t2
+``<module>``              buffers of interior I/O groups      none
 ``PE_accumulators``       the PE buffer, if there is one      none
 ``PE_loops``              no storage                          t1/t2 of other loops, untiled loops
 ``latency_hiding``        no storage                          t2
@@ -16,21 +18,32 @@ Level                     Ithaca                              loops it runs
 ``MAC``                   multiply-accumulate                 none
 ========================  ==================================  ======================================
 
-A level stands for all I/O modules of a tensor's buffer; its name is that module's. Timeloop nests
-storage in one way only, so the buffers of an exterior group are one level above all lanes, as
-large as all of them together. What copies partial sums in and out shares a level with the drain.
+A level stands for all I/O modules of a tensor's buffer; its name is that module's. Timeloop nests storage in one way only, so
+the buffers of an exterior group are one level above all lanes, as large as all of them together; unless they hold some words
+twice (neighbouring windows overlap, or no space loop indexes the tensor): those stand between the lanes, one per lane of the
+first. What copies partial sums in and out shares a level with the drain.
+
+Timeloop never loads what it can keep: a tile stays until a loop with more than one trip that indexes the tensor moves on, and
+what neighbouring tiles share stays too. Ithaca's buffers are filled anew with every tile, so where the two differ a level
+says ``no_reuse``. `tests.exports.timeloop_rules` counts as Timeloop does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from enum import Enum
+from fractions import Fraction
+from functools import cached_property
+from math import prod
 
 from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.formulations.algebra.expression import Symbol
+from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.systolic import quantities
-from ithaca.formulations.systolic.systolic_array import IOGroup
+from ithaca.formulations.systolic.cost_model import Costs, evaluate
+from ithaca.formulations.systolic.systolic_array import Direction, IOGroup, Role
+from ithaca.workloads.affine import Access, Affine
 
 
 class Kind(Enum):
@@ -58,48 +71,190 @@ class Level:
     kind: Kind
     keeps: tuple[str, ...] = ()
     loops: tuple[tuple[str, int], ...] = ()  #: Loops it runs, outermost first, with their trips; in space for lanes
-    words: int = 0  #: Capacity (words), doubled if double-buffered; 0 where there is none or no limit
+    words: int = 0  #: Capacity of an instance (words), doubled if double-buffered; 0 where there is none or no limit
     width: int = 1  #: Words moved at once
     double_buffered: bool = False  #: Whether half of the capacity is being refilled
+    #: Tensors that are loaded anew for every tile, or by lanes for every lane, though Timeloop would keep or share them.
+    no_reuse: tuple[str, ...] = ()
+    #: Words an instance can give and take per cycle; None where nothing limits them.
+    reads: Fraction | None = None
+    writes: Fraction | None = None
+    shared: Fraction | None = None  #: Of both together
 
 
-def levels(configuration: ArrayConfiguration) -> tuple[Level, ...]:
-    """The hierarchy of a configuration, outermost level first.
+@dataclass(frozen=True)
+class Hierarchy:
+    """A configuration in Timeloop's terms. Raises `InputError` if the tiling is none of the design's."""
 
-    Raises `InputError` if the tiling is none of the design's.
-    """
-    nest, design, values = configuration.nest, configuration.design, configuration.quantities
-    tensors = tuple(access.tensor for access in nest.accesses)
-    groups = [configuration.moved_group(tensor) for tensor in tensors]
-    others = [loop for loop in design.band if loop not in design.dataflow]
+    configuration: ArrayConfiguration
 
-    def buffers(exterior: bool) -> Iterator[Level]:
-        for group in groups:
-            if group.exterior is exterior:
-                words = group.size * group.count if exterior else group.size
-                yield _buffer(group, configuration.tiling.pack[group.name], configuration.whole(words))
+    @cached_property
+    def values(self) -> Mapping[str, Fraction]:
+        """The cost model's quantities."""
+        return self.configuration.quantities
 
-    def accumulators() -> Iterator[Level]:
-        if design.pe.accumulators is not None:
-            words, width = map(configuration.whole, (design.pe.accumulators, design.pe.outputs))
-            yield Level("PE_accumulators", Kind.REGISTERS, (nest.output.tensor,), words=words, width=width)
+    @cached_property
+    def costs(self) -> Costs:
+        """What Ithaca counts."""
+        chosen = self.configuration
+        return evaluate(chosen.design, self.values, chosen.data, FRACTION, chosen.technology)
 
-    def trips(quantity: Callable[[str], Symbol], loops: Iterable[str]) -> tuple[tuple[str, int], ...]:
-        return tuple((loop, int(values[quantity(loop).name])) for loop in loops)
+    @cached_property
+    def tile(self) -> dict[str, int]:
+        """Iterations of each loop that a buffer covers: t2 of a space loop, t1 of another band loop, all of an untiled one."""
+        design = self.configuration.design
+        kinds = dict.fromkeys(design.band, quantities.t1) | dict.fromkeys(design.dataflow, quantities.t2)
+        return {loop: int(self.values[kinds.get(loop, quantities.extent)(loop).name]) for loop in self.configuration.nest.loops}
 
-    return (
-        Level("DRAM", Kind.DRAM, tensors, trips(quantities.tiles, design.order), width=configuration.data.port_words),
-        *buffers(exterior=True),
-        *(Level(f"lanes_{loop}", Kind.LANES, loops=trips(quantities.lanes, [loop])) for loop in design.dataflow),
-        *buffers(exterior=False),
-        *accumulators(),
-        Level("PE_loops", Kind.LOOPS, loops=trips(quantities.lanes, others) + trips(quantities.extent, design.untiled)),
-        Level("latency_hiding", Kind.LOOPS, loops=trips(quantities.t2, design.latency_hiding_loops)),
-        Level("simd_lanes", Kind.LANES, loops=((design.simd_loop, configuration.tiling.simd),)),
-        Level("MAC", Kind.COMPUTE),
-    )
+    @cached_property
+    def accesses(self) -> tuple[Access, ...]:
+        """The nest's accesses, without coefficients that only name elements.
 
+        That is one of a subscript's only loop, where a buffer covers one iteration of it: then no tile has the elements
+        in between, which Ithaca's wider tiles hold.
+        """
 
-def _buffer(group: IOGroup, pack: int, words: int) -> Level:
-    copies = 2 if group.double_buffered else 1
-    return Level(group.buffers[-1].name, Kind.BUFFER, (group.tensor,), (), words * copies, pack, group.double_buffered)
+        def named(subscript: Affine) -> Affine:
+            ((loop, _),) = subscript.terms
+            return replace(subscript, terms=((loop, 1),))
+
+        def alone(subscript: Affine) -> bool:
+            return len(subscript.terms) == 1 and self.tile[subscript.loops[0]] == 1
+
+        return tuple(
+            Access(access.tensor, tuple(named(s) if alone(s) else s for s in access))
+            for access in self.configuration.nest.accesses
+        )
+
+    @cached_property
+    def tiles(self) -> tuple[tuple[str, int], ...]:
+        """The loops over tiles, outermost first."""
+        return self._trips(quantities.tiles, self.configuration.design.order)
+
+    def stays(self, access: Access) -> tuple[str, ...]:
+        """The loops over tiles, of more than one trip, in which Ithaca keeps a tensor's tile."""
+        groups = [group for group in self.configuration.design.groups if group.tensor == access.tensor]
+        moved = {name for group in groups for module in group.modules for name in module.tiles.symbols}
+        return tuple(loop for loop, trips in self.tiles if trips > 1 and quantities.tiles(loop).name not in moved)
+
+    def kept_longer(self, access: Access) -> bool:
+        """Whether Timeloop would keep more than Ithaca: a whole tile, or what two neighbours share."""
+        stays = self.stays(access)
+        moving = [loop for loop, trips in self.tiles if trips > 1 and loop not in stays]
+        if not moving:
+            return False
+        found = [subscript for subscript in access if moving[-1] in subscript.loops]
+        return not found or any(len(subscript.terms) > 1 for subscript in found)
+
+    def reloaded(self, access: Access) -> bool:
+        """Whether every tile is to be loaded though Timeloop would keep something of the last one."""
+        return self.kept_longer(access) and not self.stays(access)
+
+    @cached_property
+    def inexact(self) -> tuple[str, ...]:
+        """Tensors of which Timeloop counts fewer off-chip words, and no mapping says otherwise."""
+        return tuple(a.tensor for a in self.accesses if self.kept_longer(a) and self.stays(a))
+
+    @cached_property
+    def levels(self) -> tuple[Level, ...]:
+        """The hierarchy, outermost level first."""
+        chosen, design = self.configuration, self.configuration.design
+        tensors = tuple(access.tensor for access in self.accesses)
+        others = [loop for loop in design.band if loop not in design.dataflow]
+        exterior = [a for a in self.accesses if chosen.moved_group(a.tensor).exterior]
+        apart = [a for a in exterior if not self._together(a)]
+        first = self._chained(apart[0]) if apart else design.dataflow[0]
+        between = [a for a in apart if self._chained(a) == first]
+        lanes = [
+            Level(f"lanes_{loop}", Kind.LANES, loops=self._trips(quantities.lanes, [loop]))
+            for loop in (first, *(loop for loop in design.dataflow if loop != first))
+        ]
+        copied = tuple(a.tensor for a in between if not a.indexed_by(first))
+        return (
+            self._dram(tensors),
+            *(self._buffer(a, together=True) for a in exterior if a not in between),
+            replace(lanes[0], no_reuse=copied),
+            *(self._buffer(a) for a in between),
+            *lanes[1:],
+            *(self._buffer(a) for a in self.accesses if a not in exterior),
+            *self._accumulators(),
+            Level(
+                "PE_loops",
+                Kind.LOOPS,
+                loops=self._trips(quantities.lanes, others) + self._trips(quantities.extent, design.untiled),
+            ),
+            Level("latency_hiding", Kind.LOOPS, loops=self._trips(quantities.t2, design.latency_hiding_loops)),
+            Level("simd_lanes", Kind.LANES, loops=((design.simd_loop, chosen.tiling.simd),)),
+            Level("MAC", Kind.COMPUTE),
+        )
+
+    def _trips(self, quantity: Callable[[str], Symbol], loops: Iterable[str]) -> tuple[tuple[str, int], ...]:
+        return tuple((loop, int(self.values[quantity(loop).name])) for loop in loops)
+
+    def _chained(self, access: Access) -> str:
+        """The loop along which the buffers of an exterior group are chained; of a 1-D array the only one."""
+        direction = next(loop for loop in self.configuration.design.dataflow if not access.indexed_by(loop))
+        return next((loop for loop in self.configuration.design.dataflow if loop != direction), direction)
+
+    def _all_lanes(self, access: Access) -> int:
+        """Words of the box around the tiles of all lanes."""
+        covered = self.tile | {x: int(self.values[quantities.t1(x).name]) for x in self.configuration.design.dataflow}
+        return prod(1 + sum(c * (covered[loop] - 1) for loop, c in subscript.terms) for subscript in access)
+
+    def _together(self, access: Access) -> bool:
+        """Whether the buffers of a tensor, as one, hold every word once and nothing else."""
+        group = self.configuration.moved_group(access.tensor)
+        return self._all_lanes(access) == self.configuration.whole(group.size * group.count)
+
+    def _dram(self, tensors: tuple[str, ...]) -> Level:
+        chosen = self.configuration
+        modules = [(group, module) for group, module in chosen.design.modules if module.dram]
+        port = chosen.data.port_words
+        read = sum(module.direction is Direction.IN for _, module in modules)
+        # an output's way is timed here: Timeloop counts no reads of the buffers that it leaves
+        written = sum(self._moved_per_cycle(group) for group, module in modules if module.direction is Direction.OUT)
+        shared = None
+        if chosen.bandwidth is not None:
+            shared = chosen.bandwidth * 1000 / chosen.technology.clock_mhz / chosen.data.bytes
+        return Level(
+            "DRAM",
+            Kind.DRAM,
+            tensors,
+            self.tiles,
+            width=port,
+            reads=Fraction(read * port),
+            writes=Fraction(written),
+            shared=shared,
+        )
+
+    def _buffer(self, access: Access, *, together: bool = False) -> Level:
+        group = self.configuration.moved_group(access.tensor)
+        words = self.configuration.whole(group.size)
+        if together:
+            words = max(self.configuration.whole(group.size * group.count), self._all_lanes(access))
+        filled = None
+        if group.role is Role.READ:
+            lanes = Fraction(1) if together else 1 / Fraction(self.configuration.whole(group.count))
+            filled = self._moved_per_cycle(group) * lanes
+        return Level(
+            group.buffers[-1].name,
+            Kind.BUFFER,
+            (access.tensor,),
+            words=words * (2 if group.double_buffered else 1),
+            width=self.configuration.tiling.pack[group.name],
+            double_buffered=group.double_buffered,
+            no_reuse=(access.tensor,) if self.reloaded(access) else (),
+            writes=filled,
+        )
+
+    def _moved_per_cycle(self, group: IOGroup) -> Fraction:
+        """Words per cycle between the buffers of a group and DRAM: packs along a chain, and the DRAM module's bursts."""
+        cycles: Fraction = max(self.costs.modules[module.name].transfer for module in group.modules)
+        return self.configuration.whole(group.size * group.count) / cycles
+
+    def _accumulators(self) -> tuple[Level, ...]:
+        pe, output = self.configuration.design.pe, self.configuration.nest.output
+        if pe.accumulators is None:
+            return ()
+        words, width = map(self.configuration.whole, (pe.accumulators, pe.outputs))
+        return (Level("PE_accumulators", Kind.REGISTERS, (output.tensor,), words=words, width=width),)
