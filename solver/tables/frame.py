@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import islice
 from math import inf
 
@@ -110,6 +111,11 @@ class LoweredProblem:
     limits: NDArray[np.float64]  #: Bounds of the constraints, loosened by the rounding of floats
     step: Fraction  #: All objective values are multiples of it; 0 if unknown
     objective: Expression  #: The objective's bound over column statistics, as no rounding has touched it
+
+    @cached_property
+    def constraints(self) -> Program:
+        """Computes the bounds of the constraints alone."""
+        return self.bounds.part(slice(1, None))
 
 
 def lower_problem(problem: Problem, relaxation: Relaxation) -> LoweredProblem:

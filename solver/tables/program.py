@@ -8,6 +8,7 @@ and long arrays are worked through in blocks that stay in the cache.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any, TypeAlias
@@ -72,6 +73,13 @@ class Program:
                 whole[begin : begin + BLOCK] = value
         return found
 
+    def part(self, outputs: slice) -> Program:
+        """The program of some of the outputs, with the same symbols."""
+        found = copy(self)
+        found.__dict__.pop("_plan", None)
+        found._outputs = self._outputs[outputs]
+        return found
+
     def _in_place(
         self, sources: Sequence[tuple[int, Array]], nodes: Sequence[NDArray[np.intp]], spare: list[Array]
     ) -> list[Array]:
@@ -90,12 +98,17 @@ class Program:
 
     @cached_property
     def _plan(self) -> _Plan:
-        last = {a: number for number, step in enumerate(self._steps) if step[0] != "load" for a in step[1]}
+        last: dict[int, int] = {}
+        for number in range(len(self._steps) - 1, -1, -1):
+            if (number in last or number in self._outputs) and self._steps[number][0] != "load":
+                last |= {a: number for a in self._steps[number][1] if a not in last}
         slots: list[Any] = [None] * len(self._steps)
         steps: list[_Step] = []
         for number, (operation, arguments, constant) in enumerate(self._steps):
             if operation == "constant":
                 slots[number] = np.float64(constant)
+                continue
+            if number not in last and number not in self._outputs:
                 continue
             if operation == "load":
                 steps.append((number, None, arguments, ()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import prod
@@ -45,30 +45,36 @@ class HardwareClasses:
         return found
 
     def all(self, checkpoint: Callable[[], None] = never) -> NDArray[np.int64]:
-        """Every combination of classes on which the layers (or any of them) may run, shape (axes, combinations)."""
-        anything = [len(keys) for keys in self.keys]
-        nodes = np.array(anything, np.int64)[:, None]
-        # the axes with most to forbid first: what is forbidden early need not be combined with the rest
-        for axis in sorted(range(len(self.keys)), key=lambda a: -len(self.keys[a])):
-            kept = [nodes[:, :0]]
-            classes = len(self.keys[axis])
-            if not classes:
-                return nodes[:, :0]
-            step = max(CHUNK // classes, 1)
-            for begin in range(0, nodes.shape[1], step):
-                checkpoint()
-                part = np.repeat(nodes[:, begin : begin + step], classes, axis=1)
-                part[axis] = np.tile(np.arange(classes), part.shape[1] // classes)
-                kept.append(part[:, self.possible(part)])
-            nodes = np.concatenate(kept, axis=1)
-        return nodes
+        """Every combination of classes on which the layers (or any of them) may run, shape (axes, combinations).
 
-    def possible(self, nodes: NDArray[np.int64]) -> NDArray[np.bool_]:
+        Most are far beyond the limits. So classes are merged, two neighbours into one, until all are; what may be
+        within the limits is taken apart again.
+        """
+        merged = [self.groups]
+        counts = [[len(keys) for keys in self.keys]]
+        axes: list[int] = []
+        if not all(counts[0]):
+            return np.zeros((len(counts[0]), 0), np.int64)
+        while max(counts[-1]) > 1:
+            axes.append(int(np.argmax(counts[-1])))
+            merged.append(tuple(group.halved(axes[-1]) for group in merged[-1]))
+            counts.append([-(-n // 2) if axis == axes[-1] else n for axis, n in enumerate(counts[-1])])
+        nodes = np.zeros((len(self.keys), 1), np.int64)
+        for axis, groups, own in zip(reversed(axes), reversed(merged[:-1]), reversed(counts[:-1]), strict=True):
+            checkpoint()
+            nodes = np.repeat(nodes, 2, axis=1)
+            nodes[axis] *= 2
+            nodes[axis, 1::2] += 1
+            nodes = nodes[:, nodes[axis] < own[axis]]
+            nodes = nodes[:, self._possible(groups, nodes)]
+        return nodes[:, self._possible(self.groups, nodes)]
+
+    def _possible(self, groups: Sequence[Groups], nodes: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether the limits of the layers may hold: of every one, or of any."""
         found = np.full(nodes.shape[1], self.common)
-        for group in self.groups:
+        for group in groups:
             undecided = np.flatnonzero(found == self.common)
-            found[undecided] = group.bound(nodes[:, undecided])[1]
+            found[undecided] = group.may_run(nodes[:, undecided])
         return found
 
     def given(self, node: Sequence[int]) -> dict[str, int]:
@@ -96,33 +102,46 @@ def hardware_classes(layers: Sequence[Layer], checkpoint: Callable[[], None], *,
     With ``common`` hardware is left out that some layer cannot run on. The checkpoint is called now and then.
     """
     names = tuple(hardware_names(axis, ports=ports) for axis in layers[0].problem.space.axes)
-    keys = []
+    keys: list[Keys] = []
+    classes: list[list[Keys]] = []
     for axis, columns in enumerate(names):
         checkpoint()
-        if not columns:
-            keys.append(np.zeros((1, 0), np.int64))
-            continue
-        every = np.concatenate([np.unique(layer.keys(axis, columns), axis=0) for layer in layers])
-        classes, counts = np.unique(every, axis=0, return_counts=True)
-        keys.append(classes[counts == len(layers)] if common else classes)
+        tables = [layer.tables[axis] for layer in layers]
+        ranges = [1 + max(int(table.rows[name].max(initial=0)) for table in tables) for name in columns]
+        # one number says what all columns do, and sorts as they do
+        codes = []
+        for table in tables:
+            code = np.zeros(table.count, np.int64)
+            for name, size in zip(columns, ranges, strict=True):
+                code = code * size + table.rows[name]
+            codes.append(code)
+        every, counts = np.unique(np.concatenate([np.unique(code) for code in codes]), return_counts=True)
+        if common:
+            every = every[counts == len(layers)]
+        keys.append(_columns(every, ranges))
+        classes.append([_places(code, every) for code in codes])
     groups = []
-    for layer in layers:
+    for layer, own in zip(layers, zip(*classes, strict=True), strict=True):
         checkpoint()
-        groups.append(group_rows(_trim(layer, names, keys) if common else layer, names, keys))
+        groups.append(group_rows(layer, own, [len(k) for k in keys]))
     return HardwareClasses(names, tuple(keys), tuple(groups), common)
 
 
-def _trim(layer: Layer, names: Sequence[Sequence[str]], keys: Sequence[Keys]) -> Layer:
-    """The layer without rows on hardware that another layer lacks."""
-    tables = []
-    for axis, (table, columns, classes) in enumerate(zip(layer.tables, names, keys, strict=True)):
-        if not columns:
-            tables.append(table)
-            continue
-        both = np.concatenate([classes, layer.keys(axis, columns)])
-        _, inverse = np.unique(both, axis=0, return_inverse=True)
-        tables.append(table.only(np.isin(inverse[len(classes) :], inverse[: len(classes)])))
-    return replace(layer, tables=tuple(tables))
+def _columns(codes: Keys, ranges: Sequence[int]) -> Keys:
+    """The columns that numbers stand for, shape (numbers, columns)."""
+    columns: list[Keys] = []
+    for size in reversed(ranges):
+        codes, column = np.divmod(codes, size)
+        columns.insert(0, column)
+    return np.stack(columns, axis=1) if columns else np.zeros((codes.size, 0), np.int64)
+
+
+def _places(found: Keys, among: Keys) -> Keys:
+    """Where each number stands among sorted ones; -1 where it does not."""
+    if not among.size:
+        return np.full(found.size, -1)
+    places = np.minimum(np.searchsorted(among, found), among.size - 1)
+    return np.where(among[places] == found, places, -1)
 
 
 #: Limits that an array of several layers can be held to: those of metrics that the array decides, not a layer.

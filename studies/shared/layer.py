@@ -8,8 +8,9 @@ combination of groups at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,10 +43,10 @@ class Layer:
     relaxation: Relaxation  #: Lowers its expressions
     lowered: LoweredProblem  #: Bounds and values it
 
-    def keys(self, axis: int, names: Sequence[str]) -> Keys:
-        """The values of some quantities on every row of an axis, shape (rows, names)."""
-        rows = self.tables[axis].rows
-        return np.stack([rows[name] for name in names], axis=1) if names else np.zeros((self.tables[axis].count, 0), np.int64)
+    @cached_property
+    def high(self) -> frozenset[str]:
+        """The symbols of its program that are largest values of columns; the others are smallest."""
+        return frozenset(statistic(column.index, True).name for table in self.tables for column in table.columns)
 
     def optimum(self, given: Mapping[str, int], options: SolveOptions) -> SearchState:
         """The best configuration on given hardware (quantities by name), proven."""
@@ -94,8 +95,7 @@ class Groups:
     """The rows of a layer's axes grouped by hardware."""
 
     layer: Layer  #: The layer
-    #: For each symbol of its program its axis, and its value on each group. The last group of an axis is all rows.
-    statistics: tuple[tuple[int, Floats], ...]
+    statistics: tuple[tuple[int, Floats], ...]  #: For each symbol of its program its axis, and its value on each group
     present: tuple[NDArray[np.bool_], ...]  #: Per axis the groups that have rows
 
     def bound(self, nodes: NDArray[np.int64]) -> tuple[Floats, NDArray[np.bool_]]:
@@ -105,46 +105,51 @@ class Groups:
         """
         with np.errstate(invalid="ignore", over="ignore"):
             objective, *used = self.layer.lowered.bounds.gather(self.statistics, nodes)
-        count = nodes.shape[1]
-        feasible = np.logical_and.reduce([p.take(n) for p, n in zip(self.present, nodes, strict=True)])
+        bound = np.broadcast_to(np.where(np.isnan(objective), -np.inf, objective), (nodes.shape[1],))
+        return all_below(bound), self._within_limits(nodes, used)
+
+    def may_run(self, nodes: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Only whether configurations on such hardware may meet the limits."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            return self._within_limits(nodes, self.layer.lowered.constraints.gather(self.statistics, nodes))
+
+    def _within_limits(self, nodes: NDArray[np.int64], used: Sequence[Floats]) -> NDArray[np.bool_]:
+        feasible: NDArray[np.bool_] = np.logical_and.reduce([p.take(n) for p, n in zip(self.present, nodes, strict=True)])
         for value, limit in zip(used, self.layer.lowered.limits, strict=True):
             feasible &= ~(value > limit)
-        bound = np.broadcast_to(np.where(np.isnan(objective), -np.inf, objective), (count,))
-        return all_below(bound), feasible
+        return feasible
+
+    def halved(self, axis: int) -> Groups:
+        """Every two neighbouring groups of an axis as one."""
+        pairs = np.arange(0, self.present[axis].size, 2)
+        statistics = tuple(
+            (at, (np.maximum if symbol in self.layer.high else np.minimum).reduceat(values, pairs) if at == axis else values)
+            for symbol, (at, values) in zip(self.layer.lowered.bounds.symbols, self.statistics, strict=True)
+        )
+        present = (*self.present[:axis], np.logical_or.reduceat(self.present[axis], pairs), *self.present[axis + 1 :])
+        return replace(self, statistics=statistics, present=present)
 
 
-def group_rows(layer: Layer, names: Sequence[Sequence[str]], keys: Sequence[Keys]) -> Groups:
-    """Group a layer's rows by the hardware classes ``keys`` (per axis, sorted; their columns are ``names``)."""
+def group_rows(layer: Layer, classes: Sequence[Keys], counts: Sequence[int]) -> Groups:
+    """Group a layer's rows: per axis the class of each row, or -1 to leave it out, and how many classes there are."""
     statistics: dict[str, tuple[int, Floats]] = {}
     present = []
-    for axis, (table, columns, classes) in enumerate(zip(layer.tables, names, keys, strict=True)):
-        index = _positions(layer.keys(axis, columns), classes)
-        groups = len(classes)
-        present.append(np.append(np.bincount(index, minlength=groups) > 0, True))
+    for axis, (table, found, count) in enumerate(zip(layer.tables, classes, counts, strict=True)):
+        # neighbours in order of their class, with as few bits as sorting needs
+        order = np.argsort(found.astype(np.int16 if count < 1 << 15 else np.int64), kind="stable")
+        order = order[np.searchsorted(found, 0, sorter=order) :]
+        ordered = found[order]
+        starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+        own = ordered[starts]
+        present.append(np.isin(np.arange(count), own))
         for column, values in zip(table.columns, table.values, strict=True):
-            if column.low:
-                low = np.full(groups + 1, np.inf)
-                np.minimum.at(low, index, values)
-                low[-1] = values.min(initial=np.inf)
-                statistics[statistic(column.index, False).name] = axis, low
-            if column.high:
-                high = np.full(groups + 1, -np.inf)
-                np.maximum.at(high, index, values)
-                high[-1] = values.max(initial=-np.inf)
-                statistics[statistic(column.index, True).name] = axis, high
+            for wanted, extreme, nothing in ((column.low, np.minimum, np.inf), (column.high, np.maximum, -np.inf)):
+                if wanted:
+                    each = np.full(count, nothing)
+                    if starts.size:
+                        each[own] = extreme.reduceat(values[order], starts)
+                    statistics[statistic(column.index, extreme is np.maximum).name] = axis, each
     return Groups(layer, tuple(statistics[symbol] for symbol in layer.lowered.bounds.symbols), tuple(present))
-
-
-def _positions(found: Keys, classes: Keys) -> NDArray[np.int64]:
-    """Where each row of ``found`` stands among the classes."""
-    if not classes.shape[1]:
-        return np.zeros(len(found), np.int64)
-    both = np.concatenate([classes, found])
-    _, inverse = np.unique(both, axis=0, return_inverse=True)
-    where = np.empty(int(inverse.max()) + 1, np.int64)
-    where[inverse[: len(classes)]] = np.arange(len(classes))
-    positions: NDArray[np.int64] = where[inverse[len(classes) :]]
-    return positions
 
 
 def total(values: Sequence[Fraction], layers: Sequence[Layer]) -> Fraction:
