@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ithaca.commands.display import bound_cells, console, gap_text, limited_metrics, table
+from ithaca.commands.display import console, gap_text, limited_metrics, table
 from ithaca.formulations.shown_numbers import number
+from ithaca.formulations.systolic.design import systolic
 from ithaca.results.certificate import Certificate, Status
+from ithaca.results.solution import Solution
 from ithaca.studies.network.result import ArrayResult, NetworkResult, SharedDesign
+from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.network import Network, OmissionKind
 
 #: How many of the designs compared are shown per kernel.
 SHOWN_CHOICES = 5
+
+#: Longest name of a layer in the table (characters).
+LONGEST_NAME = 22
 
 
 def print_network(result: NetworkResult) -> None:
@@ -45,25 +52,53 @@ def print_network(result: NetworkResult) -> None:
 
 
 def _layer_table(result: NetworkResult) -> Table:
+    """One line a layer, in 100 columns; ``--table`` and ``--json`` have all figures."""
     resources = limited_metrics(result.request.limits)
     shared = bool(result.arrays)
     # of layers on shared arrays nothing is proven one by one
-    unproven = not shared and any(r.answer.value is not None and not r.answer.settled for r in result.layers)
+    unproven = not shared and not all(r.answer.settled and r.answer.found is not None for r in result.layers)
     rows = []
     for layer in result.layers:
-        answer, certificate, solution = layer.answer, layer.answer.certificate, layer.answer.found
+        answer, solution = layer.answer, layer.answer.found
         metrics = {} if solution is None else solution.metrics
-        row = [("layer", layer.layer.name), ("runs", str(layer.layer.count))]
-        row.append(("sizes", " ".join(f"{loop}={n}" for loop, n in layer.layer.nest.sizes.items())))
-        row += [("array", "–" if layer.array is None else str(layer.array))] if shared else []
-        row.append(("design", "–" if solution is None else solution.problem.design.name))
+        row = [("layer", shortened(layer.layer.name)), ("runs", str(layer.layer.count)), ("sizes", _sizes(layer.layer.nest))]
+        row += [("array", "–" if layer.array is None else str(layer.array))] if len(result.arrays) > 1 else []
+        row.append(("design", "–" if solution is None else _design(solution)))
         row.append((result.request.objective.text, number(answer.value)))
-        row += bound_cells(certificate) if unproven else []
-        row += [] if shared else [("status", certificate.status.value)]
-        row.append(("Gop/s", number(None if solution is None else round(float(metrics["throughput"]), 1))))
+        row += [("proof", _short_proof(answer.certificate))] if unproven else []
         row.append(("DSP eff.", "–" if layer.efficiency is None else f"{float(layer.efficiency):.1%}"))
         rows.append([*row, *((name, number(metrics.get(name))) for name in resources)])
-    return table(rows, left=("layer", "sizes", "design", "status"))
+    made = table(rows, left=("layer", "sizes", "design"))
+    made.box, made.show_edge, made.padding = SIMPLE_HEAD, False, (0, 0, 0, 0)
+    for column in made.columns:
+        column.no_wrap = True
+    return made
+
+
+def shortened(name: str) -> str:
+    """A layer's name for a table: of a long one, where it begins and ends."""
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME // 2 - 1]}…{name[-LONGEST_NAME // 2 :]}"
+
+
+def _sizes(nest: LoopNest) -> str:
+    """Extents such as ``o64 r56``, then strides and so on that are not 1."""
+    parts = [*nest.extents, *((name, value) for name, value in nest.parameters if value != 1)]
+    equals = "=" if any(name[-1].isdigit() for name, _ in parts) else ""
+    return " ".join(f"{name}{equals}{value}" for name, value in parts)
+
+
+def _design(solution: Solution) -> str:
+    """Dataflow, and permutation where it is not the output's (of a design that can be built, it is)."""
+    array = systolic(solution.problem).array
+    return (
+        f"[{','.join(array.dataflow)}]"
+        if array.permutation == systolic(solution.problem).nest.output.tensor
+        else solution.design
+    )
+
+
+def _short_proof(certificate: Certificate) -> str:
+    return f"gap {gap_text(certificate.gap)}" if certificate.status is Status.FEASIBLE else certificate.status.value
 
 
 def _share_lines(result: NetworkResult) -> list[str]:

@@ -188,3 +188,19 @@ def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
     assert "the run ended early" in out
     assert "nothing found for" in err
     assert json.loads((tmp_path / "r.json").read_text())["complete"] is False
+
+
+def test_a_layer_takes_one_line_of_100_columns_with_its_stride(tmp_path: Path) -> None:
+    model = tmp_path / "long.yaml"
+    sizes = "{o: 2048, r: 14, c: 14, i: 1024, p: 3, q: 3, s: 2, d: 1}"
+    name = "stage5/block1/shortcut/branch/Conv"
+    model.write_text(f"name: long\nlayers:\n  - {{op: kernel, name: {name}, kernel: conv2d, sizes: {sizes}, count: 3}}\n")
+    done = ithaca("network", model, "--dataflow", "o,r", "--divisors-only", "--gap", "0.99")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    heading = next(index for index, line in enumerate(lines) if line.startswith("layer "))
+    assert max(map(len, lines[heading : heading + 3])) <= 100
+    row = lines[heading + 2].split()
+    assert row[:2] == ["stage5/blo…branch/Conv", "3"]
+    assert row[2:10] == ["o2048", "r14", "c14", "i1024", "p3", "q3", "s2", "[o,r]"]
+    assert lines[heading + 3].startswith("total ")
