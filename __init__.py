@@ -10,23 +10,43 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ithaca.api.answers import Result, load
+    from ithaca.api.fronts import Front, pareto
     from ithaca.api.networks import NetworkResult, network
     from ithaca.api.solving import solve
-    from ithaca.workloads.errors import InputError
+    from ithaca.api.studies import Study, whatif
+    from ithaca.workloads.errors import DisagreementError, InputError
 
 __version__ = "0.1.0"
 
-__all__ = ["InputError", "NetworkResult", "Result", "__version__", "load", "network", "solve"]
-
 #: Where the names are.
 _HOMES = {
+    "DisagreementError": "workloads.errors",
+    "Front": "api.fronts",
     "InputError": "workloads.errors",
     "NetworkResult": "api.networks",
     "Result": "api.answers",
+    "Study": "api.studies",
     "load": "api.answers",
     "network": "api.networks",
+    "pareto": "api.fronts",
     "solve": "api.solving",
+    "whatif": "api.studies",
 }
+
+__all__ = [
+    "DisagreementError",
+    "Front",
+    "InputError",
+    "NetworkResult",
+    "Result",
+    "Study",
+    "__version__",
+    "load",
+    "network",
+    "pareto",
+    "solve",
+    "whatif",
+]
 
 
 def __getattr__(name: str) -> Any:

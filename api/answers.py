@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ithaca.formulations.json_numbers import document_text
 from ithaca.results import result as results
-from ithaca.results.certificate import Certificate
+from ithaca.results.certificate import Certificate, Status
 from ithaca.results.files import load_result, result_document
 from ithaca.studies.best import conclude_least
 from ithaca.workloads.writing import write_text_atomically
@@ -19,6 +20,14 @@ from ithaca.workloads.writing import write_text_atomically
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+
+    from ithaca.studies.charts.chart import Chart
+
+
+def least(statuses: Iterable[Status]) -> Status:
+    """What holds for all of several: the status that says least."""
+    order = (Status.UNKNOWN, Status.INFEASIBLE, Status.FEASIBLE, Status.OPTIMAL)
+    return min(statuses, key=order.index)
 
 
 class Answer(ABC):
@@ -48,6 +57,30 @@ class Answer(ABC):
         """The answer that engines found, with all that an answer can do."""
         values = {each.name: getattr(found, each.name) for each in fields(found)}
         return cls(**{**values, **more})
+
+
+class StudyAnswer(Answer):
+    """What answers can do that have many points."""
+
+    @property
+    @abstractmethod
+    def chart(self) -> Chart:
+        """The picture that `plot` draws. Raises `InputError` if there is none of so many axes or objectives."""
+
+    def save(self, path: str | Path) -> None:
+        """Write the answer as NetCDF if the name ends in .nc, else as JSON."""
+        if Path(path).suffix.lower() == ".nc":
+            from ithaca.studies.files import save_netcdf
+
+            save_netcdf(self.to_xarray(), Path(path))
+        else:
+            super().save(path)
+
+    def plot(self, path: str | Path) -> None:
+        """Draw the answer to a .png, .svg, .pdf or .html file."""
+        from ithaca.studies.charts.files import save_plot
+
+        save_plot(self.chart, Path(path))
 
 
 @dataclass(frozen=True)

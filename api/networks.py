@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from ithaca.api.answers import Answer
+from ithaca.api.answers import Answer, least
 from ithaca.api.keywords import public
 from ithaca.api.live_line import LiveLine, note
 from ithaca.api.options import OBJECTIVE, REPEATED, Extents, Objective, ProblemOptions, Results, SearchOptions
 from ithaca.api.parsing import parse_choice, parse_integer, parse_method, parse_sizes, several
 from ithaca.api.request import requested_limits
-from ithaca.results.certificate import Certificate, Status
 from ithaca.studies.network.documents import network_document
 from ithaca.studies.network.modes import MODES, ONE_SEARCH, SEVERAL_ARRAYS
 from ithaca.studies.network.modes import mode as find_mode
@@ -40,8 +39,10 @@ class NetworkResult(Found, Answer):
 
     @property
     def status(self) -> str:
-        """What is proven of the total; where the objective does not add up over layers, of all of them."""
-        return self.certificate.status.value
+        """What is proven of the total; where the objective does not add up over layers, the least that is proven of any."""
+        if self.total is not None:
+            return self.total.certificate.status.value
+        return least(layer.answer.certificate.status for layer in self.layers).value
 
     @property
     def value(self) -> Fraction | None:
@@ -52,14 +53,6 @@ class NetworkResult(Found, Answer):
     def lower_bound(self) -> Fraction | None:
         """No network that the mode allows has a smaller total; None where nothing is proven, or there is no total."""
         return None if self.total is None else self.total.certificate.lower_bound
-
-    @property
-    def certificate(self) -> Certificate:
-        """What is proven of the total, or of the layer of which the least is."""
-        if self.total is not None:
-            return self.total.certificate
-        least = (Status.INFEASIBLE, Status.UNKNOWN, Status.FEASIBLE, Status.OPTIMAL)
-        return min((layer.answer.certificate for layer in self.layers), key=lambda found: least.index(found.status))
 
     @property
     def document(self) -> dict[str, Any]:

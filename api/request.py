@@ -65,6 +65,16 @@ def read_nest(workload: str | PathLike[str] | LoopNest, sizes: Mapping[str, int]
     return statement_nest(text, numbers) if is_statement(text) else find_workload(text, numbers)
 
 
+def read_platform(given: str | PathLike[str] | Platform) -> Platform:
+    """A platform, or the name or path of one."""
+    return given if isinstance(given, Platform) else load_platform(str(given))
+
+
+def read_data_type(given: str | DataType) -> DataType:
+    """A data type, or the name of one."""
+    return given if isinstance(given, DataType) else data_type(given)
+
+
 def read_objective(given: str | Objective) -> Objective:
     """An objective, or the words of one."""
     return given if isinstance(given, Objective) else parse_objective(given)
@@ -73,8 +83,8 @@ def read_objective(given: str | Objective) -> Objective:
 def read(options: ProblemOptions, objective: str | Objective) -> dict[str, Any]:
     """What options and an objective say, as `Request` and networks' requests take it."""
     return {
-        "data": options.dtype if isinstance(options.dtype, DataType) else data_type(options.dtype),
-        "platform": options.platform if isinstance(options.platform, Platform) else load_platform(str(options.platform)),
+        "data": read_data_type(options.dtype),
+        "platform": read_platform(options.platform),
         "limits": parse_limits(options.limit or []),
         "objective": read_objective(objective),
         "edition": parse_edition(options.edition),

@@ -6,14 +6,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ithaca.api.parsing import parse_bound, parse_edition, parse_extent, split_values
-from ithaca.api.request import Request
+from ithaca.api.parsing import parse_bound, parse_edition, parse_extent, parse_loops, several, split_values
+from ithaca.api.request import Request, read_data_type, read_objective, read_platform
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.json_numbers import json_number
-from ithaca.formulations.platform_files import load_platform
-from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.dataflows import find_dataflow, loop_order
-from ithaca.formulations.systolic.metrics import METRICS, parse_limit, parse_objective
+from ithaca.formulations.systolic.metrics import METRICS, parse_limit
 from ithaca.studies.grid import Axis, check_grid
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
@@ -21,12 +19,12 @@ from ithaca.workloads.nest import LoopNest
 Change = Callable[[Request, Any], Request]
 
 #: Axes that replace an option of the same name: the field of the request, what reads a value, how a value is shown.
-OPTIONS: Mapping[str, tuple[str, Callable[[LoopNest, str], Any], Callable[[Any], str]]] = {
-    "platform": ("platform", lambda nest, text: load_platform(text), lambda platform: platform.name),
-    "dtype": ("data", lambda nest, text: data_type(text), lambda data: data.name),
-    "edition": ("edition", lambda nest, text: parse_edition(text), lambda edition: edition.value),
-    "objective": ("objective", lambda nest, text: parse_objective(text), lambda objective: objective.text),
-    "dataflow": ("dataflow", lambda nest, text: find_dataflow(nest, tuple(map(str.strip, text.split(",")))), ",".join),
+OPTIONS: Mapping[str, tuple[str, Callable[[LoopNest, Any], Any], Callable[[Any], str]]] = {
+    "platform": ("platform", lambda nest, given: read_platform(given), lambda platform: platform.name),
+    "dtype": ("data", lambda nest, given: read_data_type(given), lambda data: data.name),
+    "edition": ("edition", lambda nest, given: parse_edition(given), lambda edition: edition.value),
+    "objective": ("objective", lambda nest, given: read_objective(given), lambda objective: objective.text),
+    "dataflow": ("dataflow", lambda nest, given: find_dataflow(nest, parse_loops(given) or ()), ",".join),
     "permutation": ("permutation", lambda nest, text: loop_order(nest, text) and text, str),
 }
 
@@ -42,25 +40,33 @@ class Variation:
     change: Change  #: Puts one of them into a request
 
 
-def parse_variations(texts: Sequence[str], request: Request, given: Collection[str]) -> tuple[Variation, ...]:
-    """Read all ``--vary`` options.
+def parse_variations(
+    asked: Mapping[str, Sequence[Any]] | Sequence[str], request: Request, given: Collection[str]
+) -> tuple[Variation, ...]:
+    """Read all ``--vary`` options, or values by name.
 
     A name is a loop (``i=256,512``), a metric to limit (``dsp=2000,4000``), or one of `OPTIONS`. ``size.i`` and ``limit.dsp``
     say which; ``limit.`` takes any expression. Values are separated by commas outside parentheses, dataflows, which contain
     commas, by colons (``dataflow=i,j:i,k``). Raises `InputError` if a name or value does not fit, an axis or value is repeated,
     is fixed by another option too, or the grid is too large.
     """
-    found = []
-    for text in texts:
-        name, equals, values = (part.strip() for part in text.partition("="))
-        if not equals or not name or not values:
-            raise InputError(f"--vary is {quoted(text)}; allowed: NAME=VALUE,… such as dsp=2000,4000")
-        found.append(_variation(name, values, request, given))
+    named = asked.items() if isinstance(asked, Mapping) else map(_named, several(asked))
+    found = [_variation(str(name), values, request, given) for name, values in named]
     try:
         check_grid([v.axis for v in found])
     except InputError as error:
         raise InputError(f"--vary: {error}") from None
     return tuple(found)
+
+
+def _named(text: str) -> tuple[str, list[str]]:
+    name, equals, values = (part.strip() for part in text.partition("="))
+    if not equals or not name or not values:
+        raise InputError(f"--vary is {quoted(text)}; allowed: NAME=VALUE,… such as dsp=2000,4000")
+    parts = [part.strip() for part in split_values(values, ":" if name == "dataflow" else ",")]
+    if not all(parts):
+        raise InputError(f"--vary {quoted(name)} has an empty value in {quoted(values)}; allowed: values between commas")
+    return name, parts
 
 
 def varied(request: Request, variations: Sequence[Variation], values: Mapping[str, Any]) -> Request:
@@ -70,7 +76,7 @@ def varied(request: Request, variations: Sequence[Variation], values: Mapping[st
     return request
 
 
-def _variation(name: str, text: str, request: Request, given: Collection[str]) -> Variation:
+def _variation(name: str, parts: Sequence[Any], request: Request, given: Collection[str]) -> Variation:
     loops = request.nest.loops
     plain = name.removeprefix(SIZE).removeprefix(LIMIT)
     is_loop = name.startswith(SIZE) or (plain == name and name in loops)
@@ -84,9 +90,6 @@ def _variation(name: str, text: str, request: Request, given: Collection[str]) -
         )
     if plain in given:
         raise InputError(f"--vary {quoted(name)} is fixed by another option, too; allowed: one of them")
-    parts = [part.strip() for part in split_values(text, ":" if name == "dataflow" else ",")]
-    if not all(parts):
-        raise InputError(f"--vary {quoted(name)} has an empty value in {quoted(text)}; allowed: values between commas")
     try:
         if is_loop:
             return _size(plain, parts, request.nest)
@@ -95,7 +98,7 @@ def _variation(name: str, text: str, request: Request, given: Collection[str]) -
         raise InputError(f"--vary {quoted(name)}: {error}") from None
 
 
-def _size(loop: str, parts: Sequence[str], nest: LoopNest) -> Variation:
+def _size(loop: str, parts: Sequence[Any], nest: LoopNest) -> Variation:
     extents = tuple(parse_extent(loop, part) for part in parts)
     for extent in extents:
         nest.with_sizes({loop: extent})
@@ -103,7 +106,7 @@ def _size(loop: str, parts: Sequence[str], nest: LoopNest) -> Variation:
     return Variation(axis, lambda r, extent: replace(r, nest=r.nest.with_sizes({loop: extent})))
 
 
-def _limit(metric: str, parts: Sequence[str]) -> Variation:
+def _limit(metric: str, parts: Sequence[Any]) -> Variation:
     bounds = tuple(parse_bound(metric, part) for part in parts)
     for bound in bounds:
         parse_limit(metric, bound)
@@ -113,7 +116,7 @@ def _limit(metric: str, parts: Sequence[str]) -> Variation:
     return Variation(axis, lambda r, bound: replace(r, limits={**r.limits, metric: bound}))
 
 
-def _option(name: str, parts: Sequence[str], nest: LoopNest) -> Variation:
+def _option(name: str, parts: Sequence[Any], nest: LoopNest) -> Variation:
     field, read, label = OPTIONS[name]
     values = tuple(read(nest, part) for part in parts)
     axis = Axis(name, values, tuple(map(label, values)), meaning=name)

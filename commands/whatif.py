@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from math import prod
 from pathlib import Path
 from typing import Annotated
 
@@ -13,105 +11,52 @@ from rich.markup import escape
 from rich.table import Table
 from typer import Option
 
-from ithaca.api.keywords import Given
-from ithaca.api.live_line import LiveLine, note
-from ithaca.api.options import (
-    OBJECTIVE,
-    WRITTEN,
-    AsJson,
-    Method,
-    Objective,
-    ProblemOptions,
-    Results,
-    SearchOptions,
-    Sizes,
-    Workload,
-)
-from ithaca.api.parsing import parse_method, parse_number, parse_sizes
-from ithaca.api.request import Request, problems
-from ithaca.api.vary import OPTIONS, parse_variations, varied
+from ithaca.api.options import WRITTEN, AsJson
+from ithaca.api.studies import Study
+from ithaca.api.studies import whatif as run_study
 from ithaca.commands.display import bound_cells, console, limited_metrics, table
 from ithaca.commands.outcome import nothing_found, print_document, wrote
+from ithaca.commands.typed import calls
 from ithaca.formulations.shown_numbers import number
 from ithaca.results.certificate import Status
 from ithaca.solver.infeasibility import why_infeasible
-from ithaca.studies.charts.files import check_plot, save_plot
-from ithaca.studies.charts.of_studies import check_plottable, study_chart
-from ithaca.studies.documents import study_document
-from ithaca.studies.files import check_netcdf, save_netcdf
+from ithaca.studies.charts.files import check_plot
+from ithaca.studies.charts.of_studies import check_plottable
+from ithaca.studies.files import check_netcdf
+from ithaca.studies.grid import Axis
 from ithaca.studies.marginal import Marginal
-from ithaca.studies.store import Store
-from ithaca.studies.whatif import Study, StudyPoint, run_study
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.signals import Interrupt
+from ithaca.studies.whatif import StudyPoint
 
 
+@calls(run_study)
 def whatif(
+    ask: Callable[..., Study],
     *,
-    workload: Workload,
-    sizes: Sizes = None,
-    vary: Annotated[
-        list[str] | None,
-        Option(
-            "--vary",
-            help="What to vary: a size (i=256,512), a limit (dsp=2000,4000), platform, dtype, edition, objective, "
-            "permutation (A,C) or dataflow (i,j:i,k). Several make a grid.",
-        ),
-    ] = None,
-    marginal: Annotated[
-        str | None, Option("--marginal", metavar="PERCENT", help="Prove what each limit is worth, raised by so much.")
-    ] = None,
-    problem: ProblemOptions,
-    objective: Objective = OBJECTIVE,
-    method: Method = "exact",
-    search: SearchOptions,
-    results: Results = None,
     plot: Annotated[
         Path | None, Option("--plot", help="Plot to .png, .svg, .pdf or .html (one or two --vary)."), WRITTEN
     ] = None,
     as_json: AsJson = False,
     output: Annotated[Path | None, Option("-o", "--output", help="Write the study as NetCDF (.nc)."), WRITTEN] = None,
-    given: Given,
 ) -> None:
     """``ithaca whatif``."""
-    engine, options, threads = parse_method(method), search.options, search.workers
-    percent = None if marginal is None else Fraction(repr(parse_number("--marginal", marginal, positive=True)))
-    request = problem.request(workload, sizes, objective)
-    fixed = {*parse_sizes(sizes or []), *request.limits, *(name for name in OPTIONS if f"--{name}" in given)}
-    variations = parse_variations(vary or [], request, fixed)
-    if not variations and percent is None:
-        raise InputError("nothing to study; allowed: --vary NAME=VALUE,… or --marginal PERCENT or both")
-    axes = [v.axis for v in variations]
-    if plot is not None:
-        check_plottable(axes)
-        check_plot(plot)
-    if output is not None:
-        check_netcdf(output)
-    store = None if results is None else Store(Path(results), note)
-    count = prod(len(axis.values) for axis in axes)
-    with Interrupt() as interrupt, LiveLine("building problems") as line:
-        study = run_study(
-            axes,
-            lambda values: problems(varied(request, variations, values)),
-            replace(options, stop=interrupt),
-            method=engine,
-            threads=threads,
-            store=store,
-            percent=percent,
-            report=lambda place, done, progress: line.show(place, progress, done=done, total=count),
-            provenance=_provenance(request, [axis.name for axis in axes]),
-        )
+
+    def check(axes: Sequence[Axis]) -> None:
+        if plot is not None:
+            check_plottable(axes)
+            check_plot(plot)
+        if output is not None:
+            check_netcdf(output)
+
+    study = ask(before=check)
     if as_json:
-        print_document(study_document(study))
+        print_document(study.document)
     else:
         print_study(study)
     if output is not None:
-        from ithaca.studies.datasets import study_dataset
-
-        save_netcdf(study_dataset(study), output)
+        study.save(output)
         wrote(output)
     if plot is not None:
-        save_plot(study_chart(study), plot)
+        study.plot(plot)
         wrote(plot)
     if all(point.answer.value is None for point in study.points.values()):
         nothing_found(explain_failure(study))
@@ -182,14 +127,3 @@ def _table(study: Study) -> Table:
 
 def _label(label: str | int | float) -> str:
     return label if isinstance(label, str) else f"{label:,.10g}" if isinstance(label, float) else f"{label:,}"
-
-
-def _provenance(request: Request, axes: Sequence[str]) -> dict[str, str]:
-    """What is fixed; what is varied is said by the axes."""
-    sizes = {loop: n for loop, n in request.nest.sizes.items() if loop not in axes}
-    fixed = {name: text for name, text in request.provenance.items() if name not in axes}
-    fixed["sizes"] = ",".join(f"{loop}={n}" for loop, n in sizes.items())
-    sentence = f"{request.nest.name} ({fixed['sizes'].replace(',', ', ')}) {fixed.get('dtype', '')}"
-    title = f"{' '.join(sentence.replace('()', '').split())}, {fixed.get('platform', 'several platforms')}, "
-    title += f"{fixed['edition']} model edition" if "edition" in fixed else "both model editions"
-    return {"title": title, **{name: text for name, text in fixed.items() if text}}

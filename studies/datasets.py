@@ -148,15 +148,18 @@ def _asked(problem: Problem, platform: str) -> dict[str, str]:
 
 def as_table(dataset: xr.Dataset) -> pd.DataFrame:
     """A Dataset as a table with a row per point; of variables with a further dimension a column per label, as ``t1.i``."""
-    inner = [name for name in (LOOP, LIMIT, OBJECTIVE) if name in dataset.dims]
-    flat = dataset.drop_dims(inner)
+    import xarray as xr
+
+    columns: dict[str, xr.DataArray] = {}
     for name, variable in dataset.data_vars.items():
-        for dimension in (d for d in inner if d in variable.dims):
-            labels = dataset[dimension].values
-            flat = flat.assign({f"{name}.{label}": variable.sel({dimension: label}, drop=True) for label in labels})
-    if not flat.dims:
-        flat = flat.expand_dims("point")
-    return flat.to_dataframe()
+        inner = [dimension for dimension in (LOOP, LIMIT, OBJECTIVE) if dimension in variable.dims]
+        if not inner:
+            columns[str(name)] = variable
+        for dimension in inner:
+            for label in dataset[dimension].values:
+                columns[f"{name}.{label}"] = variable.sel({dimension: label}).reset_coords(drop=True)
+    flat = xr.Dataset(columns)
+    return (flat if flat.dims else flat.expand_dims(POINT)).to_dataframe()
 
 
 def front_dataset(front: Front, provenance: Mapping[str, str] | None = None) -> xr.Dataset:

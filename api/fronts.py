@@ -1,0 +1,120 @@
+"""`ithaca.pareto`: the front of two or more objectives, every point proven."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Option
+
+from ithaca.api.answers import StudyAnswer
+from ithaca.api.keywords import public
+from ithaca.api.live_line import LiveLine, note
+from ithaca.api.options import Effort, Extents, ProblemOptions, Results, Sizes, Workload
+from ithaca.api.parsing import parse_integer, parse_proving_method, parse_sizes, split_values
+from ithaca.api.request import Request, problems, read_objective
+from ithaca.formulations.problem import Objective
+from ithaca.results.certificate import Status
+from ithaca.studies import front as fronts
+from ithaca.studies.charts.chart import Chart
+from ithaca.studies.charts.of_studies import front_chart
+from ithaca.studies.documents import front_document
+from ithaca.studies.store import Store
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.signals import Interrupt
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@dataclass(frozen=True)
+class Front(fronts.Front, StudyAnswer):
+    """The answer of `ithaca.pareto`: points proven to be on the front, and whether they are all."""
+
+    request: Request = field(kw_only=True)  #: What was asked
+
+    @property
+    def status(self) -> str:
+        """Optimal if the front is proven complete, feasible if points of it are known; infeasible or unknown without points."""
+        if self.points:
+            found = Status.OPTIMAL if self.complete else Status.FEASIBLE
+        else:
+            found = Status.INFEASIBLE if self.complete else Status.UNKNOWN
+        return found.value
+
+    @property
+    def title(self) -> str:
+        """Workload, data type, platform and edition in one line."""
+        asked = self.request
+        what = f"{asked.nest.name} ({asked.nest.shown_sizes}) {asked.data.name}, {asked.platform.name}"
+        return f"{what}, {asked.edition.value} model edition"
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return front_document(self, self.request.provenance)
+
+    def to_xarray(self) -> xr.Dataset:
+        """The points as labelled arrays with units, by ascending first objective; numbers are doubles."""
+        from ithaca.studies.datasets import front_dataset
+
+        return front_dataset(self, self.request.provenance)
+
+    @property
+    def chart(self) -> Chart:
+        return front_chart(self, f"Pareto front of {self.title}")
+
+
+@public
+def pareto(
+    workload: Workload,
+    *,
+    objectives: Annotated[
+        str | Sequence[str | Objective],
+        Option("--objectives", help="What to minimise: two or more expressions, e.g. latency,dsp."),
+    ],
+    sizes: Sizes = None,
+    problem: ProblemOptions,
+    method: Annotated[str, Option("--method", help="auto, exact or cpsat.")] = "exact",
+    effort: Effort,
+    max_points: Annotated[int | None, Option("--max-points", metavar="N", help="End after so many points.")] = None,
+    results: Results = None,
+    before: Callable[[Sequence[Objective]], None] | None = None,
+    **extents: Extents,
+) -> Front:
+    """Compute the Pareto front of several objectives, every point proven.
+
+    ``before`` hears of the objectives before anything is solved, and may refuse them.
+    """
+    engine, search = parse_proving_method(method), effort.options
+    most = None if max_points is None else parse_integer("--max-points", max_points, least=1)
+    threads, minimised = effort.workers, parse_objectives(objectives)
+    if before is not None:
+        before(minimised)
+    own = {**parse_sizes(sizes or {}), **parse_sizes(extents)}
+    request = problem.request(workload, own, minimised[0].text)
+    store = None if results is None else Store(Path(results), note)
+    with Interrupt() as interrupt, LiveLine("building problems") as line:
+        front = fronts.pareto_front(
+            problems(request),
+            minimised,
+            replace(search, stop=interrupt),
+            max_points=most,
+            method=engine,
+            threads=threads,
+            store=store,
+            report=lambda found, design, progress: line.show(f"{found} points · {design}", progress),
+        )
+    return Front.of(front, request=request)
+
+
+def parse_objectives(given: str | Sequence[str | Objective]) -> tuple[Objective, ...]:
+    """Read ``--objectives``: expressions over metrics, separated by commas outside parentheses."""
+    parts = [part.strip() for part in split_values(given)] if isinstance(given, str) else given
+    if not all(parts):
+        raise InputError("--objectives has an empty part; allowed: expressions between commas, e.g. latency,dsp")
+    try:
+        return fronts.check_objectives([read_objective(part) for part in parts])
+    except InputError as error:
+        raise InputError(f"--objectives: {str(error).removeprefix('--objective: ')}") from None

@@ -1,0 +1,135 @@
+"""`ithaca.whatif`: the proven best over a grid, and what each limit is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Option
+
+from ithaca.api.answers import StudyAnswer, least
+from ithaca.api.keywords import Given, public
+from ithaca.api.live_line import LiveLine, note
+from ithaca.api.options import (
+    OBJECTIVE,
+    REPEATED,
+    Extents,
+    Method,
+    Objective,
+    ProblemOptions,
+    Results,
+    SearchOptions,
+    Sizes,
+    Workload,
+)
+from ithaca.api.parsing import parse_method, parse_number, parse_sizes
+from ithaca.api.request import Request, problems
+from ithaca.api.vary import OPTIONS, parse_variations, varied
+from ithaca.studies import whatif as studies
+from ithaca.studies.charts.chart import Chart
+from ithaca.studies.charts.of_studies import study_chart
+from ithaca.studies.documents import study_document
+from ithaca.studies.grid import Axis
+from ithaca.studies.store import Store
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.signals import Interrupt
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@dataclass(frozen=True)
+class Study(studies.Study, StudyAnswer):
+    """The answer of `ithaca.whatif`: the best configuration at every point of a grid."""
+
+    @property
+    def status(self) -> str:
+        """The least that is proven at any point: unknown, infeasible, feasible or optimal."""
+        return least(point.answer.certificate.status for point in self.points.values()).value
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return study_document(self)
+
+    def to_xarray(self) -> xr.Dataset:
+        """The points as labelled arrays over the axes, with units; numbers are doubles."""
+        from ithaca.studies.datasets import study_dataset
+
+        return study_dataset(self)
+
+    @property
+    def chart(self) -> Chart:
+        return study_chart(self)
+
+
+@public
+def whatif(
+    workload: Workload,
+    *,
+    sizes: Sizes = None,
+    vary: Annotated[
+        Mapping[str, Sequence[Any]] | Sequence[str] | None,
+        Option(
+            "--vary",
+            help="What to vary: a size (i=256,512), a limit (dsp=2000,4000), platform, dtype, edition, objective, "
+            "permutation (A,C) or dataflow (i,j:i,k). Several make a grid.",
+        ),
+        REPEATED,
+    ] = None,
+    marginal: Annotated[
+        float | None, Option("--marginal", metavar="PERCENT", help="Prove what each limit is worth, raised by so much.")
+    ] = None,
+    problem: ProblemOptions,
+    objective: Objective = OBJECTIVE,
+    method: Method = "exact",
+    search: SearchOptions,
+    results: Results = None,
+    before: Callable[[Sequence[Axis]], None] | None = None,
+    given: Given,
+    **extents: Extents,
+) -> Study:
+    """Prove the best configuration over a grid of sizes, limits, platforms and so on.
+
+    ``before`` hears of the axes before anything is solved, and may refuse them.
+    """
+    engine, options, threads = parse_method(method), search.options, search.workers
+    percent = None if marginal is None else Fraction(repr(parse_number("--marginal", marginal, positive=True)))
+    own = {**parse_sizes(sizes or {}), **parse_sizes(extents)}
+    request = problem.request(workload, own, objective)
+    fixed = {*own, *request.limits, *(name for name in OPTIONS if f"--{name}" in given)}
+    variations = parse_variations(vary or {}, request, fixed)
+    if not variations and percent is None:
+        raise InputError("nothing to study; allowed: --vary NAME=VALUE,… or --marginal PERCENT or both")
+    axes = [v.axis for v in variations]
+    if before is not None:
+        before(axes)
+    store = None if results is None else Store(Path(results), note)
+    count = prod(len(axis.values) for axis in axes)
+    with Interrupt() as interrupt, LiveLine("building problems") as line:
+        study = studies.run_study(
+            axes,
+            lambda values: problems(varied(request, variations, values)),
+            replace(options, stop=interrupt),
+            method=engine,
+            threads=threads,
+            store=store,
+            percent=percent,
+            report=lambda place, done, progress: line.show(place, progress, done=done, total=count),
+            provenance=_provenance(request, [axis.name for axis in axes]),
+        )
+    return Study.of(study)
+
+
+def _provenance(request: Request, axes: Sequence[str]) -> dict[str, str]:
+    """What is fixed; what is varied is said by the axes."""
+    sizes = {loop: n for loop, n in request.nest.sizes.items() if loop not in axes}
+    fixed = {name: text for name, text in request.provenance.items() if name not in axes}
+    fixed["sizes"] = ",".join(f"{loop}={n}" for loop, n in sizes.items())
+    sentence = f"{request.nest.name} ({fixed['sizes'].replace(',', ', ')}) {fixed.get('dtype', '')}"
+    title = f"{' '.join(sentence.replace('()', '').split())}, {fixed.get('platform', 'several platforms')}, "
+    title += f"{fixed['edition']} model edition" if "edition" in fixed else "both model editions"
+    return {"title": title, **{name: text for name, text in fixed.items() if text}}
