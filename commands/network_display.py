@@ -23,7 +23,7 @@ from ithaca.workloads.networks.network import Network, OmissionKind
 SHOWN_CHOICES = 5
 
 #: Longest name of a layer in the table (characters).
-LONGEST_NAME = 22
+LONGEST_NAME = 18
 
 
 def print_network(result: NetworkResult) -> None:
@@ -65,7 +65,7 @@ def _layer_table(result: NetworkResult) -> Table:
         row += [("array", "–" if layer.array is None else str(layer.array))] if len(result.arrays) > 1 else []
         row.append(("design", "–" if solution is None else _design(solution)))
         row.append((result.request.objective.text, number(answer.value)))
-        row += [("proof", _short_proof(answer.certificate))] if unproven else []
+        row += [("gap", _gap(answer.certificate))] if unproven else []
         row.append(("DSP eff.", "–" if layer.efficiency is None else f"{float(layer.efficiency):.1%}"))
         rows.append([*row, *((name, number(metrics.get(name))) for name in resources)])
     made = table(rows, left=("layer", "sizes", "design"))
@@ -97,8 +97,9 @@ def _design(solution: Solution) -> str:
     )
 
 
-def _short_proof(certificate: Certificate) -> str:
-    return f"gap {gap_text(certificate.gap)}" if certificate.status is Status.FEASIBLE else certificate.status.value
+def _gap(certificate: Certificate) -> str:
+    """The gap that is left, or why there is none."""
+    return gap_text(certificate.gap) if certificate.status.found else certificate.status.value
 
 
 def _share_lines(result: NetworkResult) -> list[str]:

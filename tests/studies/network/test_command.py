@@ -201,6 +201,6 @@ def test_a_layer_takes_one_line_of_100_columns_with_its_stride(tmp_path: Path) -
     heading = next(index for index, line in enumerate(lines) if line.startswith("layer "))
     assert max(map(len, lines[heading : heading + 3])) <= 100
     row = lines[heading + 2].split()
-    assert row[:2] == ["stage5/blo…branch/Conv", "3"]
+    assert row[:2] == ["stage5/b…anch/Conv", "3"]
     assert row[2:10] == ["o2048", "r14", "c14", "i1024", "p3", "q3", "s2", "[o,r]"]
     assert lines[heading + 3].startswith("total ")
