@@ -15,9 +15,9 @@ from ithaca.commands.outcome import nothing_found, wrote
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.design import systolic
-from ithaca.refine.grid import asked_between_chunks, best_point, exact_grid, load_grid, save_grid
-from ithaca.refine.heatmap import check_heat_map, heat_map
-from ithaca.refine.window import Window, window_around
+from ithaca.grids.grid import asked_between_chunks, best_point, exact_grid, load_grid, save_grid
+from ithaca.grids.heatmap import check_heat_map, heat_map
+from ithaca.grids.window import Window, window_around
 from ithaca.results.files import load_result
 from ithaca.studies.charts.files import check_plot, save_plot
 from ithaca.studies.files import check_netcdf

@@ -23,9 +23,9 @@ def survey(best: BestConfiguration, around: int = AROUND) -> HeatMap:
 
     Raises `InputError` if the configuration is outside the design space its grid would be part of.
     """
-    from ithaca.refine.grid import exact_grid
-    from ithaca.refine.heatmap import heat_map
-    from ithaca.refine.window import window_around
+    from ithaca.grids.grid import exact_grid
+    from ithaca.grids.heatmap import heat_map
+    from ithaca.grids.window import window_around
 
     shown, answer, values = best.problem.design.landscape, float(best.value), best.configuration
     if shown is None:

@@ -26,10 +26,10 @@ from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.space import Axis as SpaceAxis
 from ithaca.formulations.space import Kind, Link, Quantity, Relation, Space, make_space
+from ithaca.grids.grid import best_point, exact_grid
+from ithaca.grids.window import window_around
 from ithaca.peers.methods import PEERS, run_peer
 from ithaca.peers.recorder import Budget
-from ithaca.refine.grid import best_point, exact_grid
-from ithaca.refine.window import window_around
 from ithaca.results.certificate import Status
 from ithaca.results.files import load_result, result_document
 from ithaca.results.result import Result

@@ -24,7 +24,7 @@ def test_no_other_module_rounds_in_a_direction() -> None:
     margin = re.compile(r"\*\* ?-\d\d|nextafter|\b1e-(9|1\d)\b|2 ?\*\* ?4\d\b")
     elsewhere = [
         f"{path.relative_to(ROOT)}: {line.strip()}"
-        for folder in ("formulations", "solver", "studies", "refine")
+        for folder in ("formulations", "solver", "studies", "grids")
         for path in sorted((ROOT / folder).rglob("*.py"))
         if path != Path(rounding.__file__)
         for line in path.read_text().splitlines()

@@ -22,7 +22,7 @@ from ithaca import __version__
 from ithaca.formulations.algebra.number_systems import XARRAY
 from ithaca.formulations.algebra.rounding import largest_double
 from ithaca.formulations.configuration import Configuration
-from ithaca.refine.window import Window
+from ithaca.grids.window import Window
 from ithaca.studies.files import save_netcdf
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.signals import check, deferred

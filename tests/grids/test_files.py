@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from ithaca.refine import grid as grids
-from ithaca.refine.grid import exact_grid, load_grid, save_grid
-from ithaca.refine.heatmap import heat_map
-from ithaca.refine.window import window_around
+from ithaca.grids import grid as grids
+from ithaca.grids.grid import exact_grid, load_grid, save_grid
+from ithaca.grids.heatmap import heat_map
+from ithaca.grids.window import window_around
 from ithaca.studies.charts.files import save_plot
 from ithaca.workloads.errors import InputError
-from tests.refine.test_grid import random_point
+from tests.grids.test_grid import random_point
 
 
 @pytest.mark.parametrize("chunk", [None, 40])

@@ -19,9 +19,9 @@ from ithaca.formulations.systolic.design import systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import METRICS, metric_values, tensor_words
 from ithaca.formulations.systolic.physical_array import PhysicalArray
 from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.refine import grid as grids
-from ithaca.refine.grid import best_point, exact_grid
-from ithaca.refine.window import Window, window_around
+from ithaca.grids import grid as grids
+from ithaca.grids.grid import best_point, exact_grid
+from ithaca.grids.window import Window, window_around
 from ithaca.results.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
