@@ -12,7 +12,7 @@ from typer import Option
 from ithaca.api.answers import StudyAnswer
 from ithaca.api.keywords import public
 from ithaca.api.live_line import LiveLine, note
-from ithaca.api.options import Effort, Extents, ProblemOptions, Results, Sizes, Workload
+from ithaca.api.options import Effort, Extents, Results, Sizes, TargetedOptions, Workload
 from ithaca.api.parsing import parse_integer, parse_proving_method, parse_sizes, split_values
 from ithaca.api.request import Request, problems, read_objective
 from ithaca.formulations.problem import Objective
@@ -75,7 +75,7 @@ def pareto(
         Option("--objectives", help="What to minimise: two or more expressions, e.g. latency,dsp."),
     ],
     sizes: Sizes = None,
-    problem: ProblemOptions,
+    problem: TargetedOptions,
     method: Annotated[str, Option("--method", help="auto, exact or cpsat.")] = "exact",
     effort: Effort,
     max_points: Annotated[int | None, Option("--max-points", metavar="N", help="End after so many points.")] = None,

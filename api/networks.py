@@ -14,7 +14,7 @@ from typer import Argument, Option
 from ithaca.api.answers import Answer, least
 from ithaca.api.keywords import public
 from ithaca.api.live_line import LiveLine, note
-from ithaca.api.options import OBJECTIVE, REPEATED, Extents, Objective, ProblemOptions, Results, SearchOptions
+from ithaca.api.options import OBJECTIVE, REPEATED, Extents, Objective, Results, SearchOptions, TargetedOptions
 from ithaca.api.parsing import parse_choice, parse_integer, parse_method, parse_sizes, several
 from ithaca.api.request import requested_limits
 from ithaca.studies.network.documents import network_document
@@ -91,7 +91,7 @@ def network(
     ] = "per-layer",
     arrays: Annotated[int | None, Option("--arrays", metavar="N", help="How many arrays share the budget.")] = None,
     minimise: Annotated[str | None, Option("--minimise", help="Of several arrays: slowest, or total.")] = None,
-    problem: ProblemOptions,
+    problem: TargetedOptions,
     objective: Objective = OBJECTIVE,
     method: Annotated[
         str, Option("--method", help="exact (finds the same in every run), auto, cpsat, gp, nlp or evolve.")

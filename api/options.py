@@ -6,14 +6,14 @@ Their types are those of Python; all but flags may be words, too, as the command
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from ithaca.api.parsing import parse_integer, parse_search
+from ithaca.api.parsing import parse_integer, parse_search, parse_target
 from ithaca.formulations import platform as platforms
 from ithaca.formulations import problem as problems
 from ithaca.solver.options import SolveOptions
@@ -136,3 +136,16 @@ class ProblemOptions:
         from ithaca.api.request import Request, read_nest
 
         return Request(read_nest(workload, sizes), **self.read(objective), descriptor=descriptor)
+
+
+@dataclass(frozen=True)
+class TargetedOptions(ProblemOptions):
+    """Those with the compiler that answers are for."""
+
+    target: Annotated[
+        str | None, Option("--for", metavar="COMPILER", help="Consider only what this compiler builds: autosa.")
+    ] = None
+
+    def read(self, objective: str | problems.Objective) -> dict[str, Any]:
+        given = super().read(objective)
+        return given | {"space": replace(given["space"], target=parse_target(self.target))}

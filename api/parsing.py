@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.systolic.target import Target
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
@@ -138,6 +139,11 @@ def parse_provers(given: str | Sequence[str]) -> tuple[Method, Method]:
 def parse_edition(name: object) -> Edition:
     """Look up a model edition."""
     return Edition(parse_choice("--edition", name, [e.value for e in Edition]))
+
+
+def parse_target(name: str | None) -> Target | None:
+    """Look up a compiler that ``--for`` names; None for none."""
+    return None if name is None else Target(parse_choice("--for", name, [target.value for target in Target]))
 
 
 def parse_search(time_limit: object, gap: object = 0, seed: object = 0) -> SolveOptions:

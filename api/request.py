@@ -11,6 +11,7 @@ from typing import Any
 
 from ithaca.api.options import ProblemOptions
 from ithaca.api.parsing import parse_edition, parse_integer, parse_limits, parse_loops, parse_sizes
+from ithaca.exports.autosa.requirements import design_obstacles, nest_obstacles
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Objective, Problem
@@ -19,6 +20,7 @@ from ithaca.formulations.systolic.derivation import choose_designs
 from ithaca.formulations.systolic.design import SpaceOptions, systolic_problem
 from ithaca.formulations.systolic.metrics import METRICS, parse_limit, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
+from ithaca.formulations.systolic.target import Target
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.kernel_files import statement_nest
 from ithaca.workloads.library import workload as find_workload
@@ -98,8 +100,10 @@ def read(options: ProblemOptions, objective: str | Objective) -> dict[str, Any]:
 def requested_designs(request: Request) -> tuple[SystolicArray, ...]:
     """The designs to solve.
 
-    Raises `InputError` if none is left, or the descriptor and the other options contradict each other.
+    Raises `InputError` if none is left, the descriptor and the other options contradict each other, or the target can build
+    nothing for the workload.
     """
+    check_target(request.space.target, request.nest)
     if request.descriptor is not None:
         return (_described_design(request),)
     return choose_designs(
@@ -108,7 +112,14 @@ def requested_designs(request: Request) -> tuple[SystolicArray, ...]:
         request.dataflow,
         request.permutation,
         include_unbuildable=request.include_unbuildable,
+        target=request.space.target,
     )
+
+
+def check_target(target: Target | None, nest: LoopNest) -> None:
+    """Raises `InputError` if there is a target that can build nothing for a workload."""
+    if target is not None and (reasons := nest_obstacles(nest)):
+        raise InputError(f"--for {target.value}: {target.title} cannot build {nest.name}: {'; '.join(reasons)}")
 
 
 def _described_design(request: Request) -> SystolicArray:
@@ -126,6 +137,9 @@ def _described_design(request: Request) -> SystolicArray:
     ):
         if asked is not None and asked != found:
             raise InputError(f"{option} does not match the descriptor, which describes {array.name}")
+    target = request.space.target
+    if target is not None and (reasons := design_obstacles(request.nest, array)):
+        raise InputError(f"--for {target.value}: {target.title} cannot build the descriptor's design: {'; '.join(reasons)}")
     return array
 
 

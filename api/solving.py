@@ -12,7 +12,7 @@ from typer import Option
 from ithaca.api.answers import Result
 from ithaca.api.keywords import public
 from ithaca.api.live_line import LiveLine
-from ithaca.api.options import OBJECTIVE, Extents, Method, Objective, ProblemOptions, SearchOptions, Sizes, Workload
+from ithaca.api.options import OBJECTIVE, Extents, Method, Objective, SearchOptions, Sizes, TargetedOptions, Workload
 from ithaca.api.parsing import parse_method, parse_provers, parse_sizes
 from ithaca.api.request import Request, problems
 from ithaca.formulations.configuration import Configuration
@@ -34,7 +34,7 @@ def solve(
     workload: Workload,
     *,
     sizes: Sizes = None,
-    problem: ProblemOptions,
+    problem: TargetedOptions,
     descriptor: Annotated[
         str | Path | None, Option("--descriptor", help="Published design description (JSON) to solve.")
     ] = None,

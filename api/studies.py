@@ -20,10 +20,10 @@ from ithaca.api.options import (
     Extents,
     Method,
     Objective,
-    ProblemOptions,
     Results,
     SearchOptions,
     Sizes,
+    TargetedOptions,
     Workload,
 )
 from ithaca.api.parsing import parse_method, parse_number, parse_sizes
@@ -83,7 +83,7 @@ def whatif(
     marginal: Annotated[
         float | None, Option("--marginal", metavar="PERCENT", help="Prove what each limit is worth, raised by so much.")
     ] = None,
-    problem: ProblemOptions,
+    problem: TargetedOptions,
     objective: Objective = OBJECTIVE,
     method: Method = "exact",
     search: SearchOptions,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -13,13 +14,14 @@ from ithaca.api.options import WRITTEN, ResultFile
 from ithaca.api.parsing import parse_choice
 from ithaca.commands.outcome import say
 from ithaca.exports.autosa.folder import AUTOSA
-from ithaca.exports.autosa.requirements import MIN_LANES, design_obstacles
+from ithaca.exports.autosa.requirements import design_obstacles
 from ithaca.exports.configuration import ArrayConfiguration, Tool
 from ithaca.exports.scalesim.folder import SCALESIM
 from ithaca.exports.timeloop.folder import TIMELOOP
 from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.design import SpaceOptions, systolic
+from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.target import Target
 from ithaca.results.files import load_result
 from ithaca.results.result import Result
 from ithaca.results.solution import Solution, best_solution
@@ -59,6 +61,16 @@ def export_result(file: Path, target: str, folder: Path, *, nearest: bool) -> st
     return f"wrote {folder}: design {chosen.design.name}, {note}"
 
 
+def _solve_again(tool: Tool, result: Result) -> str:
+    """How to solve again such that the tool takes the answer, where that can be asked for."""
+    nest = systolic(result.problem).nest
+    sizes = ",".join(f"{name}={n}" for name, n in nest.settings.items())
+    again = (
+        f"solve again with --for {Target.AUTOSA.value}: ithaca solve {nest.name} -s {sizes} --for {Target.AUTOSA.value}, or "
+    )
+    return again if tool is AUTOSA else ""
+
+
 def _configuration(solution: Solution) -> ArrayConfiguration:
     design = systolic(solution.problem)
     bandwidth = next((limit.bound for limit in solution.problem.limits if limit.metric == "bandwidth"), None)
@@ -72,7 +84,8 @@ def _chosen(tool: Tool, result: Result, file: Path, nearest: bool) -> _Choice:
         if not reasons:
             return chosen, "the result's best configuration"
         if not nearest:
-            raise InputError(f"{tool.cannot} the best configuration of {file}: {'; '.join(reasons)} (see --nearest)")
+            hint = _solve_again(tool, result)
+            raise InputError(f"{tool.cannot} the best configuration of {file}: {'; '.join(reasons)} ({hint}see --nearest)")
     elif not nearest:
         raise InputError(f"{file} holds no configuration to export (see --nearest)")
     return _buildable(result) if tool is AUTOSA else _expressible(tool, result)
@@ -88,7 +101,7 @@ def _buildable(result: Result) -> _Choice:
     arrays = [array for array in arrays if array.name not in never]
     if never and not arrays:
         raise _none_of(AUTOSA, never)
-    space = SpaceOptions(max(MIN_LANES, options.min_lanes), options.divisors_only, dividing_packs=True)
+    space = replace(options, target=Target.AUTOSA)
     problems = [result.problem.with_design(array=array, options=space) for array in arrays]
     with Interrupt() as interrupt, LiveLine("deriving tables", [a.name for a in arrays]) as line:
         solutions = solve_designs(problems, SolveOptions(stop=interrupt), report=line.report, finished=line.finished)

@@ -287,6 +287,16 @@ class Space:
         return {name: span for axis in self.axes for name, span in axis.ranges.items()}
 
     @cached_property
+    def inequalities(self) -> tuple[Expression, ...]:
+        """What the rules ≤ across axes say must not exceed 0: constraints like any other, monotone in the parts of a bound."""
+        return tuple(link.left - link.right for link in self.links if link.relation is Relation.AT_MOST)
+
+    @cached_property
+    def entangled(self) -> frozenset[str]:
+        """The quantities that the other rules across axes speak of: these tie rows together in ways that bounds do not show."""
+        return frozenset().union(*(link.symbols for link in self.links if link.relation is not Relation.AT_MOST))
+
+    @cached_property
     def linked(self) -> frozenset[str]:
         """The quantities that rules across axes speak of."""
         return frozenset().union(*(link.symbols for link in self.links))

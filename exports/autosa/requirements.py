@@ -1,7 +1,8 @@
 """What AutoSA cannot build, and why.
 
 The compiler checks little of this itself: most violations compile and compute wrong results,
-so a configuration is exported only if nothing here speaks against it.
+so a configuration is exported only if nothing here speaks against it. What restricts the spaces of solves meant for
+AutoSA is stated in `ithaca.formulations.systolic.target`, the rest here.
 """
 
 from __future__ import annotations
@@ -15,13 +16,11 @@ from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.data_types import DRAM_PORT_BYTES
-from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.systolic_array import SystolicArray
+from ithaca.formulations.systolic.target import MIN_LANES, requirements
+from ithaca.formulations.systolic.target import design_obstacles as obstacles_of_design
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
-
-#: PEs that AutoSA needs along each space loop.
-MIN_LANES = 2
 
 #: Names that neither C99 nor C++ (the host program) leaves to a program.
 _RESERVED = """
@@ -43,7 +42,7 @@ def nest_obstacles(nest: LoopNest) -> tuple[str, ...]:
 
 def design_obstacles(nest: LoopNest, design: SystolicArray) -> tuple[str, ...]:
     """Every reason why AutoSA cannot build any configuration of a design; see `obstacles`."""
-    return (*nest_obstacles(nest), *_of_design(nest, design))
+    return (*nest_obstacles(nest), *obstacles_of_design(nest, design))
 
 
 def obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:
@@ -53,7 +52,8 @@ def obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:
     """
     _check_belonging(configuration)
     nest, design = configuration.nest, configuration.design
-    return (*design_obstacles(nest, design), *_of_tiles(configuration), *_of_packs(configuration))
+    of_factors = (*_of_tiles(configuration), *_of_packs(configuration), *_of_conditions(configuration))
+    return tuple(dict.fromkeys((*design_obstacles(nest, design), *of_factors)))
 
 
 def _check_belonging(configuration: ArrayConfiguration) -> None:
@@ -111,22 +111,8 @@ def _of_names(nest: LoopNest) -> Iterator[str]:
             yield f"'{name}' names both a loop and a tensor"
 
 
-def _of_design(nest: LoopNest, design: SystolicArray) -> Iterator[str]:
-    if design.dataflow not in dataflows(nest):
-        yield f"dataflow {','.join(design.dataflow)} is none that AutoSA derives"
-    if design.obstacle is not None:
-        yield design.obstacle
-    if design.permutation != nest.output.tensor:
-        yield (
-            f"permutation {design.permutation}: AutoSA orders the array-partitioning loops as in permutation "
-            f"{nest.output.tensor}"
-        )
-
-
 def _of_tiles(configuration: ArrayConfiguration) -> Iterator[str]:
-    nest, design, data, tiling = configuration.nest, configuration.design, configuration.data, configuration.tiling
-    if configuration.padded[nest.simd] == 1:
-        yield f"SIMD loop {nest.simd} has one iteration (padded): AutoSA drops such loops"
+    design, data, tiling = configuration.design, configuration.data, configuration.tiling
     for loop in design.band:
         outer, inner = tiling.array_part[loop], configuration.t2(loop)
         if loop in design.dataflow and outer == 1:
@@ -144,11 +130,7 @@ def _of_tiles(configuration: ArrayConfiguration) -> Iterator[str]:
 
 
 def _of_packs(configuration: ArrayConfiguration) -> Iterator[str]:
-    nest, tiling = configuration.nest, configuration.tiling
-    values = {quantities.extent(loop).name: Fraction(n) for loop, n in nest.extents}
-    for loop in configuration.design.band:
-        values[quantities.t1(loop).name] = Fraction(tiling.array_part[loop])
-        values[quantities.t2(loop).name] = Fraction(configuration.t2(loop))
+    nest, tiling, values = configuration.nest, configuration.tiling, _quantities(configuration)
     for access in nest.accesses:
         group = configuration.moved_group(access.tensor)
         pack = tiling.pack[group.name]
@@ -163,3 +145,23 @@ def _of_packs(configuration: ArrayConfiguration) -> Iterator[str]:
             yield f"tensor {access.tensor}: pack {pack} is not a multiple of the SIMD factor {multiple}"
         if size > DRAM_PORT_BYTES:
             yield f"tensor {access.tensor}: pack {pack} takes {size} bytes, more than the {DRAM_PORT_BYTES} of a DRAM port"
+
+
+def _of_conditions(configuration: ArrayConfiguration) -> Iterator[str]:
+    values = _quantities(configuration)
+    for requirement in requirements(configuration.nest, configuration.design):
+        if not requirement.met(values, FRACTION):
+            yield requirement.broken
+
+
+def _quantities(configuration: ArrayConfiguration) -> dict[str, Fraction]:
+    """The cost model's quantities but for packs, whether or not t2 divides t1."""
+    sizes, parts = configuration.nest.sizes, configuration.tiling.array_part
+    values = {quantities.extent(loop).name: Fraction(n) for loop, n in sizes.items()}
+    for loop in configuration.design.band:
+        outer, inner = parts[loop], configuration.t2(loop)
+        values[quantities.tiles(loop).name] = Fraction(-(-sizes[loop] // outer))
+        values[quantities.t1(loop).name] = Fraction(outer)
+        values[quantities.t2(loop).name] = Fraction(inner)
+        values[quantities.lanes(loop).name] = Fraction(outer, inner)
+    return values

@@ -31,6 +31,7 @@ from ithaca.formulations.systolic.systolic_array import (
     Role,
     SystolicArray,
 )
+from ithaca.formulations.systolic.target import Target, design_obstacles
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
@@ -95,15 +96,22 @@ def choose_designs(
     permutation: str | None = None,
     *,
     include_unbuildable: bool = False,
+    target: Target | None = None,
 ) -> tuple[SystolicArray, ...]:
-    """The designs of a nest with a dataflow and a permutation, where these are asked for.
+    """The designs of a nest with a dataflow, a permutation and a target that builds them, where these are asked for.
 
     Raises `InputError` if there is no such dataflow or permutation, or HLS can build none of them (and they are not to be
-    included).
+    included), or the target can build none.
     """
     chosen = dataflows(nest) if dataflow is None else (find_dataflow(nest, dataflow),)
     orders = permutations(nest) if permutation is None else (permutation,)
     found = tuple(derive(nest, loops, order, edition) for loops in chosen for order in orders)
+    if target is not None:
+        refused = {a.name: obstacles for a in found if (obstacles := design_obstacles(nest, a))}
+        if len(refused) == len(found):
+            name, obstacles = next(iter(refused.items()))
+            raise InputError(f"--for {target.value}: {target.title} builds no design of these ({name}: {'; '.join(obstacles)})")
+        found = tuple(a for a in found if a.name not in refused)
     kept = tuple(a for a in found if a.buildable or include_unbuildable)
     if not kept:
         names = "; ".join(f"{a.name}: {a.obstacle}" for a in found[:1])

@@ -22,6 +22,7 @@ from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.metrics import METRICS, metric_values, tensor_words
 from ithaca.formulations.systolic.physical_array import ANY_ARRAY, PhysicalArray
 from ithaca.formulations.systolic.systolic_array import Edition, IOGroup, SystolicArray
+from ithaca.formulations.systolic.target import MIN_LANES, Target, requirements
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.workloads.nest import LoopNest
@@ -37,6 +38,12 @@ class SpaceOptions:
     min_lanes: int = 1  #: Fewest PEs along each space loop
     divisors_only: bool = False  #: Whether every t1 must divide its loop's extent (no padding)
     dividing_packs: bool = False  #: Whether inferred packs must divide the last dimension too (what AutoSA requires)
+    target: Target | None = None  #: The compiler that must be able to build every configuration
+
+    @property
+    def least_lanes(self) -> int:
+        """Fewest PEs along each space loop, by the target too."""
+        return self.min_lanes if self.target is None else max(self.min_lanes, MIN_LANES)
 
 
 @dataclass(frozen=True)
@@ -134,7 +141,9 @@ class SystolicDesign(Design):
 
     @property
     def innate(self) -> str:
+        target = self.options.target
         given = [("--min-lanes", self.options.min_lanes > 1), ("--divisors-only", self.options.divisors_only)]
+        given += [] if target is None else [(f"--for {target.value}", True)]
         within = " and ".join(name for name, on in given if on)
         causes = "the extents and the latency hiding that the accumulators need allow"
         return f"{causes}{f' (within {within})' if within else ''}"
@@ -217,10 +226,15 @@ def largest_t1(extent: int) -> int:
 
 
 def systolic_space(design: SystolicDesign) -> Space:
-    """The space of a design: an axis per band loop with the packs that depend on it alone, and one per other pack."""
+    """The space of a design: an axis per band loop with the packs that depend on it alone, and one per other pack.
+
+    Where a compiler must be able to build every configuration, its rules are rules of the space.
+    """
     array = design.array
     given = {name: Constant(Fraction(value)) for name, value in design.physical.given(array).items()}
     links = [link for group in array.packed_groups for link in pack_links(design, group)]
+    if design.options.target is not None:
+        links += dict.fromkeys(link for requirement in requirements(design.nest, array) for link in requirement.links)
     loops = {loop: [*_loop_quantities(design, loop)] for loop in array.band}
     separate = []
     for group in array.packed_groups:
@@ -260,7 +274,7 @@ def _loop_quantities(design: SystolicDesign, loop: str) -> tuple[Quantity, ...]:
             Kind.POWER_OF_TWO if simd else Kind.INTEGER,
             Role.HARDWARE if simd else Role.MAPPING,
         ),
-        Quantity(quantities.lanes(loop).name, design.options.min_lanes if spatial else 1, most_lanes, role=hardware),
+        Quantity(quantities.lanes(loop).name, design.options.least_lanes if spatial else 1, most_lanes, role=hardware),
         Quantity(quantities.t1(loop).name, 1, max(top, idle * most_t2)),
         Quantity(quantities.tiles(loop).name, 1, design.nest.sizes[loop]),
     )
@@ -296,7 +310,8 @@ def pack_links(design: SystolicDesign, group: IOGroup) -> list[Link]:
         cap = Constant(Fraction(packing.max_bytes // PUBLISHED_WORD_BYTES))
         inferred = maximum(minimum(last, cap), multiple)
         links = [Link(pack, Relation.EQUAL, inferred), Link(multiple, Relation.DIVIDES, pack)]
-        return [*links, Link(pack, Relation.DIVIDES, last)] if design.options.dividing_packs else links
+        divides = design.options.dividing_packs or design.options.target is not None
+        return [*links, Link(pack, Relation.DIVIDES, last)] if divides else links
     cap = Constant(Fraction(packing.max_bytes // design.data.bytes))
     return [
         Link(multiple, Relation.DIVIDES, pack),

@@ -20,6 +20,7 @@ from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.systolic.target import Target, design_obstacles
 from ithaca.formulations.systolic.tiling import Tiling, group_packs
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.workloads.errors import InputError
@@ -61,10 +62,11 @@ class SpaceDocument(Document):
     min_lanes: Annotated[int, Field(ge=1, le=2**31)] = 1
     divisors_only: bool = False
     dividing_packs: bool = False
+    for_: Annotated[Target | None, Field(alias="for", strict=False)] = None
 
     def options(self) -> SpaceOptions:
         """The restrictions."""
-        return SpaceOptions(self.min_lanes, self.divisors_only, self.dividing_packs)
+        return SpaceOptions(self.min_lanes, self.divisors_only, self.dividing_packs, self.for_)
 
 
 class TechnologyDocument(Document):
@@ -162,6 +164,9 @@ class SystolicFamily:
     def design(self, setting: Setting, choice: ChoiceDocument) -> SystolicDesign:
         nest = setting.nest
         array = derive(nest, find_dataflow(nest, tuple(choice.dataflow)), choice.permutation, setting.edition)
+        target = setting.options.target
+        if target is not None and (obstacles := design_obstacles(nest, array)):
+            raise InputError(f"design {array.name} is none that {target.title} builds: {'; '.join(obstacles)}")
         return SystolicDesign(nest, array, setting.data, setting.options, setting.technology)
 
     def configuration(self, design: Design, tiling: TilingDocument) -> Configuration:
@@ -180,7 +185,9 @@ FAMILY = SystolicFamily()
 
 def setting_fields(options: SpaceOptions, technology: Technology) -> dict[str, Any]:
     """The fields ``space`` and ``technology`` of a document."""
-    return {"space": asdict(options), "technology": asdict(technology)}
+    space = asdict(options)
+    space["for"] = space.pop("target")
+    return {"space": space, "technology": asdict(technology)}
 
 
 def _systolic(design: Design) -> SystolicDesign:

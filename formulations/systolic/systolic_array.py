@@ -158,6 +158,26 @@ class SystolicArray:
         return tuple((group, module) for group in self.groups for module in group.modules)
 
     @property
+    def serializers(self) -> tuple[Module, ...]:
+        """The modules that AutoSA puts between a serialized DRAM module and DRAM, which stream its data in their order."""
+        drams = (module for _, module in self.modules if module.serialized)
+        return tuple(Module(f"{m.name}_serialize", m.level, m.direction, ONE, m.tiles, False, False) for m in drams)
+
+    @property
+    def dummies(self) -> tuple[Module, ...]:
+        """The modules that AutoSA puts at the ends of chains along which PEs hand on data, one per chain.
+
+        They take what the last PE hands on, or give zeros to the first, where sums are handed on that nothing copies in.
+        """
+        found = []
+        for group in self.groups:
+            way = Direction.IN if group.role is Role.READ else Direction.OUT
+            given = any(module.direction is Direction.IN for module in group.modules)
+            if group.exterior and (group.role is Role.READ or not given):
+                found.append(Module(f"{group.name}_PE_dummy_{way.value}", 0, way, group.count, self.pe.tiles, False, False))
+        return tuple(found)
+
+    @property
     def packed_groups(self) -> tuple[IOGroup, ...]:
         """The groups that move data, and so have a packing factor."""
         return tuple(group for group in self.groups if group.modules)

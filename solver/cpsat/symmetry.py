@@ -10,7 +10,8 @@ a matrix multiplication hardly ever, for a pack is tied to the last index of its
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import combinations, permutations
 
 import numpy as np
@@ -50,8 +51,9 @@ class Exchange:
 
 def exchangeable(symbolic: SymbolicProblem, space: Space, tables: Sequence[Table]) -> tuple[Exchange, ...]:
     """Pairs of exchangeable axes, each axis in one pair at most."""
-    if space.links:  # a rule across axes is no constraint of the problem
+    if space.entangled:  # such a rule across axes is no constraint of the problem
         return ()
+    symbolic = replace(symbolic, constraints=(*symbolic.constraints, *((e, Fraction(0)) for e in space.inequalities)))
     used = symbolic.objective.symbols.union(*(e.symbols for e, _ in symbolic.constraints))
     unchanged = _signature(symbolic, {})
     free = {table.axis.name for table in tables}

@@ -52,10 +52,10 @@ def dominance_columns(space: Space, symbolic: SymbolicProblem) -> dict[str, list
     relaxation = relax(space)
     for expression in (symbolic.objective, *(e for e, _ in symbolic.constraints)):
         relaxation.check_divisors(expression)
-    bounds = [relaxation.lower(e) for e in _monotone_parts(symbolic, space, relaxation)]
+    bounds = [relaxation.lower(e) for e in (*_monotone_parts(symbolic, space, relaxation), *space.inequalities)]
     columns = used_columns(relaxation, frozenset[str]().union(*(b.symbols for b in bounds)))
-    # rules across axes depend on their quantities either way
-    for symbol in sorted(space.linked):
+    # the other rules across axes depend on their quantities either way
+    for symbol in sorted(space.entangled):
         (axis,) = relaxation.axes(Symbol(symbol))
         columns.setdefault(axis, []).append(Column(-1, Symbol(symbol), low=True, high=True))
     return columns

@@ -52,7 +52,8 @@ class Configurations:
             quantity = self.space.quantities[name]
             excess += np.maximum(values[name] / quantity.most(values) - 1, 0) + np.maximum(quantity.low / values[name] - 1, 0)
         for link in self.space.links:
-            excess += _strain(link, values)
+            if link.relation is not Relation.AT_MOST:  # the program has the inequalities
+                excess += _strain(link, values)
         objective, *used = self.program.run([values[name] for name in self.program.symbols])
         for value, limit in zip(used, self.limits, strict=True):
             excess += np.maximum(value - limit, 0) / max(abs(float(limit)), 1.0)
@@ -64,8 +65,7 @@ def _strain(link: Link, values: Mapping[str, Any]) -> Any:
     left, right = link.left.evaluate(values, NUMPY), link.right.evaluate(values, NUMPY)
     if link.relation is Relation.DIVIDES:
         return right % left / left
-    beyond = np.maximum(left - right, 0) if link.relation is Relation.AT_MOST else np.abs(left - right)
-    return beyond / np.maximum(np.abs(right), 1.0)
+    return np.abs(left - right) / np.maximum(np.abs(right), 1.0)
 
 
 def configurations_of(program: Program, space: Space, tables: Sequence[Table], limits: Floats) -> Configurations:

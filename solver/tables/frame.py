@@ -76,8 +76,7 @@ def _build(
 ) -> Frame:
     space = problem.space
     columns = used_columns(relaxation, frozenset[str]().union(*(known.bounds.symbols for known in lowered)))
-    # rules across axes tie rows together in ways that columns do not show
-    prune = not space.links
+    prune = not space.entangled
     tables = (build_table(axis, columns.get(axis.name, ()), checkpoint, prune=prune) for axis in space.axes)
     return frame_of(relaxation, tuple(build_tree(table, checkpoint) for table in tables))
 
@@ -121,13 +120,14 @@ class LoweredProblem:
 def lower_problem(problem: Problem, relaxation: Relaxation) -> LoweredProblem:
     """Compile the bounds and the values of a problem."""
     symbolic = problem.symbolic()
-    for expression in (symbolic.objective, *(e for e, _ in symbolic.constraints)):
+    constraints = [*symbolic.constraints, *((expression, Fraction(0)) for expression in problem.space.inequalities)]
+    for expression in (symbolic.objective, *(e for e, _ in constraints)):
         relaxation.check_divisors(expression)
-    bounds = [_with_cuts(symbolic, relaxation), *(relaxation.lower(e) for e, _ in symbolic.constraints)]
+    bounds = [_with_cuts(symbolic, relaxation), *(relaxation.lower(e) for e, _ in constraints)]
     return LoweredProblem(
         Program([without_cancellation(bound, relaxation.signed) for bound in bounds]),
-        Program([symbolic.objective, *(expression for expression, _ in symbolic.constraints)]),
-        np.array([loosened(bound) for _, bound in symbolic.constraints]),
+        Program([symbolic.objective, *(expression for expression, _ in constraints)]),
+        np.array([loosened(bound) for _, bound in constraints]),
         granularity(symbolic.objective, problem.space.powers),
         bounds[0],
     )

@@ -104,6 +104,7 @@ def _designs(layer: Layer, request: NetworkRequest) -> tuple[SystolicArray, ...]
             request.dataflow,
             request.permutation,
             include_unbuildable=request.include_unbuildable,
+            target=request.space.target,
         )
     except InputError as error:
         raise InputError(f"layer {layer.name}: {error}; --layers leaves layers out") from None

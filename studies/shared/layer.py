@@ -51,8 +51,7 @@ class Layer:
     def optimum(self, given: Mapping[str, int], options: SolveOptions) -> SearchState:
         """The best configuration on given hardware (quantities by name), proven."""
         problem = self.problem.with_design(physical=physical_array(self.problem, given))
-        # rules across axes tie rows together in ways that columns do not show
-        prune = not problem.space.links
+        prune = not problem.space.entangled
         parts = []
         for table in self.tables:
             keep = [table.rows[name] == value for name, value in given.items() if name in table.rows]

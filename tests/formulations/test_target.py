@@ -1,0 +1,253 @@
+"""What AutoSA builds: the space of solves for it against the conditions stated anew, engines on it against brute force."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from ithaca.exports.autosa.requirements import nest_obstacles, obstacles
+from ithaca.exports.configuration import ArrayConfiguration
+from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.repair import Repair
+from ithaca.formulations.systolic.data_types import data_type
+from ithaca.formulations.systolic.derivation import choose_designs, derive
+from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
+from ithaca.formulations.systolic.metrics import parse_objective
+from ithaca.formulations.systolic.systolic_array import SystolicArray
+from ithaca.formulations.systolic.target import Target
+from ithaca.results.certificate import Status
+from ithaca.solver.cpsat.engine import solve_cpsat
+from ithaca.solver.evolution.engine import solve_evolve
+from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.gp.engine import solve_gp
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.statement import parse_statement
+
+FOR_AUTOSA = SpaceOptions(target=Target.AUTOSA)
+
+
+def nest_of(statement: str, extents: dict[str, int], simd: str, untiled: str = "") -> LoopNest:
+    output, inputs = parse_statement(statement)
+    return LoopNest("mine", tuple(extents.items()), output, inputs, simd, frozenset(untiled))
+
+
+def mm(i: int, j: int, k: int) -> LoopNest:
+    return nest_of("C[i][j] += A[i][k] * B[j][k]", {"i": i, "j": j, "k": k}, "k")
+
+
+def conv(o: int, r: int, c: int, i: int, p: int, q: int) -> LoopNest:
+    extents = {"o": o, "r": r, "c": c, "i": i, "p": p, "q": q}
+    return nest_of("cout[r][c][o] += cin[r + p][c + q][i] * w[o][p][q][i]", extents, "i", "pq")
+
+
+def posed(nest: LoopNest, dataflow: tuple[str, ...], options: SpaceOptions, dtype: str = "int8", **limits: int) -> Problem:
+    bounds = tuple(Limit(name, Fraction(bound)) for name, bound in limits.items())
+    array = derive(nest, dataflow, nest.output.tensor)
+    return systolic_problem(nest, array, data_type(dtype), bounds, parse_objective("latency"), options)
+
+
+def conditions(nest: LoopNest, array: SystolicArray, at: Configuration) -> str:
+    """The conditions that a configuration meets, from the words of the report on 77 runs of the compiler."""
+    tiles = {x: -(-nest.sizes[x] // at[f"t1.{x}"]) for x in nest.band}
+    # band order: parallel loops, then the tiled reduction; loops of extent 1 are no loops
+    band = [x for x in (*nest.parallel_loops, *nest.reduction_loops) if x in nest.band and at[f"t1.{x}"] * tiles[x] > 1]
+    found = ""
+    for access in nest.inputs:
+        exterior = any(not access.indexed_by(x) for x in array.dataflow)
+        buffer, dram = (2 if exterior else 1), len(array.dataflow) + 1
+        several = [x for x in band[1:] if tiles[x] > 1]
+        if buffer == dram - 1 and several and not access.indexed_by(several[-1]):
+            found += "H"
+    hidden = any(at[f"t2.{x}"] > 1 for x in nest.parallel_loops if x in nest.band)
+    passes_on = any(not access.indexed_by(x) for access in nest.inputs for x in array.dataflow)
+    reduced = [x for x in array.dataflow if x in nest.reduction_loops]
+    inside = [nest.sizes[x] for x in nest.untiled] + [at[f"lanes.{x}"] for x in nest.band if x not in array.dataflow]
+    if not hidden and (passes_on or reduced) and max([1, *inside]) > 1:
+        found += "B"
+    if any(tiles[x] == 1 for x in reduced):
+        found += "M"
+        if not any(nest.sizes[x] > 1 for x in nest.untiled if x in nest.reduction_loops):
+            found += "D"
+    return found
+
+
+def in_shape(nest: LoopNest, array: SystolicArray, at: Configuration) -> bool:
+    """Whether a configuration has two lanes along each space loop, and a SIMD loop that is one."""
+    drops_simd = nest.sizes[nest.simd] == 1 and at[f"t1.{nest.simd}"] == 1
+    return all(at[f"lanes.{x}"] >= 2 for x in array.dataflow) and not drops_simd
+
+
+def builds(problem: Problem, at: Configuration) -> bool:
+    """Whether AutoSA builds a configuration of the unrestricted space."""
+    nest, array = systolic(problem).nest, systolic(problem).array
+    return in_shape(nest, array, at) and not conditions(nest, array, at)
+
+
+def random_nests() -> Iterator[LoopNest]:
+    draw = random.Random(0)
+    for _ in range(4):
+        yield mm(*(draw.choice([1, 1, 2, 3, 5, 8]) for _ in "ijk"))
+        yield conv(*(draw.choice([1, 2, 3, 4]) for _ in "orci"), *(draw.choice([1, 1, 2]) for _ in "pq"))
+        yield nest_of("y[i] += A[i][k] * x[k]", {"i": draw.choice([1, 4, 6]), "k": draw.choice([1, 3, 8])}, "k")
+        sizes = {x: draw.choice([1, 2, 5]) for x in "bijk"}
+        yield nest_of("C[b][i][j] += A[b][i][k] * B[b][j][k]", sizes, "k")
+
+
+NESTS = tuple(random_nests())
+
+
+@pytest.mark.parametrize("nest", NESTS, ids=lambda nest: f"{nest.output.tensor}-{'x'.join(map(str, nest.sizes.values()))}")
+def test_the_space_for_autosa_is_what_meets_no_condition(nest: LoopNest) -> None:
+    draw, seen = np.random.default_rng(0), set()
+    for array in choose_designs(nest, permutation=nest.output.tensor):
+        free, kept = (posed(nest, array.dataflow, options) for options in (SpaceOptions(), FOR_AUTOSA))
+        tables = [axis.table() for axis in free.space.axes]
+        for _ in range(60):
+            at: dict[str, int] = {}
+            for table in tables:
+                row = int(draw.integers(0, next(iter(table.values())).size))
+                at |= {name: int(column[row]) for name, column in table.items()}
+            if not free.space.contains(at):
+                continue
+            configuration = Configuration(at)
+            expected = builds(free, configuration)
+            assert kept.space.contains(configuration) == expected
+            seen.add(expected)
+            # the export says the same, and names the conditions
+            chosen = ArrayConfiguration(nest, array, systolic(free).data, systolic(free).tiling(configuration))
+            reasons = obstacles(chosen)
+            assert (not reasons) == (expected and not nest_obstacles(nest))
+            met = conditions(nest, array, configuration)
+            if not in_shape(nest, array, configuration):
+                continue
+            assert {letter for letter in "HBMD" if any(f"condition {letter} (" in reason for reason in reasons)} == set(met)
+    assert seen
+
+
+def least(problem: Problem) -> Fraction | None:
+    """The least latency of what AutoSA builds, of the whole unrestricted space."""
+    tables = [axis.table() for axis in problem.space.axes]
+    grids = np.meshgrid(*(np.arange(next(iter(table.values())).size) for table in tables), indexing="ij")
+    values = {n: column[grid.ravel()] for table, grid in zip(tables, grids, strict=True) for n, column in table.items()}
+    legal = np.ones(grids[0].size, bool)
+    for link in problem.space.links:
+        legal &= link.holds(values)
+    metrics = problem.design.metrics(values, NUMPY)
+    for limit in problem.limits:
+        legal &= np.broadcast_to(metrics[limit.metric] <= float(limit.bound), legal.shape)
+    latency = np.broadcast_to(metrics["latency"], legal.shape)
+    for place in np.argsort(latency, kind="stable"):
+        at = Configuration({name: int(column[place]) for name, column in values.items()}) if legal[place] else None
+        if at is not None and builds(problem, at) and problem.meets_conditions(at):
+            return problem.value(at)
+    return None
+
+
+CASES = [
+    *((mm(*sizes), flow, dtype) for sizes, flow in product([(4, 4, 3), (1, 6, 4)], ["i", "ij", "jk"]) for dtype in ("int8",)),
+    (mm(4, 4, 8), "ij", "fp32"),
+    (nest_of("y[i] += A[i][k] * x[k]", {"i": 6, "k": 8}, "k"), "ik", "int8"),
+]
+
+
+@pytest.mark.parametrize(("nest", "dataflow", "dtype"), CASES, ids=str)
+def test_engines_agree_with_brute_force_on_what_autosa_builds(nest: LoopNest, dataflow: str, dtype: str) -> None:
+    limits = {"dsp": 40, "bram18k": 60}
+    problem = posed(nest, tuple(dataflow), FOR_AUTOSA, dtype, **limits)
+    expected = least(posed(nest, tuple(dataflow), SpaceOptions(), dtype, **limits))
+    for solve in (solve_exact, solve_cpsat):
+        solution = solve(problem)
+        assert solution.value == expected
+        assert solution.certificate.status is (Status.INFEASIBLE if expected is None else Status.OPTIMAL)
+    for solve in (solve_gp, solve_evolve) if (nest, dataflow, dtype) in CASES[:2] else ():
+        solution = solve(problem)
+        bound = solution.certificate.lower_bound
+        assert (solution.value is None) or (expected is not None and solution.value >= expected)
+        assert bound is None or (expected is not None and bound <= expected)
+        if solution.configuration is not None:
+            assert problem.space.contains(solution.configuration)
+            assert builds(problem, solution.configuration)
+
+
+@pytest.mark.parametrize("dataflow", ["i", "r,c", "o,r"])
+def test_engines_agree_on_small_convolutions(dataflow: str) -> None:
+    nest = conv(4, 2, 4, 4, 2, 1)
+    loops = tuple(dataflow.split(","))
+    expected = least(posed(nest, loops, SpaceOptions(divisors_only=True), dsp=30, bram18k=60))
+    problem = posed(nest, loops, SpaceOptions(divisors_only=True, target=Target.AUTOSA), dsp=30, bram18k=60)
+    assert expected is not None
+    for solve in (solve_exact, solve_cpsat):
+        assert solve(problem).value == expected
+
+
+def test_repair_obeys() -> None:
+    problem = posed(mm(12, 10, 8), ("i", "j"), FOR_AUTOSA)
+    fixes = Repair(problem.space)
+    draw = np.random.default_rng(0)
+    values, legal = fixes.nearest(np.array([draw.integers(1, problem.space.ranges[name][1] + 1, 200) for name in fixes.names]))
+    for column in range(200):
+        at = Configuration({name: int(row[column]) for name, row in values.items()})
+        assert legal[column] == problem.space.contains(at) == builds(problem, at)
+    assert legal.mean() > 0.5
+
+
+def test_other_designs_are_left_out_and_named() -> None:
+    nest = mm(8, 8, 8)
+    kept = choose_designs(nest, target=Target.AUTOSA, include_unbuildable=True)
+    assert [array.name for array in kept] == ["[i] C", "[j] C", "[k] C", "[i,j] C", "[i,k] C", "[j,k] C"]
+    with pytest.raises(
+        InputError, match=r"--for autosa: AutoSA builds no design of these \(\[i,j\] A: .*permutation A: AutoSA"
+    ):
+        choose_designs(nest, dataflow=("i", "j"), permutation="A", target=Target.AUTOSA)
+
+
+@pytest.mark.parametrize(
+    ("dataflow", "t1", "t2", "expected"),
+    [
+        ("i,j", (8, 4, 16), (2, 2), "H"),  # the reduction in one tile: A is hoisted over j
+        ("i,j", (8, 4, 8), (2, 2), ""),
+        ("i,j", (8, 16, 16), (2, 2), ""),  # nothing but i has several tiles
+        ("i,k", (8, 4, 8), (2, 2), ""),  # A is next to the PEs, two levels below DRAM
+        ("i,k", (8, 4, 16), (2, 2), "MD"),
+        ("j,k", (8, 4, 16), (2, 2), "HMD"),
+        ("i,j", (8, 4, 8), (1, 1), "B"),
+        ("i,j", (8, 4, 1), (1, 1), ""),  # no time loop inside the PE
+        ("i", (8, 4, 16), (2, 2), "H"),
+        ("j", (8, 4, 16), (2, 2), ""),
+    ],
+)
+def test_cases_of_matrix_products(dataflow: str, t1: tuple[int, ...], t2: tuple[int, ...], expected: str) -> None:
+    problem = posed(mm(16, 16, 16), tuple(dataflow.split(",")), SpaceOptions())
+    factors = dict(zip(("t1.i", "t1.j", "t1.k", "t2.i", "t2.j"), (*t1, *t2), strict=True)) | {"t2.k": 1}
+    factors |= {f"tiles.{x}": -(-16 // factors[f"t1.{x}"]) for x in "ijk"}
+    factors |= {f"lanes.{x}": factors[f"t1.{x}"] // factors[f"t2.{x}"] for x in "ijk"}
+    at = problem.space.configuration(factors | {f"pack.{g.name}": 1 for g in systolic(problem).array.packed_groups})
+    assert problem.space.contains(at)
+    assert conditions(systolic(problem).nest, systolic(problem).array, at) == expected
+    chosen = ArrayConfiguration(
+        systolic(problem).nest, systolic(problem).array, data_type("int8"), systolic(problem).tiling(at)
+    )
+    assert [reason.split()[1] for reason in obstacles(chosen) if reason.startswith("condition ")] == list(expected)
+
+
+def test_a_convolution_hoists_weights_over_pixels() -> None:
+    problem = posed(conv(8, 8, 8, 8, 3, 3), ("o", "r"), SpaceOptions())
+    array, nest = systolic(problem).array, systolic(problem).nest
+    factors = {"t1.o": 4, "t2.o": 2, "t1.r": 4, "t2.r": 2, "t1.c": 8, "t2.c": 2, "t1.i": 8, "t2.i": 1}
+    factors |= {f"lanes.{x}": factors[f"t1.{x}"] // factors[f"t2.{x}"] for x in "orci"}
+    packs = {f"pack.{g.name}": 1 for g in array.packed_groups}
+    for tile, expected in (({}, True), ({"t1.c": 4}, True), ({"t1.i": 4}, False), ({"t1.c": 4, "t1.i": 4}, False)):
+        found = factors | tile
+        found |= {f"tiles.{x}": -(-8 // found[f"t1.{x}"]) for x in "orci"}
+        found |= {f"lanes.{x}": found[f"t1.{x}"] // found[f"t2.{x}"] for x in "orci"}
+        at = problem.space.configuration(found | packs)
+        reasons = obstacles(ArrayConfiguration(nest, array, data_type("int8"), systolic(problem).tiling(at)))
+        assert ["condition H" in reason and "does not index w" in reason for reason in reasons] == [True] * expected
