@@ -16,7 +16,7 @@ from ithaca.api.keywords import public
 from ithaca.api.live_line import LiveLine, note
 from ithaca.api.options import OBJECTIVE, REPEATED, Extents, Objective, Results, SearchOptions, TargetedOptions
 from ithaca.api.parsing import parse_choice, parse_integer, parse_method, parse_sizes, several
-from ithaca.api.request import requested_limits
+from ithaca.api.request import check_target, requested_limits
 from ithaca.studies.network.documents import network_document
 from ithaca.studies.network.modes import MODES, ONE_SEARCH, SEVERAL_ARRAYS
 from ithaca.studies.network.modes import mode as find_mode
@@ -120,6 +120,11 @@ def network(
     count, what = _sharing(mode, arrays, minimise)
     request = NetworkRequest(**given, arrays=count, minimise=what)
     asked = only_layers(find_network(str(name), {**parse_sizes(sizes or {}), **parse_sizes(parameters)}), several(layers))
+    for layer in asked.layers:
+        try:
+            check_target(request.space.target, layer.nest)
+        except InputError as error:
+            raise InputError(f"layer {layer.name}: {error}; --layers leaves layers out") from None
     store = None if results is None else problem_store(Path(results), options, note)
     with Interrupt() as interrupt, LiveLine("deriving designs") as line:
 

@@ -63,12 +63,12 @@ def export_result(file: Path, target: str, folder: Path, *, nearest: bool) -> st
 
 def _solve_again(tool: Tool, result: Result) -> str:
     """How to solve again such that the tool takes the answer, where that can be asked for."""
-    nest = systolic(result.problem).nest
-    sizes = ",".join(f"{name}={n}" for name, n in nest.settings.items())
-    again = (
-        f"solve again with --for {Target.AUTOSA.value}: ithaca solve {nest.name} -s {sizes} --for {Target.AUTOSA.value}, or "
-    )
-    return again if tool is AUTOSA else ""
+    if tool is not AUTOSA:
+        return ""
+    design = systolic(result.problem)
+    sizes = ",".join(f"{name}={n}" for name, n in design.nest.settings.items())
+    asked = f"{design.nest.name} -s {sizes} --platform {result.platform_name} --dtype {design.data.name}"
+    return f"solve again: ithaca solve {asked} --for {Target.AUTOSA.value}; or "
 
 
 def _configuration(solution: Solution) -> ArrayConfiguration:
