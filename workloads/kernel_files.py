@@ -118,6 +118,10 @@ def _nest(read: KernelDocument) -> LoopNest:
         raise InputError(f"extents are of {len(loops)} loops; allowed: 1 to {MAX_LOOPS}")
     for name, value in read.parameters.items():
         check_size(f"parameter '{name}'", value)
+    for name in sorted(factors_in(statement)):
+        if name not in (*loops, *read.parameters):
+            known = f"loops {', '.join(loops)}" + (f"; parameters {', '.join(read.parameters)}" if read.parameters else "")
+            raise InputError(f"unknown parameter {quoted(name)} in a subscript of {quoted(statement)}; allowed: {known}")
     output, inputs = parse_statement(statement, read.parameters)
     for name in read.parameters:
         if name not in names_in(statement):

@@ -244,7 +244,7 @@ FIELDS = [
     ("{d: 1}", "{d: 0}", ["parameter 'd' is 0", "1 to 65536"]),
     ("{d: 1}", "{d: 1, e: 2}", ["parameter 'e' is not used by the statement", "parameters that are"]),
     ("{d: 1}", "{d: 1, p: 2}", ["'p' is the name of a loop and a parameter"]),
-    ("parameters: {d: 1}", "", ["subscript 'd * p' is not affine", "integer or parameter"]),
+    ("parameters: {d: 1}", "", ["unknown parameter 'd' in a subscript", "allowed: loops f, t, c, p"]),
     ("untiled: [p]", "untiled: [q]", ["untiled names the unknown loop 'q'", "f, t, c, p"]),
     ("untiled: [p]", "untiled: p", ["untiled is 'p'", "a valid list"]),
     ("untiled: [p]", "untiled: [f, t, c, p]", ["no loop is tiled", "at least one of f, t, c, p"]),
