@@ -52,6 +52,7 @@ ResultFile = Annotated[Path, Argument(help="A result as written by solve -o or n
 LayerName = Annotated[str | None, Option("--layer", metavar="NAME", help="Of a network's result, this layer alone.")]
 Quick = Annotated[bool, Option("--quick", help="Leave out what has to be solved again.")]
 AsJson = Annotated[bool, Option("--json", help="Print one JSON document on stdout.")]
+TableFile = Annotated[Path | None, Option("--table", metavar="FILE", help="Write the table (CSV) to this file."), WRITTEN]
 Output = Annotated[Path | None, Option("-o", "--output", help="Write the result (JSON) to this file."), WRITTEN]
 
 

@@ -30,8 +30,8 @@ from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.points import Point, points_text
 from ithaca.results.files import load_result
 from ithaca.solver.options import SolveOptions
+from ithaca.studies.network.loading import is_result
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.library import PATH_ENDINGS, workload_names
 from ithaca.workloads.signals import Interrupt
 from ithaca.workloads.writing import check_writable, write_folder, write_text_atomically
 
@@ -97,13 +97,6 @@ class Origin:
     problem: Problem  #: The design, with limits and objective
     configuration: Configuration  #: The configuration to begin with
     others: tuple[Point, ...] = ()  #: Configurations of other designs of the same result; only a table can hold them
-
-
-def is_result(source: str) -> bool:
-    """Whether a source is a result file, not the name of a workload."""
-    if source in workload_names() or source.lower().endswith(PATH_ENDINGS):
-        return False
-    return source.lower().endswith(".json") or Path(source).exists()
 
 
 def origin_of_result(path: Path, dataflow: tuple[str, ...] | None, permutation: str | None) -> Origin:

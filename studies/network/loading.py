@@ -11,6 +11,14 @@ from ithaca.studies.network.documents import MAX_BYTES, load_network_result
 from ithaca.studies.network.parts import find_layer, layer_result
 from ithaca.studies.network.result import NetworkResult
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import PATH_ENDINGS, workload_names
+
+
+def is_result(source: str) -> bool:
+    """Whether a source is a result file, not the name of a workload."""
+    if source in workload_names() or source.lower().endswith(PATH_ENDINGS):
+        return False
+    return source.lower().endswith(".json") or Path(source).exists()
 
 
 def load_answer(path: Path, layer: str | None = None) -> Result | NetworkResult:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -208,3 +210,25 @@ def test_a_layer_is_a_result_of_its_own(solved: Written, tmp_path: Path) -> None
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     done = ithaca("explain", path, "--quick")
     assert "--quick does not go with the result of a whole network" in done.stderr
+
+
+def test_a_result_is_evaluated_with_its_own_workload_data_type_and_platform(solved: Written, tmp_path: Path) -> None:
+    path, table = tmp_path / "r.json", tmp_path / "r.csv"
+    done = ithaca("solve", "mm", "-s", "i=16,j=8,k=32", "--dtype", "int8", "--platform", "asic-28nm", "--dataflow", "i,j",
+                  "--limit", "dsp=64", "-o", path)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    metrics = json.loads(path.read_text())["best"]["metrics"]
+    done = ithaca("evaluate", path, "--json", "--table", table)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["points"][0]["metrics"] == metrics
+    (row,) = csv.DictReader(io.StringIO(table.read_text()))
+    assert float(row["throughput"]) == metrics["throughput"]
+    same = ithaca("evaluate", "mm", "--points", path, "--json").stdout
+    assert same == done.stdout
+    for words in (("evaluate", path, "--dtype", "int8"), ("evaluate", path, "--points", path), ("evaluate", "mm")):
+        done = ithaca(*words)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    layers = json.loads((network := solved()).read_text())["layers"]
+    points = json.loads(ithaca("evaluate", network, "--json").stdout)["points"]
+    assert [point["metrics"] for point in points] == [layer["best"]["metrics"] for layer in layers]
+    assert " deep " in ithaca("evaluate", network).stdout
