@@ -22,6 +22,7 @@ class Metric:
     name: str  #: Name in objectives, limits and results
     unit: str  #: Its unit
     meaning: str  #: One line for users
+    most: bool = field(default=False, kw_only=True)  #: Whether more of it is better
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,7 +179,11 @@ def _numbers(
     known = problem.design.vocabulary
     unit = known[problem.objective.text].unit if problem.objective.text in known else ""
     found: dict[str, tuple[Any, dict[str, str]]] = {
-        name: (value, {"units": known[name].unit, "long_name": known[name].meaning}) for name, value in metrics.items()
+        name: (
+            value,
+            {"units": known[name].unit, "long_name": known[name].meaning} | ({"best": "most"} if known[name].most else {}),
+        )
+        for name, value in metrics.items()
     }
     found["objective"] = (objective, {"units": unit, "long_name": problem.objective.text})
     for kind, details in problem.design.details(values, XARRAY).items():
@@ -203,10 +207,12 @@ def _provenance(window: Window) -> dict[str, Any]:
     return {
         "title": TITLE,
         "source": f"ithaca {__version__}",
+        "subject": problem.design.title,
         **problem.design.attributes,
         "objective": problem.objective.text,
         "limits": json.dumps({limit.metric: str(limit.bound) for limit in problem.limits}),
         "center": json.dumps(problem.design.tiling(window.center), default=_plain),
+        "center_factors": json.dumps({name: window.center[name] for name in window.free}),
         "window": "full ranges" if window.around is None else f"factors at most {window.around} from the center's",
         "points": window.points,
     }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ithaca.studies.charts.chart import HeatMap
+from ithaca.formulations.shown_numbers import number
+from ithaca.studies.charts.chart import HeatMap, other_unit
 from ithaca.workloads.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,13 +44,23 @@ def heat_map(grid: xr.Dataset, x: str, y: str, metric: str = "latency") -> HeatM
     else:
         least = masked
     values = shown.where(np.isfinite(least)).transpose(y, x).to_numpy()
-    attributes = grid.attrs
+    attributes, unit = grid.attrs, grid[metric].attrs.get("units", "")
+    named = attributes["objective"] if metric == "objective" else metric
+    work, platform = attributes.get("subject", attributes.get("workload")), attributes.get("platform")
+    subject = ", ".join(filter(None, (work, platform, f"design {attributes['design']}")))
+    center = json.loads(attributes.get("center_factors", "{}"))  # grids of earlier versions do not hold it
+    marked = (center[x], center[y]) if center else None
+    answer = grid[metric].sel({dim: center[dim] for dim in grid[metric].dims}) if center else None
     return HeatMap(
-        title=f"{attributes['design']}: the least {attributes['objective']} with each pair, within the limits",
+        title=f"{subject}: {named} of the least {attributes['objective']} with each pair",
         x_label=x,
         y_label=y,
-        label=f"{metric} ({grid[metric].attrs['units']})" if grid[metric].attrs.get("units") else metric,
+        label=f"{named} ({unit})" if unit else named,
         x=grid[x].to_numpy(),
         y=grid[y].to_numpy(),
         values=values.astype(float),
+        marked=marked,
+        mark="" if answer is None else f"the result, {number(float(answer))} {unit}".rstrip(),
+        most=grid[metric].attrs.get("best") == "most",
+        also=other_unit(unit, attributes.get("clock_mhz")),
     )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -67,3 +70,17 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in DESCRIPTORS.items():
         (folder / "descriptors" / f"{name}.json").write_bytes(text)
     return folder
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Headless Chromium."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if found is None:
+        pytest.skip("needs Chromium")
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield opened
+        opened.close()

@@ -38,6 +38,11 @@ class BestConfiguration:
         """What is minimised."""
         return self.result.objective.text
 
+    @property
+    def subject(self) -> str:
+        """Which workload on which platform."""
+        return f"{self.problem.design.title}, {self.result.platform_name}"
+
     def unit(self, metric: str) -> str:
         """Unit of a metric; empty for an expression."""
         known = self.problem.design.vocabulary
@@ -147,7 +152,7 @@ def resources(best: BestConfiguration) -> Section:
         share = None if use.slack_share is None else 1 - use.slack_share
         used = "–" if share is None else _used(share)
         note = f"{used}: {number(use.used)} of {number(use.bound)} {unit}".rstrip()
-        bars.append(Bar(use.metric, None if share is None else float(share) * 100, note, first=not use.slack))
+        bars.append(Bar(use.metric, None if share is None else float(share) * 100, note, "main" if use.slack else "limit"))
         rows.append((use.metric, number(use.used), number(use.bound), unit or "–", number(use.slack), used))
     shares = [bar.value for bar in bars if bar.value is not None]
     blocks: list[Block] = []

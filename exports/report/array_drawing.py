@@ -15,14 +15,29 @@ from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.systolic_array import Direction
 
-#: Size of the drawing (pixels), and most rows of PEs in it.
-WIDTH, MOST_ROWS = 1040, 5
 
-#: PEs, the room between them, and what takes the place of those left out (pixels).
-PE_WIDTH, BETWEEN, GAP, ROW_GAP = 92, 20, 44, 34
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How large things are drawn (pixels)."""
 
-#: Modules beside, and above or below, the PEs; single ones above or below; the frame of DRAM (pixels).
-BESIDE, STRIP, BAR, APART, DRAM = 104, 50, 28, 24, 28
+    kind: str  #: Of the pages that it is for: ``broad`` or ``narrow``
+    width: int  #: Of the drawing
+    least_width: int
+    most_rows: int  #: Most rows of PEs
+    pe: int  #: Width of a PE
+    between: int  #: The room between PEs
+    gap: int  #: What takes the place of PEs left out
+    beside: int  #: Width of the modules beside the PEs
+    one: int  #: Width of single ones; their names are upright where it is small
+    apart: int  #: The room between modules
+    dram: int  #: The frame of DRAM
+
+
+#: The drawing for broad pages, and the one for phones.
+SIZES = (Sizes("broad", 1040, 560, 5, 92, 20, 44, 104, 104, 24, 28), Sizes("narrow", 400, 300, 3, 86, 14, 26, 82, 28, 14, 22))
+
+#: The room for rows of PEs left out; the height of modules above and below the PEs, and of single ones (pixels).
+ROW_GAP, STRIP, BAR = 34, 50, 28
 
 LINE = 15
 
@@ -42,8 +57,8 @@ class Drawing:
     Title and description are named after its name, which is unique on the page.
     """
 
-    def __init__(self, name: str, width: float, height: float, title: str, description: str) -> None:
-        self._root = ET.Element("svg", {"viewBox": f"0 0 {_plain(width)} {_plain(height)}"})
+    def __init__(self, name: str, kind: str, width: float, height: float, title: str, description: str) -> None:
+        self._root = ET.Element("svg", {"class": kind, "viewBox": f"0 0 {_plain(width)} {_plain(height)}"})
         for key, value in {"width": width, "height": height, "role": "img"}.items():
             self._root.set(key, _plain(value))
         self._root.set("aria-labelledby", f"{name}-title {name}-desc")
@@ -68,6 +83,11 @@ class Drawing:
     def text(self, x: float, y: float, text: str, classes: str, anchor: str = "middle") -> None:
         """Add a line of text."""
         self.add("text", text, x=x, y=y, text_anchor=anchor, classes=classes)
+
+    def upright(self, x: float, y: float, text: str) -> None:
+        """Add a line of text that runs upwards, around a point."""
+        turn = f"rotate(-90 {_plain(x)} {_plain(y)})"
+        self.add("text", text, x=x, y=y + 4, text_anchor="middle", classes="t box strong", transform=turn)
 
     def lines(self, x: float, top: float, lines: Sequence[str]) -> None:
         """Add lines of text, the first one strong."""
@@ -104,6 +124,7 @@ def _shortened(text: str, most: int) -> str:
 class _Grid:
     """Where the PEs are, and how large the drawing is."""
 
+    sizes: Sizes
     columns: Places
     rows: Places
     right: float
@@ -114,15 +135,15 @@ class _Grid:
 
     def places(self, side: Side) -> tuple[Places, float, float]:
         """Rows or columns that modules on a side stand beside, the extent of each, and that of what is left out."""
-        return (self.rows, self.pe_height, ROW_GAP) if side.horizontal else (self.columns, PE_WIDTH, GAP)
+        return (self.rows, self.pe_height, ROW_GAP) if side.horizontal else (self.columns, self.sizes.pe, self.sizes.gap)
 
     def edge(self, side: Side) -> tuple[float, float]:
         """Where the PEs end on a side, and where DRAM begins."""
         return {
-            Side.LEFT: (self.columns[0][1], float(DRAM)),
-            Side.TOP: (self.rows[0][1], float(DRAM)),
-            Side.RIGHT: (self.right, self.width - DRAM),
-            Side.BOTTOM: (self.bottom, self.height - DRAM),
+            Side.LEFT: (self.columns[0][1], float(self.sizes.dram)),
+            Side.TOP: (self.rows[0][1], float(self.sizes.dram)),
+            Side.RIGHT: (self.right, self.width - self.sizes.dram),
+            Side.BOTTOM: (self.bottom, self.height - self.sizes.dram),
         }[side]
 
 
@@ -137,11 +158,11 @@ def array_drawing(costs: Costs) -> Section:
     text += (
         " Reads enter from the left and from above, outputs leave to the right and below; arrows of a colour are one tensor's."
     )
-    svg, left_out = draw(plan, shape)
-    if left_out:
-        text += f" Not drawn: {left_out}."
+    if max(plan.rows, plan.columns) > 2:
+        text += " Rows and columns that are not drawn are counted where they would be."
+    drawings = Markup("").join(draw(plan, shape, sizes) for sizes in SIZES)
     caption = f"The array of design {costs.point.array.name}, schematically"
-    return Section("array", "The array", (Paragraph(text), Figure(svg, caption, wide=True), _table(plan)))
+    return Section("array", "The array", (Paragraph(text), Figure(drawings, caption), _table(plan)))
 
 
 def _table(plan: Layout) -> Table:
@@ -156,51 +177,47 @@ def _table(plan: Layout) -> Table:
     return Table("PEs, I/O modules and buffers", columns, tuple(rows), frozenset({0, 1, 5}))
 
 
-def draw(plan: Layout, shape: str) -> tuple[Markup, str]:
-    """The drawing, and what it leaves out."""
-    depth = {side: sum(_thickness(side, placed) + APART for _, placed in _bands(plan, side)) for side in Side}
+def draw(plan: Layout, shape: str, sizes: Sizes = SIZES[0]) -> Markup:
+    """The drawing for pages of a kind."""
+    depth = {side: sum(_thickness(sizes, side, placed) + sizes.apart for _, placed in _bands(plan, side)) for side in Side}
     tabs = [(stream, placed) for stream in plan.streams for placed in stream.modules if placed.spread is Spread.PE]
-    edge = DRAM + APART
+    edge = sizes.dram + sizes.apart
     left = edge + depth[Side.LEFT]
-    room = WIDTH - left - depth[Side.RIGHT] - edge
-    fitting = max(int((room - GAP + BETWEEN) // (PE_WIDTH + BETWEEN)), 2)
+    room = sizes.width - left - depth[Side.RIGHT] - edge
+    fitting = max(int((room - sizes.gap + sizes.between) // (sizes.pe + sizes.between)), 2)
     lines = 2 + (plan.accumulators is not None)
     pe_height = max(12 + LINE * lines + 22 * len(tabs), 3 * LINE + 14 if plan.row_loop else 4 * LINE + 14)
     columns = elided(plan.columns, fitting + 1 if plan.columns <= fitting else fitting)
-    rows = elided(plan.rows, MOST_ROWS)
-    across, right = _placed(columns, left, PE_WIDTH, GAP)
-    down, bottom = _placed(rows, edge + depth[Side.TOP], pe_height, ROW_GAP)
-    width = max(right + depth[Side.RIGHT] + edge, left + NAMED + edge, 560)
-    grid = _Grid(across, down, right, bottom, pe_height, width, bottom + depth[Side.BOTTOM] + edge)
+    rows = elided(plan.rows, sizes.most_rows)
+    across, right = _placed(columns, left, sizes.pe, sizes.gap, sizes.between)
+    down, bottom = _placed(rows, edge + depth[Side.TOP], pe_height, ROW_GAP, sizes.between)
+    width = max(right + depth[Side.RIGHT] + edge, left + NAMED + edge, sizes.least_width)
+    grid = _Grid(sizes, across, down, right, bottom, pe_height, width, bottom + depth[Side.BOTTOM] + edge)
     said = (f"{number(p.instances)} {p.module.name}{p.words}, {s.side.value}" for s in plan.streams for p in s.modules)
-    drawing = Drawing("array-drawing", width, grid.height, f"The array: {shape}", "; ".join(said))
+    drawing = Drawing(f"array-{sizes.kind}", sizes.kind, width, grid.height, f"The array: {shape}", "; ".join(said))
     drawing.rect((1, 1, width - 2, grid.height - 2), "dram", rx=10)
-    drawing.rect((DRAM, DRAM, width - 2 * DRAM, grid.height - 2 * DRAM), "chip", rx=6)
-    drawing.text(16, 19, "DRAM", "t strong", "start")
+    frame = sizes.dram
+    drawing.rect((frame, frame, width - 2 * frame, grid.height - 2 * frame), "chip", rx=6)
+    drawing.text(16, sizes.dram - 9, "DRAM", "t strong", "start")
     parts = _parts(plan)
     for side in Side:
         _draw_side(drawing, grid, plan, side, parts)
     _draw_chains(drawing, grid, plan, parts)
     _draw_pes(drawing, grid, plan, tabs)
-    missing = [
-        f"{number(_left_out(total, shown))} of {number(total)} {what}"
-        for what, total, shown in (("rows", plan.rows, rows), ("columns" if plan.row_loop else "PEs", plan.columns, columns))
-        if None in shown
-    ]
-    return drawing.markup(), " and ".join(missing)
+    return drawing.markup()
 
 
 def _left_out(total: int, shown: Sequence[int | None]) -> int:
     return total - sum(index is not None for index in shown)
 
 
-def _placed(indices: Sequence[int | None], start: float, size: float, gap: float) -> tuple[Places, float]:
+def _placed(indices: Sequence[int | None], start: float, size: float, gap: float, between: float) -> tuple[Places, float]:
     """Where each index is drawn, and where the last one ends."""
     found, at = [], start
     for index in indices:
         found.append((index, at))
-        at += (gap if index is None else size) + BETWEEN
-    return tuple(found), at - BETWEEN
+        at += (gap if index is None else size) + between
+    return tuple(found), at - between
 
 
 def _bands(plan: Layout, side: Side) -> list[tuple[Stream, Placed]]:
@@ -209,9 +226,9 @@ def _bands(plan: Layout, side: Side) -> list[tuple[Stream, Placed]]:
     return sorted(found, key=lambda band: (band[1].spread is Spread.ONE, band[1].module.level))
 
 
-def _thickness(side: Side, placed: Placed) -> float:
+def _thickness(sizes: Sizes, side: Side, placed: Placed) -> float:
     if side.horizontal:
-        return BESIDE
+        return sizes.one if placed.spread is Spread.ONE else sizes.beside
     return BAR if placed.spread is Spread.ONE else STRIP
 
 
@@ -236,9 +253,9 @@ def _draw_side(drawing: Drawing, grid: _Grid, plan: Layout, side: Side, parts: P
     offset, boxes = 0.0, []
     reached: dict[tuple[str, Direction], float] = {}
     for stream, placed in bands:
-        thick = _thickness(side, placed)
-        near, far = start + sign * (offset + APART), start + sign * (offset + APART + thick)
-        offset += APART + thick
+        thick, apart = _thickness(grid.sizes, side, placed), grid.sizes.apart
+        near, far = start + sign * (offset + apart), start + sign * (offset + apart + thick)
+        offset += apart + thick
         key = (stream.group.name, stream.direction)
         spots = [at + extent * parts[key] for index, at in places if index is not None]
         for spot in spots[:1] if placed.spread is Spread.ONE else spots:
@@ -267,6 +284,10 @@ def _draw_band(drawing: Drawing, grid: _Grid, stream: Stream, placed: Placed, ba
     if placed.spread is Spread.ONE:
         if side.horizontal:
             box = (at, grid.rows[0][1], thick, grid.bottom - grid.rows[0][1])
+            if thick < grid.sizes.beside:
+                drawing.rect(box, stream.module, tip, rx=4)
+                drawing.upright(at + thick / 2, (grid.rows[0][1] + grid.bottom) / 2, placed.module.name)
+                return
         else:
             left = grid.columns[0][1]
             box, lines = (left, at, max(grid.right - left, NAMED), thick), [placed.module.name]
@@ -308,28 +329,29 @@ def _draw_chains(drawing: Drawing, grid: _Grid, plan: Layout, parts: Parts) -> N
 
 
 def _draw_pes(drawing: Drawing, grid: _Grid, plan: Layout, tabs: list[tuple[Stream, Placed]]) -> None:
+    width = grid.sizes.pe
     for row, y in grid.rows:
         for column, x in grid.columns:
             if row is None or column is None:
                 _draw_left_out(drawing, grid, plan, (row, y), (column, x))
                 continue
-            drawing.rect((x, y, PE_WIDTH, grid.pe_height), "pe", rx=4)
+            drawing.rect((x, y, width, grid.pe_height), "pe", rx=4)
             lines = [f"PE {row},{column}" if plan.row_loop else f"PE {column}", f"{number(plan.simd)} MAC"]
             if plan.accumulators is not None:
                 lines.append(f"{number(plan.accumulators)} w acc.")
-            drawing.lines(x + PE_WIDTH / 2, y + (grid.pe_height - 22 * len(tabs) - LINE * len(lines)) / 2 + 12, lines)
+            drawing.lines(x + width / 2, y + (grid.pe_height - 22 * len(tabs) - LINE * len(lines)) / 2 + 12, lines)
             for place, (stream, placed) in enumerate(tabs):
                 at = y + grid.pe_height - 22 * (len(tabs) - place)
                 size = "" if placed.buffer is None else f" {number(placed.buffer)} w"
-                drawing.rect((x + 3, at, PE_WIDTH - 6, 19), stream.module, placed.module.name + placed.words, rx=3)
-                drawing.text(x + PE_WIDTH / 2, at + 13.5, _shortened(f"L1 {stream.direction.value}{size}", 14), "t box")
+                drawing.rect((x + 3, at, width - 6, 19), stream.module, placed.module.name + placed.words, rx=3)
+                drawing.text(x + width / 2, at + 13.5, _shortened(f"L1 {stream.direction.value}{size}", width // 6), "t box")
 
 
 def _draw_left_out(
     drawing: Drawing, grid: _Grid, plan: Layout, row: tuple[int | None, float], column: tuple[int | None, float]
 ) -> None:
     """Dots where PEs are left out, with how many rows or columns once."""
-    wide, high = (GAP if column[0] is None else PE_WIDTH), (ROW_GAP if row[0] is None else grid.pe_height)
+    wide, high = (grid.sizes.gap if column[0] is None else grid.sizes.pe), (ROW_GAP if row[0] is None else grid.pe_height)
     x, y = column[1] + wide / 2, row[1] + high / 2 + 5
     drawing.text(x, y, "⋱" if row[0] is None and column[0] is None else "⋮" if row[0] is None else "⋯", "t strong")
     if column[0] is None and row == grid.rows[0]:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from markupsafe import Markup
 
 from ithaca.studies.charts.chart import Chart
-from ithaca.studies.charts.picture import inline_svg
+from ithaca.studies.charts.svg import drawings
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +43,14 @@ class Table:
 class Figure:
     """A chart."""
 
-    svg: Markup  #: The drawing, with title and description
+    svg: Markup  #: The drawings, for broad and narrow pages, with title and description
     caption: str
-    wide: bool = False  #: Whether it takes the whole width
     kind: ClassVar[str] = "figure"
 
 
-def chart_figure(name: str, chart: Chart, size: tuple[float, float] = (8.0, 4.0)) -> Figure:
+def chart_figure(name: str, chart: Chart) -> Figure:
     """A chart as a figure under its title; of a name that is unique on the page."""
-    return Figure(Markup(inline_svg(chart, name, size)), chart.title, wide=size[0] > 8)
+    return Figure(Markup(drawings(chart, name)), chart.title)
 
 
 Block = Paragraph | Statements | Table | Figure

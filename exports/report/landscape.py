@@ -8,7 +8,7 @@ from math import isfinite
 from ithaca.exports.report.answer import BestConfiguration
 from ithaca.exports.report.blocks import Paragraph, Section, Table, chart_figure
 from ithaca.formulations.shown_numbers import number
-from ithaca.studies.charts.chart import HeatMap, metric_label
+from ithaca.studies.charts.chart import HeatMap, metric_label, metric_unit
 from ithaca.workloads.errors import InputError
 
 #: Largest distance of a factor from the answer's, unless told.
@@ -35,8 +35,9 @@ def survey(best: BestConfiguration, around: int = AROUND) -> HeatMap:
     label = metric_label(best.objective, best.problem.design)
     return replace(
         chart,
-        title=f"{label} over {x} and {y}",
+        title=f"{best.subject}: {label} over {x} and {y}, design {best.solution.design}",
         label=label,
+        also=metric_unit(best.objective, best.problem.design),
         texts=tuple(tuple(above(v, answer) if isfinite(v) else "" for v in row) for row in chart.values.tolist()),
         marked=(values[x], values[y]),
         mark=f"the answer, {number(answer)}",
@@ -65,13 +66,8 @@ def landscape(best: BestConfiguration, around: int = AROUND) -> Section:
     lower = [v for v in chart.values.flat if isfinite(v) and v < float(best.value)]
     if lower:
         text += f" {len(lower)} cells are below the answer, which is not proven optimal; the least is {number(min(lower))}."
-    rows = tuple(
-        (str(y), *(number(value) if isfinite(value) else "infeasible" for value in row))
-        for y, row in zip(reversed(chart.y.tolist()), reversed(chart.values.tolist()), strict=True)
-    )
-    columns = (f"{chart.y_label} ↓ {chart.x_label} →", *map(str, chart.x.tolist()))
-    table = Table(f"{chart.title}: the figures of the heat map", columns, rows, folded=True)
-    figure = chart_figure("landscape-map", chart, (11.0, 1.4 + 0.3 * max(len(chart.y), 6)))
+    table = Table("The figures of the heat map", *chart.figures, folded=True)
+    figure = chart_figure("landscape-map", chart)
     return Section("landscape", title, (Paragraph(text), figure, table))
 
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Sequence
-from functools import cache
-from hashlib import sha256
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 from ithaca import __version__
 from ithaca.exports.report.answer import (
@@ -27,10 +23,8 @@ from ithaca.exports.report.proof import certificate, designs
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.results.certificate import Status
 from ithaca.results.result import Result
+from ithaca.studies.charts.page import STYLE, environment, text_hash
 from ithaca.studies.explanation import Explanation
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 
 def report_page(result: Result, explanation: Explanation, statements: Sequence[str], around: int = AROUND) -> str:
@@ -45,17 +39,17 @@ def report_page(result: Result, explanation: Explanation, statements: Sequence[s
         sections, found = _nothing(result, explanation), _failed(result)
     else:
         sections, found = _found(best, own, statements, around), verdict(best.certificate, best.objective)
-    style = (files("ithaca.exports.report") / "style.css").read_text(encoding="utf-8")
+    style = STYLE + (files("ithaca.exports.report") / "style.css").read_text(encoding="utf-8")
     heading = result.problem.design.heading
-    return _template().render(
+    template = environment("ithaca.exports.report").get_template("page.html")
+    return template.render(
         title=f"{heading[0][1].partition(' ')[0]} on {result.platform_name}",
         facts=(*heading, ("platform", result.platform_name), ("minimised", result.objective.text)),
         verdict=found,
         cards=() if best is None else cards(best, own.cards),
         sections=sections,
         style=style,
-        # what the browser hashes is the text between the tags
-        style_hash=b64encode(sha256(style.encode()).digest()).decode(),
+        style_hash=text_hash(style),
         version=__version__,
     )
 
@@ -92,20 +86,3 @@ def _failed(result: Result) -> Verdict:
     if all(s.certificate.status is Status.INFEASIBLE for s in result.solutions):
         return Verdict("infeasible", "✕", "Proven infeasible", "No configuration of any design meets the limits.")
     return Verdict("unknown", "?", "Nothing found", "The search ended before it found a configuration.")
-
-
-@cache
-def _template() -> Template:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    loader = PackageLoader("ithaca.exports.report", ".")
-    # names and expressions come from users' files: everything is escaped but what ElementTree wrote
-    environment = Environment(
-        loader=loader,
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template("page.html")

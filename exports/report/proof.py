@@ -10,7 +10,7 @@ from ithaca.formulations.shown_numbers import number, percent
 from ithaca.results.certificate import Certificate, Status, TracePoint
 from ithaca.results.result import Result
 from ithaca.results.solution import Solution
-from ithaca.studies.charts.chart import Bar, BarChart, LineChart, Series, metric_label, wide_spread
+from ithaca.studies.charts.chart import Bar, BarChart, LineChart, Series, metric_label, metric_unit, wide_spread
 
 #: What a report says of a result without a trace.
 NO_TRACE = "The result holds no trace of the search: it was written before traces were kept, or not by a solve."
@@ -35,11 +35,7 @@ def certificate(best: BestConfiguration) -> Section:
         blocks.insert(0, Paragraph("The lower bound equals the value in exact arithmetic, so no search could find better."))
     if own.trace:
         title = f"Incumbent and lower bound over time, design {best.solution.design}"
-        blocks.append(
-            chart_figure(
-                "convergence", _convergence(own.trace, title, metric_label(best.objective, best.problem.design)), (8.0, 3.2)
-            )
-        )
+        blocks.append(chart_figure("convergence", _convergence(own.trace, title, best)))
         entries = tuple((f"{p.seconds:.3f}", number(p.nodes), number(p.value), number(p.lower_bound)) for p in own.trace)
         blocks.append(
             Table("The search, change by change", ("seconds", "boxes", "incumbent", "lower bound"), entries, frozenset(), True)
@@ -61,19 +57,21 @@ def _entries(proof: Certificate, best: BestConfiguration) -> dict[str, str]:
     }
 
 
-def _convergence(trace: Sequence[TracePoint], title: str, label: str) -> LineChart:
+def _convergence(trace: Sequence[TracePoint], title: str, best: BestConfiguration) -> LineChart:
     """Lower bound and incumbent, each until the end of the search."""
     series = []
-    for name, steps in (
-        ("lower bound", [(p.seconds, p.lower_bound) for p in trace if p.lower_bound is not None]),
-        ("incumbent", [(p.seconds, p.value) for p in trace if p.value is not None]),
+    for name, role, steps in (
+        ("lower bound", "limit", [(p.seconds, p.lower_bound) for p in trace if p.lower_bound is not None]),
+        ("incumbent", "answer", [(p.seconds, p.value) for p in trace if p.value is not None]),
     ):
         if steps:
             last = steps[-1][1]
             x, y = zip(*steps, (trace[-1].seconds, last), strict=True)
-            series.append(Series(f"{name}: at last {number(last)}", x, tuple(map(float, y))))
+            series.append(Series(f"{name}: at last {number(last)}", x, tuple(map(float, y)), role=role))
     log_y = wide_spread(y for each in series for y in each.y)
-    return LineChart(title, "seconds", label, tuple(series), steps=True, log_y=log_y)
+    design = best.problem.design
+    label, also = metric_label(best.objective, design), metric_unit(best.objective, design)
+    return LineChart(title, "seconds", label, tuple(series), steps=True, log_y=log_y, y_also=also)
 
 
 def designs(result: Result) -> Section:
@@ -89,7 +87,9 @@ def designs(result: Result) -> Section:
             text += (
                 " The mark on a bar is the lower bound of a design that is not proven: its optimum lies between mark and end."
             )
-        chart = BarChart(f"The least {objective} of every design", metric_label(objective, result.problem.design), bars)
+        design = result.problem.design
+        label, also = metric_label(objective, design), metric_unit(objective, design)
+        chart = BarChart(f"The least {objective} of every design", label, bars, also=also)
         blocks += [Paragraph(text), chart_figure("designs-chart", chart)]
     limits = tuple(limit.metric for limit in result.limits if limit.metric in result.problem.design.vocabulary)
     before = ("design", "buildable", objective, "above the best", "lower bound", "outcome")
@@ -126,4 +126,4 @@ def _bar(solution: Solution, *, first: bool) -> Bar:
     open_ = proof.status is not Status.OPTIMAL
     note = number(solution.value) + (" (not proven)" if open_ else "") + buildable
     mark = float(proof.lower_bound) if open_ and proof.lower_bound is not None else None
-    return Bar(solution.design, float(solution.value), note, first, mark)
+    return Bar(solution.design, float(solution.value), note, "answer" if first else "main", mark=mark)

@@ -122,7 +122,7 @@ def _parts(view: ArrayView) -> tuple[Figure, Table]:
     cycles = view.facts.cycles
     figures = {name: (number(getattr(cycles, name)), percent(cycles.shares[name])) for name in _PARTS}
     bars = tuple(
-        Bar(text, float(getattr(cycles, name)), "{} ({})".format(*figures[name]), name == "useful")
+        Bar(text, float(getattr(cycles, name)), "{} ({})".format(*figures[name]), "main" if name == "useful" else "rest")
         for name, text in _PARTS.items()
         if getattr(cycles, name)
     )
@@ -141,7 +141,8 @@ def _modules(view: ArrayView) -> tuple[Paragraph, Figure, Table]:
         what = " and ".join(part for part, has in (("buffer", module.buffer), ("DRAM access", module.dram)) if has)
         entries.append((module.name, what or "transfer", group.tensor, cost.transfer, cost.per_tile, cost.total))
     bars = tuple(
-        Bar(name, float(total), f"{number(total)} ({percent(total / main)})", name == first.name) for name, *_, total in entries
+        Bar(name, float(total), f"{number(total)} ({percent(total / main)})", "limit" if name == first.name else "main")
+        for name, *_, total in entries
     )
     text = (
         f"The PEs and all I/O modules work at the same time; the main phase lasts as long as the slowest. Here that is "

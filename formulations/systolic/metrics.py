@@ -118,7 +118,9 @@ METRICS: Mapping[str, CostMetric] = {
         CostMetric("off_chip_words", "words", "words moved between the array and DRAM", attrgetter("off_chip_words")),
         CostMetric("comm", "words", "off-chip words, as the published objectives call them", attrgetter("off_chip_words")),
         CostMetric("comp", "MAC units", "multiply-accumulate units of all PEs", attrgetter("comp")),
-        CostMetric("throughput", "Gop/s", "multiplications and an addition per iteration, over the latency", throughput),
+        CostMetric(
+            "throughput", "Gop/s", "multiplications and an addition per iteration, over the latency", throughput, most=True
+        ),
         CostMetric("energy", "pJ", "activity counts times energies of the platform", energy),
         CostMetric("edp", "pJ·cycles", "energy times latency", lambda costs: energy(costs) * costs.latency),
         CostMetric("power", "mW", "energy over time, or the platform's regression", power),

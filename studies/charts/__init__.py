@@ -1,1 +1,1 @@
-"""Charts: what they show (`chart`), and their two renderers: pictures by matplotlib (`picture`), pages by plotly (`page`)."""
+"""Charts: what they show (`chart`), drawn one way (`picture`): to files, as parts of pages (`svg`), as pages (`page`)."""

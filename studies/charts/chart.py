@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import zip_longest
 from math import isfinite
 
 import numpy as np
@@ -17,6 +18,20 @@ LOGARITHMIC = 30.0
 
 Coordinate = str | float
 
+#: What is said of a cell of a heat map without a value.
+EMPTY = "nothing within the limits"
+
+#: Names of columns, and rows: what a chart shows, in figures.
+Figures = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Another unit that an axis is read in, too."""
+
+    label: str  #: Its name, such as ``ms at 300 MHz``
+    factor: float  #: How many of them are one of the axis' own
+
 
 @dataclass(frozen=True)
 class Series:
@@ -28,6 +43,11 @@ class Series:
     #: Proven lower bound of each y; None where it is proven to be y, or unknown. Empty if that is so for all.
     low: tuple[float | None, ...] = ()
     notes: tuple[str, ...] = ()  #: What to say about each point; empty for nothing
+    labels: tuple[str, ...] = ()  #: What to write beside each point, where there is room; empty for nothing
+    #: A third quantity of each point, shown as its colour; empty for none. All series of a chart have it, or none.
+    colours: tuple[float, ...] = ()
+    role: str = ""  #: The colour's role (`palette.ROLES`); empty for the next one of series
+    form: str = "both"  #: ``line``, ``points`` or ``both``
 
     @property
     def bounds(self) -> list[tuple[Coordinate, float, float]]:
@@ -47,11 +67,13 @@ class LineChart:
     all_x: tuple[Coordinate, ...] = ()
     missing: tuple[tuple[Coordinate, str], ...] = ()  #: Where there is no value, and why
     steps: bool = False  #: Whether lines are stairs, as a front's
-    colours: tuple[float, ...] = ()  #: A third quantity of the first series' points, shown as colour; empty for none
-    colour_label: str = ""
+    colour_label: str = ""  #: What colours of points stand for; empty where they have none
     #: Which axes are logarithmic.
     log_x: bool = False
     log_y: bool = False
+    #: Other units of the axes; None for none.
+    x_also: Unit | None = None
+    y_also: Unit | None = None
 
     @property
     def x_values(self) -> tuple[Coordinate, ...]:
@@ -72,6 +94,29 @@ class LineChart:
             if s.y
         )
 
+    def tips(self, series: Series) -> list[str]:
+        """What to say about each point of a series."""
+        notes, also = series.notes or ("",) * len(series.y), self.y_also
+        return [
+            ", ".join(
+                filter(None, (series.name, f"{self.x_label} {_said(x)}", f"{self.y_label} {number(y)}{_in(also, y)}", note))
+            )
+            for x, y, note in zip(series.x, series.y, notes, strict=True)
+        ]
+
+    @property
+    def figures(self) -> Figures:
+        """What it shows, in figures."""
+        rows = [
+            (_said(x), number(y), s.name, "" if low is None else f"lower bound {number(low)}", note)
+            for s in self.series
+            for x, y, low, note in zip_longest(s.x, s.y, s.low, s.notes)
+        ]
+        rows += [(_said(x), "–", "", "", reason) for x, reason in self.missing]
+        columns = (self.x_label, self.y_label, "series", "bound", "remark")
+        kept = [at for at in range(5) if at < 2 or any(row[at] for row in rows)]
+        return tuple(columns[at] for at in kept), tuple(tuple(row[at] or "" for at in kept) for row in rows)
+
 
 @dataclass(frozen=True, slots=True)
 class Bar:
@@ -80,7 +125,8 @@ class Bar:
     name: str  #: What it stands for
     value: float | None  #: Its length; None where there is only a note
     note: str  #: Its value in words
-    first: bool = False  #: Whether it stands out
+    role: str = "main"  #: Its colour's role: ``main``, ``rest``, ``answer`` or ``limit`` (`palette.ROLES`)
+    part: float | None = None  #: How much of it has that colour, the rest being pale; None for all
     mark: float | None = None  #: Where to put a mark, such as a lower bound
 
 
@@ -94,6 +140,7 @@ class BarChart:
     line: tuple[float, str] | None = None  #: A line across all bars, and its name
     ends: tuple[float, float] | None = None  #: Ends of the axis; None for those of what is shown
     stacked: bool = False  #: Whether each bar starts where the one before it ends: parts of a whole
+    also: Unit | None = None  #: Another unit of the axis; None for none
 
     @property
     def starts(self) -> list[float]:
@@ -105,6 +152,11 @@ class BarChart:
     def description(self) -> str:
         """What it shows, for those who do not see it."""
         return "; ".join(f"{bar.name}: {bar.note}" for bar in self.bars)
+
+    @property
+    def figures(self) -> Figures:
+        """What it shows, in figures."""
+        return ("", self.x_label), tuple((bar.name, bar.note) for bar in self.bars)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +175,8 @@ class HeatMap:
     texts: tuple[tuple[str, ...], ...] = ()  #: What to write into the cells, like ``values``; empty for nothing
     marked: tuple[int, int] | None = None  #: Factors of the cell to mark
     mark: str = ""
+    most: bool = False  #: Whether the most is the best, not the least
+    also: Unit | None = None  #: Another unit of the quantity; None for none
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -139,6 +193,22 @@ class HeatMap:
             said += f"; {self.mark} is at {self.x_label} {self.marked[0]}, {self.y_label} {self.marked[1]}"
         return said
 
+    @property
+    def figures(self) -> Figures:
+        """What it shows, in figures; the greatest value of the vertical factor first, as in the picture."""
+        rows = zip(reversed(self.y.tolist()), reversed(self.values.tolist()), strict=True)
+        columns = (f"{self.y_label} ↓ {self.x_label} →", *map(str, self.x.tolist()))
+        return columns, tuple((str(y), *(number(v) if isfinite(v) else EMPTY for v in row)) for y, row in rows)
+
+    @property
+    def tips(self) -> list[str]:
+        """What to say about each cell, row by row."""
+        return [
+            f"{self.x_label} {x}, {self.y_label} {y}: {number(value) + _in(self.also, value) if isfinite(value) else EMPTY}"
+            for y, line in zip(self.y.tolist(), self.values.tolist(), strict=True)
+            for x, value in zip(self.x.tolist(), line, strict=True)
+        ]
+
 
 Chart = LineChart | BarChart | HeatMap
 
@@ -153,6 +223,23 @@ def metric_label(text: str, design: Design) -> str:
     """A metric of a design with its unit; an expression has none."""
     metric = design.vocabulary.get(text.strip())
     return text if metric is None else f"{text} ({metric.unit})"
+
+
+def other_unit(unit: str, clock_mhz: float | None = None) -> Unit | None:
+    """What a unit of metrics is read in, too: cycles in ms, where the clock is known, and pJ in µJ."""
+    if unit == "cycles" and clock_mhz:
+        return Unit(f"ms at {clock_mhz:g} MHz", 1 / (1000 * clock_mhz))
+    return Unit("µJ", 1e-6) if unit == "pJ" else None
+
+
+def metric_unit(text: str, design: Design) -> Unit | None:
+    """Another unit of a metric of a design."""
+    metric, clock = design.vocabulary.get(text.strip()), design.attributes.get("clock_mhz")
+    return None if metric is None else other_unit(metric.unit, None if clock is None else float(clock))
+
+
+def _in(unit: Unit | None, value: float) -> str:
+    return "" if unit is None else f" ({number(value * unit.factor)} {unit.label})"
 
 
 def _said(x: Coordinate) -> str:

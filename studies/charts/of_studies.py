@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from ithaca.results.certificate import Status
-from ithaca.studies.charts.chart import Coordinate, LineChart, Series, metric_label, wide_spread
+from ithaca.studies.charts.chart import Coordinate, LineChart, Series, metric_label, metric_unit, wide_spread
 from ithaca.studies.front import Front
 from ithaca.studies.grid import Axis
 from ithaca.studies.whatif import Study
@@ -55,6 +55,7 @@ def study_chart(study: Study) -> LineChart:
         missing=tuple(missing),
         log_x=x_axis.numeric and wide_spread([float(v) for v in x_axis.labels]),
         log_y=wide_spread(values),
+        y_also=metric_unit(objectives[0], problems[0].design) if len(objectives) == 1 else None,
     )
 
 
@@ -67,23 +68,32 @@ def check_front_plottable(objectives: int) -> None:
 def front_chart(front: Front, title: str = "Pareto front") -> LineChart:
     """The first two objectives against each other; a third one as colour."""
     check_front_plottable(len(front.objectives))
-    points = front.points
-    x, y = (tuple(float(p.values[i]) for p in points) for i in (0, 1))
-    notes = tuple(f"{p.problem.design.name}: " + ", ".join(_text(v) for v in p.values) for p in points)
-    third = len(front.objectives) == 3
+    points, third = front.points, len(front.objectives) == 3
+    texts, design = [objective.text for objective in front.objectives], front.problems[0].design
+    labels = [metric_label(text, design) for text in texts]
+    # a line through all points, which is on the front only where it has two objectives, and the points of each design
+    x, y, *colours = (tuple(float(p.values[i]) for p in points) for i in range(len(texts)))
+    series = [] if third else [Series("", x, y, role="main", form="line")]
+    for name in dict.fromkeys(p.problem.design.name for p in points):
+        mine = [place for place, p in enumerate(points) if p.problem.design.name == name]
+        at_x, at_y, *at_third = (tuple(values[place] for place in mine) for values in (x, y, *colours))
+        notes = tuple(", ".join(map(_text, points[place].values)) for place in mine)
+        series.append(
+            Series(name, at_x, at_y, notes=notes, labels=(name,), colours=at_third[0] if third else (), form="points")
+        )
     if not front.complete:
         title += f"\npartial: {front.unfinished}"
-    labels = [metric_label(objective.text, front.problems[0].design) for objective in front.objectives]
     return LineChart(
         title=title,
         x_label=labels[0],
         y_label=labels[1],
-        series=(Series("", x, y, notes=notes),),
+        series=tuple(series),
         steps=not third,
-        colours=tuple(float(p.values[2]) for p in points) if third else (),
         colour_label=labels[2] if third else "",
         log_x=wide_spread(x),
         log_y=wide_spread(y),
+        x_also=metric_unit(texts[0], design),
+        y_also=metric_unit(texts[1], design),
     )
 
 

@@ -1,81 +1,69 @@
-"""Charts as interactive pages, by plotly."""
+"""Charts as pages of their own: the drawing, what to say about each mark, and its figures; self-contained and offline."""
 
 from __future__ import annotations
 
-from math import log10
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-import numpy as np
+from ithaca.studies.charts.chart import Chart, LineChart
+from ithaca.studies.charts.svg import drawings
 
-from ithaca.studies.charts.chart import BarChart, Chart, HeatMap, LineChart, Series
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+#: Most cells of the table of figures: a page stays small.
+MOST_FIGURES = 4000
+
+#: The style sheet of all pages with charts.
+STYLE = (files("ithaca.studies.charts") / "chart.css").read_text(encoding="utf-8")
 
 
 def save_page(chart: Chart, path: Path) -> None:
     """Draw a chart to a page (HTML)."""
-    import plotly.graph_objects as go  # type: ignore[import-untyped]
-
-    figure = go.Figure()
-    figure.update_layout(title=chart.title.replace("\n", "<br>"), xaxis_title=chart.x_label, template="plotly_white")
-    match chart:
-        case LineChart():
-            _lines(chart, figure)
-        case BarChart():
-            _bars(chart, figure)
-        case HeatMap():
-            _heat_map(chart, figure)
-    # the whole library goes into the file, so that it opens without a network
-    figure.write_html(path, include_plotlyjs=True)
+    path.write_text(chart_page(chart), encoding="utf-8")
 
 
-def _lines(chart: LineChart, figure: Any) -> None:
-    marker: dict[str, object] = {"size": 7}
-    if chart.colours:
-        key = {"title": chart.colour_label}
-        marker = {"size": 9, "color": list(chart.colours), "colorscale": "Viridis_r", "colorbar": key}
-    for series in chart.series:
-        figure.add_scatter(
-            x=list(series.x),
-            y=list(series.y),
-            name=series.name or chart.y_label,
-            text=list(series.notes),
-            mode="markers" if chart.colours else "lines+markers",
-            line={"shape": "hv" if chart.steps else "linear"},
-            marker=marker,
-            showlegend=bool(series.name),
-            error_y=_error_bars(series),
+def chart_page(chart: Chart) -> str:
+    """A page that loads nothing; its script says what is under the pointer, enlarges, and hides series."""
+    script = (files("ithaca.studies.charts") / "page.js").read_text(encoding="utf-8")
+    columns, rows = chart.figures
+    return (
+        environment("ithaca.studies.charts")
+        .get_template("page.html")
+        .render(
+            title=chart.title,
+            description=chart.description,
+            drawings=drawings(chart, "chart"),
+            series=[series.name for series in chart.series] if isinstance(chart, LineChart) else [],
+            columns=columns,
+            rows=rows if len(columns) * len(rows) <= MOST_FIGURES else (),
+            style=STYLE,
+            style_hash=text_hash(STYLE),
+            script=script,
+            script_hash=text_hash(script),
         )
-    for x_value, reason in chart.missing:
-        # unlike points, notes on a logarithmic axis are placed by exponent
-        place = log10(x_value) if chart.log_x and isinstance(x_value, float) else x_value
-        figure.add_annotation(x=place, y=0, yref="paper", text="×", hovertext=reason, showarrow=False, font={"color": "red"})
-    figure.update_layout(
-        yaxis_title=chart.y_label,
-        xaxis_type="category" if not chart.numeric else "log" if chart.log_x else "linear",
-        yaxis_type="log" if chart.log_y else "linear",
     )
 
 
-def _error_bars(series: Series) -> dict[str, object]:
-    """Bars down to the lower bound where a value is not proven optimal."""
-    low = series.low or (None,) * len(series.y)
-    down = [0.0 if bound is None else y - bound for y, bound in zip(series.y, low, strict=True)]
-    return {"type": "data", "symmetric": False, "array": [0.0] * len(down), "arrayminus": down, "visible": any(down)}
+def text_hash(text: str) -> str:
+    """What a content security policy lets a style or a script in by: browsers hash the text between the tags."""
+    return b64encode(sha256(text.encode()).digest()).decode()
 
 
-def _bars(chart: BarChart, figure: Any) -> None:
-    names, notes = [bar.name for bar in chart.bars], [bar.note for bar in chart.bars]
-    figure.add_bar(y=names, x=[bar.value for bar in chart.bars], base=chart.starts, text=notes, orientation="h")
-    marked = [bar for bar in chart.bars if bar.mark is not None]
-    marker = {"symbol": "line-ns-open", "size": 24}
-    figure.add_scatter(y=[bar.name for bar in marked], x=[bar.mark for bar in marked], mode="markers", marker=marker)
-    if chart.line is not None:
-        figure.add_vline(chart.line[0], line_dash="dash", annotation_text=chart.line[1])
-    figure.update_layout(xaxis_range=chart.ends, yaxis={"type": "category", "autorange": "reversed"}, showlegend=False)
+@cache
+def environment(package: str) -> Environment:
+    """Templates of a package, into which names and expressions of users' files come: they are escaped."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
 
-
-def _heat_map(chart: HeatMap, figure: Any) -> None:
-    cells = [[value if np.isfinite(value) else None for value in row] for row in chart.values.tolist()]
-    x, y = ([str(value) for value in values] for values in (chart.x, chart.y))
-    figure.add_heatmap(x=x, y=y, z=cells, text=chart.texts or None, colorscale="Viridis_r", colorbar={"title": chart.label})
-    figure.update_layout(xaxis_type="category", yaxis={"type": "category", "title": chart.y_label})
+    return Environment(
+        loader=PackageLoader(package, "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )

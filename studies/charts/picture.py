@@ -1,56 +1,42 @@
-"""Charts drawn by matplotlib: as files, and as SVG that becomes a part of a page."""
+"""Charts drawn by matplotlib: to files here, and for pages by `svg`."""
 
 from __future__ import annotations
 
-import io
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import fill
 from typing import IO, TYPE_CHECKING, Any
-from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from ithaca.formulations.shown_numbers import number
-from ithaca.studies.charts.chart import BarChart, Chart, HeatMap, LineChart
+from ithaca.studies.charts.chart import Bar, BarChart, Chart, HeatMap, LineChart, Unit
+from ithaca.studies.charts.palette import ROLES, SERIES, heat, ink
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-#: Size (inches; of bar charts the height of a bar), and dots per inch.
-SIZE, BAR_HEIGHT, RESOLUTION = (8.0, 5.0), 0.3, 150
+#: Widths of pictures and of the drawings in pages; one below `NARROW` is laid out for a phone. Dots per inch.
+WIDTH, BROAD, PHONE, NARROW, RESOLUTION = 8.0, 10.0, 3.5, 5.0, 150
 
-#: Most entries of a legend in one column, labels along an axis of a heat map, and characters of names side by side.
-LEGEND_ROWS, LABELS, NAMES = 20, 24, 85
+#: Height of a bar, and of a bar with its words above it (inches).
+BAR_HEIGHT, NARROW_BAR = 0.3, 0.46
 
-#: Characters per inch, if wide; width of the longest name and note of a bar (inches).
-CHARACTERS, NAME, NOTE = 11, 4.4, 3.9
+#: Most entries of a legend in one column, and inside the axes.
+LEGEND_ROWS, LEGEND_INSIDE = 20, 5
 
-#: Size of the text in a cell of a heat map (points).
-CELL_TEXT = 7.5
+#: Characters per inch: what surely fits in one, and about what does; width of the longest name and note of a bar (inches).
+CHARACTERS, USUAL, NAME, NOTE = 11, 13.5, 4.4, 3.9
 
-#: Colours by role. In a page they are its style sheet's, which may be others in the dark.
-ROLES = {
-    "ink": "#17202a",
-    "soft": "#4a5765",
-    "rule": "#d5dbe1",
-    "main": "#3f7cac",
-    "first": "#b3541e",
-    "hatch": "#b9c1c9",
-    "hatch-ground": "#f1f3f5",
-}
+#: Size of the text in a cell of a heat map, and of a label beside a point (points).
+CELL_TEXT, LABEL_TEXT = 7.5, 8.0
 
-#: Colours of series; of more of them those of the heat map's.
-SERIES = (ROLES["main"], ROLES["first"], "#2e8b57", "#8e44ad", "#d4a017", "#17a2b8", "#d8609f", "#7f7f7f", "#6b4226", "#9acd32")
+#: Most cells of a heat map that are drawn one by one: more are one image.
+CELLS = 2500
 
-#: The less, the brighter; so few that a key of them is no picture of its own in SVG.
-HEAT, HEAT_COLOURS = "viridis_r", 48
-
-#: Frame of the marked cell: seen on all colours of the heat.
-MARK = "#c2185b"
+_MARKERS, _LINES = "os^DvPX*<>", ("-", "--", "-.", ":")
 
 _STYLE: dict[Any, Any] = {
     "axes.edgecolor": ROLES["soft"],
@@ -64,25 +50,14 @@ _STYLE: dict[Any, Any] = {
     "ytick.color": ROLES["soft"],
 }
 
+#: What to say about the parts of drawn things, by their identifier.
+Tips = dict[str, Sequence[str]]
+
 
 def save_picture(chart: Chart, to: Path | IO[bytes]) -> None:
     """Draw a chart to a file whose ending is that of a kind of picture, or to a stream as PNG."""
-    with _drawn(chart, SIZE, chart.title) as (figure, _):
+    with drawn(chart, WIDTH, chart.title) as (figure, _):
         figure.savefig(to, dpi=RESOLUTION)
-
-
-def inline_svg(chart: Chart, name: str, size: tuple[float, float] = SIZE) -> str:
-    """A chart as an SVG element for a page: named and described, without scripts, links and styles of its own.
-
-    The title is for those who do not see it: a page has captions. Identifiers start with the name, unique on the page. The
-    size is in inches; the height of a bar chart follows from its bars.
-    """
-    from matplotlib import rc_context
-
-    stream = io.StringIO()
-    with _drawn(chart, size) as (figure, tips), rc_context({"svg.fonttype": "none"}):  # text stays text
-        figure.savefig(stream, format="svg", transparent=True, metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-    return _for_page(stream.getvalue(), name, chart, tips)
 
 
 def short(value: float, _: object = None) -> str:
@@ -93,32 +68,62 @@ def short(value: float, _: object = None) -> str:
     return f"{value:.6g}"
 
 
-#: What to say about the parts of drawn things, by their identifier.
-Tips = dict[str, Sequence[str]]
-
-
 @contextmanager
-def _drawn(chart: Chart, size: tuple[float, float], title: str = "") -> Iterator[tuple[Figure, Tips]]:
+def drawn(chart: Chart, width: float, title: str = "") -> Iterator[tuple[Figure, Tips]]:
+    """A chart drawn so many inches wide, with what to say about its parts."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure  # not pyplot: no display, no global state
 
     with rc_context({**_STYLE, "svg.hashsalt": f"ithaca {chart.title}"}):
-        if isinstance(chart, BarChart):
-            size = size[0], BAR_HEIGHT * len(chart.bars) + (0.9 if chart.line else 0.65)
-        figure = Figure(figsize=size, layout="constrained")
+        heading = fill(title, int(width * 9), replace_whitespace=False)
+        height = _height(chart, width) + 0.25 * heading.count("\n")
+        figure = Figure(figsize=(width, height), layout="constrained")
         axes = figure.add_subplot()
-        axes.set_title(title)
-        axes.set_xlabel(_fitting(chart.x_label, size[0]))
+        axes.set_title(heading)
+        beside = isinstance(chart, BarChart) and width >= NARROW  # names and figures take room
+        axes.set_xlabel(_fitting(chart.x_label, (0.6 if beside else 0.9) * width))
         tips: Tips = {}
         match chart:
             case LineChart():
-                _lines(chart, axes)
+                _lines(chart, axes, tips)
             case BarChart():
                 _bars(chart, axes, tips)
             case HeatMap():
                 _heat_map(chart, axes, tips)
-        axes.set_ylabel(_fitting(axes.get_ylabel(), 0.75 * size[1]))
+        axes.set_ylabel(_fitting(axes.get_ylabel(), 0.75 * height))
         yield figure, tips
+
+
+def _height(chart: Chart, width: float) -> float:
+    """Inches."""
+    match chart:
+        case BarChart():
+            bar = NARROW_BAR * _lines_of_words(chart) if width < NARROW else BAR_HEIGHT
+            return bar * len(chart.bars) + (0.9 if chart.line else 0.65) + (0.4 if chart.also else 0)
+        case HeatMap() if width < NARROW:
+            return 2.3 + 0.16 * max(min(chart.y.size, 40), 8)
+        case HeatMap():
+            return min(1.4 + 0.3 * max(chart.y.size, 8), 0.8 * width)
+        case LineChart() if width < NARROW:
+            return 3.3 + 0.1 * len(chart.series) + (0.9 if chart.colour_label else 0)
+    return 5.0 if width == WIDTH else 4.4
+
+
+def _lines_of_words(chart: BarChart) -> float:
+    """How many times as high as one line of words a bar with them above it is."""
+    return 1.0 if all(_one_line(bar) for bar in chart.bars) else 1.4
+
+
+def _one_line(bar: Bar) -> bool:
+    return len(bar.name) + len(bar.note) + 2 <= PHONE * USUAL
+
+
+def _inches(axes: Axes) -> float:
+    return float(axes.figure.bbox.width / axes.figure.dpi)
+
+
+def _is_narrow(axes: Axes) -> bool:
+    return _inches(axes) < NARROW
 
 
 def _fitting(text: str, inches: float) -> str:
@@ -127,60 +132,138 @@ def _fitting(text: str, inches: float) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def _lines(chart: LineChart, axes: Axes) -> None:
-    from matplotlib import colormaps
-
+def _lines(chart: LineChart, axes: Axes, tips: Tips) -> None:
     axes.set_ylabel(chart.y_label)
     axes.set_xscale("log" if chart.log_x else "linear")
     axes.set_yscale("log" if chart.log_y else "linear")
     place: dict[Any, Any] = {x: x if chart.numeric else at for at, x in enumerate(chart.x_values)}
-    many = len(chart.series) > len(SERIES)
+    labels: list[tuple[float, float, str]] = []
+    known = [colour for series in chart.series for colour in series.colours]
+    ends: dict[str, Any] = {"cmap": heat(), "vmin": min(known), "vmax": max(known)} if known else {}
     for at, series in enumerate(chart.series):
-        colour: Any = colormaps["viridis"](at / (len(chart.series) - 1)) if many else SERIES[at]
-        x = [place[v] for v in series.x]
-        if chart.colours:
-            points = axes.scatter(x, series.y, c=chart.colours, cmap=_heat(), zorder=3)
-            _key(axes, points, chart.colour_label)
-        else:
-            axes.plot(
-                x,
-                series.y,
-                "-" if chart.numeric else ":",
-                marker="o",
-                markersize=4,
-                color=colour,
-                label=series.name,
-                drawstyle="steps-post" if chart.steps else "default",
-            )
-            for bound_x, low, y in series.bounds:
-                axes.plot([place[bound_x]] * 2, [low, y], color=colour, alpha=0.6, linewidth=3)
+        colour = ROLES[series.role] if series.role else SERIES[at % len(SERIES)]
+        x, part = [place[v] for v in series.x], {"gid": f"series-{at}"}
+        if series.form != "points":
+            line = _LINES[at // len(SERIES) % len(_LINES)] if chart.numeric else ":"
+            name = series.name if series.form == "line" else None
+            style = "steps-post" if chart.steps else "default"
+            axes.plot(x, series.y, line, color=colour, label=name, drawstyle=style, **part)  # type: ignore[arg-type]
+        if series.form != "line":
+            look: dict[str, Any] = {"c": series.colours, **ends} if known else {"color": colour}
+            gid, marker = f"series-{at} points", _MARKERS[at % len(_MARKERS)]
+            points = axes.scatter(x, series.y, s=26, marker=marker, label=series.name or None, zorder=3, gid=gid, **look)
+            tips[gid] = chart.tips(series)
+            if known and at == len(chart.series) - 1:
+                _key(axes, points, chart.colour_label)
+        for bound_x, low, y in series.bounds:
+            axes.plot([place[bound_x]] * 2, [low, y], color=colour, alpha=0.6, linewidth=3, **part)  # type: ignore[arg-type]
+        labels += [(*point, label) for *point, label in zip(x, series.y, series.labels, strict=False) if label]
     bottom = axes.get_xaxis_transform()
     for x_value, _ in chart.missing:
         axes.plot(place[x_value], 0.02, marker="x", color=ROLES["ink"], transform=bottom, clip_on=False)
     for reason in _reasons(chart):
         axes.plot([], [], "x", color=ROLES["ink"], label=reason)
-    _short_numbers(axes.yaxis, chart.log_y)
+    _ticks(axes.yaxis, chart.log_y, 6)
+    _also(axes, "right", chart.y_also, chart.log_y)
+    _also(axes, "top", chart.x_also, chart.log_x)
     if not chart.numeric:
-        names = [str(x) for x in chart.x_values]
-        long = sum(max(map(len, name.split("\n"))) for name in names) > NAMES
-        axes.set_xticks(range(len(names)), names, rotation=30 if long else 0, ha="right" if long else "center")
-    elif not chart.steps and not chart.colours and len(chart.x_values) <= 12:
-        axes.set_xticks([float(x) for x in chart.x_values], [f"{float(x):,g}" for x in chart.x_values])
+        _name_places(axes, [str(x) for x in chart.x_values])
+    elif not chart.steps and not known and 0 < len(chart.x_values) <= 12:
+        shown = _apart(axes, [float(x) for x in chart.x_values], [f"{float(x):,g}" for x in chart.x_values], chart.log_x)
+        axes.set_xticks([float(chart.x_values[at]) for at in shown], [f"{float(chart.x_values[at]):,g}" for at in shown])
         axes.minorticks_off()
     else:
-        _short_numbers(axes.xaxis, chart.log_x)
+        _ticks(axes.xaxis, chart.log_x, 1.1 * _inches(axes))
     axes.grid(True)
-    if axes.get_legend_handles_labels()[1]:
-        axes.legend(fontsize="small", ncols=-(-len(chart.series) // LEGEND_ROWS))
+    _legend(axes)
+    _label_points(axes, labels)
 
 
-def _short_numbers(axis: Axis, logarithmic: bool) -> None:
-    from matplotlib.ticker import LogLocator, NullFormatter
+def _legend(axes: Axes) -> None:
+    """The names of the series: beside the lines where they are few and there is room, else around the axes."""
+    handles, names = axes.get_legend_handles_labels()
+    if not names:
+        return
+    names = [_fitting(name, _inches(axes) * 0.85) for name in names]
+    if _is_narrow(axes):
+        columns = max(1, int(_inches(axes) * USUAL // (max(map(len, names)) + 6)))
+        axes.figure.legend(handles, names, fontsize="small", loc="outside lower left", ncols=columns)
+    elif len(names) <= LEGEND_INSIDE:
+        axes.legend(handles, names, fontsize="small")
+    else:
+        axes.figure.legend(handles, names, fontsize="small", loc="outside right upper", ncols=-(-len(names) // LEGEND_ROWS))
+
+
+def _label_points(axes: Axes, labels: Sequence[tuple[float, float, str]]) -> None:
+    """Write labels beside points where there is room; without it, none."""
+    if not labels:
+        return
+    axes.figure.draw_without_rendering()  # type: ignore[union-attr]
+    scale, taken = 72 / axes.figure.dpi, list[tuple[float, float, float, float]]()
+    frame = axes.get_window_extent()
+    for x, y, label in labels:
+        at_x, at_y = axes.transData.transform((x, y)) * scale
+        wide, high = 0.62 * LABEL_TEXT * len(label), LABEL_TEXT * 1.3
+        for right, up in ((True, True), (False, False), (True, False), (False, True)):
+            left, bottom = at_x + (6 if right else -6 - wide), at_y + (3 if up else -3 - high)
+            box = (left, bottom, left + wide, bottom + high)
+            inside = frame.x0 * scale <= box[0] and box[2] <= frame.x1 * scale
+            inside &= frame.y0 * scale <= box[1] and box[3] <= frame.y1 * scale
+            if inside and not any(box[0] < t[2] and t[0] < box[2] and box[1] < t[3] and t[1] < box[3] for t in taken):
+                taken.append(box)
+                place = {"ha": "left" if right else "right", "va": "bottom" if up else "top"}
+                away = (6 if right else -6, 3 if up else -3)
+                axes.annotate(label, (x, y), away, textcoords="offset points", size=LABEL_TEXT, zorder=4, **place)  # type: ignore[arg-type]
+                break
+
+
+def _name_places(axes: Axes, names: Sequence[str]) -> None:
+    """Names along the x axis, slanted where they are long side by side."""
+    long = sum(max(map(len, name.split("\n"))) + 1 for name in names) > _inches(axes) * CHARACTERS
+    shown = [_fitting(name, 1.4) if long and "\n" not in name else name for name in names]
+    axes.set_xticks(range(len(names)), shown, rotation=40 if long else 0, ha="right" if long else "center")
+
+
+def _apart(axes: Axes, places: Sequence[float], names: Sequence[str], logarithmic: bool) -> list[int]:
+    """Which names along the x axis to show so that they do not touch."""
+    at = np.log(places) if logarithmic else np.asarray(places)
+    span = (at.max() - at.min()) or 1.0
+    inches = (at - at.min()) / span * (_inches(axes) - 1.2)
+    kept: list[int] = []
+    for place in reversed(range(len(names))):
+        room = (len(names[place]) + (len(names[kept[-1]]) if kept else 0)) / 2 + 1.5
+        if not kept or (inches[kept[-1]] - inches[place]) * USUAL >= room:
+            kept.append(place)
+    return sorted(kept)
+
+
+def _ticks(axis: Axis, logarithmic: bool, most: float) -> None:
+    """Short numbers at about so many places."""
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
     if logarithmic:
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        low, high = sorted(axis.get_view_interval())
+        decades = np.log10(high / low) if low > 0 else 1.0
+        subs = (1.0, 2.0, 5.0) if 3 * decades <= 1.6 * most else (1.0, 3.0) if 2 * decades <= 1.6 * most else (1.0,)
+        axis.set_major_locator(LogLocator(subs=subs))
         axis.set_minor_formatter(NullFormatter())
+    else:
+        axis.set_major_locator(MaxNLocator(max(int(most), 2), steps=[1, 2, 2.5, 5, 10]))
     axis.set_major_formatter(short)
+
+
+def _also(axes: Axes, side: str, unit: Unit | None, logarithmic: bool) -> None:
+    """An axis on the other side, in another unit."""
+    if unit is None:
+        return
+    factor, down = unit.factor, side == "right"
+    both = (lambda v: v * factor, lambda v: v / factor)
+    other = (axes.secondary_yaxis if down else axes.secondary_xaxis)(side, functions=both)  # type: ignore[arg-type]
+    (other.set_ylabel if down else other.set_xlabel)(unit.label)
+    axis = other.yaxis if down else other.xaxis
+    low, high = axes.get_ylim() if down else axes.get_xlim()
+    axis.set_view_interval(low * factor, high * factor, ignore=True)
+    _ticks(axis, logarithmic, 6 if down else 1.1 * _inches(axes))
 
 
 def _reasons(chart: LineChart) -> list[str]:
@@ -190,33 +273,58 @@ def _reasons(chart: LineChart) -> list[str]:
 
 
 def _bars(chart: BarChart, axes: Axes, tips: Tips) -> None:
-    rows = range(len(chart.bars))
-    axes.set_ylim(len(chart.bars) - 0.5, -0.5)
-    axes.set_yticks(rows, [_fitting(bar.name, NAME) for bar in chart.bars])
+    narrow, rows = _is_narrow(axes), range(len(chart.bars))
+    words = _lines_of_words(chart)
+    # in a narrow picture words stand above their bar
+    low, high = (-0.02, 0.38 / words) if narrow else (-0.325, 0.325)
+    axes.set_ylim(len(chart.bars) - 0.5, -0.5 - (0.15 if narrow else 0))
     for row, start, bar in zip(rows, chart.starts, chart.bars, strict=True):
-        colour = ROLES["first" if bar.first else "main"]
+        colour, pale = ROLES[bar.role], bar.part is not None or bar.role == "rest"
         if bar.value is not None:
-            drawn = axes.barh(row, bar.value, left=start, height=0.65, color=colour, edgecolor=colour, linewidth=0.8)
-            drawn.patches[0].set_gid(f"bar-{row}")
+            outline = ROLES["main"] if bar.role == "rest" else colour
+            edge: dict[str, Any] = {"align": "edge", "height": high - low, "edgecolor": outline, "linewidth": 0.8}
+            whole = axes.barh(row + low, bar.value, left=start, color=ROLES["rest"] if pale else colour, **edge)
+            whole.patches[0].set_gid(f"bar-{row}")
             tips[f"bar-{row}"] = [f"{bar.name}: {bar.note}"]
+            if bar.part is not None:
+                axes.barh(row + low, bar.part, left=start, color=colour, **edge)
         if bar.mark is not None:
-            axes.plot([bar.mark] * 2, [row - 0.42, row + 0.42], color=ROLES["ink"], linewidth=2)
+            axes.plot([bar.mark] * 2, [row + low - 0.09, row + high + 0.09], color=ROLES["ink"], linewidth=2)
     if chart.ends is not None:
         axes.set_xlim(*chart.ends)
     if chart.line is not None:
-        axes.axvline(chart.line[0], color=ROLES["ink"], linestyle="--", linewidth=1.2, clip_on=False)
-        axes.text(chart.line[0], 1.03, chart.line[1], ha="right", transform=axes.get_xaxis_transform())
-    # figures stand in a column of their own, so that nothing crosses them
-    figures = axes.secondary_yaxis("right")
-    figures.set_yticks(rows, [_fitting(bar.note, NOTE) for bar in chart.bars])
-    for side in (axes.yaxis, figures.yaxis):
-        side.set_tick_params(length=0, labelcolor=ROLES["ink"])
-    axes.xaxis.set_major_formatter(short)
+        left, right = axes.get_xlim()
+        side = "right" if chart.line[0] > (left + right) / 2 else "left"
+        look: dict[str, Any] = {"color": ROLES["limit"], "linestyle": "--", "linewidth": 1.2, "clip_on": False}
+        for row in rows if narrow else ():  # not across the words
+            axes.plot([chart.line[0]] * 2, [row + low - 0.04, row + high + 0.04], **look)
+        if not narrow:
+            axes.axvline(chart.line[0], **look)
+        axes.text(chart.line[0], 1.03, chart.line[1], ha=side, transform=axes.get_xaxis_transform())
+    sides = [] if narrow else [axes.secondary_yaxis("right")]
+    if narrow:
+        axes.set_yticks([])
+        across = axes.get_yaxis_transform()
+        for row, bar in zip(rows, chart.bars, strict=True):
+            above = row + low - 0.06
+            name, note = _fitting(bar.name, PHONE * 1.35), _fitting(bar.note, PHONE * 1.35)
+            axes.text(0, above - (0 if words == 1 else 0.3), name, transform=across, va="bottom", size=9)
+            # on one line with the name where there is room for both
+            axes.text(1, above, note, transform=across, va="bottom", ha="right", size=9)
+    else:
+        axes.set_yticks(rows, [_fitting(bar.name, NAME) for bar in chart.bars])
+        # figures stand in a column of their own, so that nothing crosses them
+        sides[0].set_yticks(rows, [_fitting(bar.note, NOTE) for bar in chart.bars])
+    for axis in (axes.yaxis, *(side.yaxis for side in sides)):
+        axis.set_tick_params(length=0, labelcolor=ROLES["ink"])
+    _ticks(axes.xaxis, False, 1.1 * _inches(axes))
+    if chart.also is not None and chart.line is None:
+        _also(axes, "top", chart.also, False)
     axes.set_axisbelow(True)
     axes.grid(True, axis="x")
     axes.axvline(0, color=ROLES["soft"], linewidth=0.8)
-    for spines in (axes.spines, figures.spines):
-        spines[:].set_visible(False)
+    for drawn_axes in (axes, *sides):
+        drawn_axes.spines[:].set_visible(False)
 
 
 def _heat_map(chart: HeatMap, axes: Axes, tips: Tips) -> None:
@@ -229,120 +337,48 @@ def _heat_map(chart: HeatMap, axes: Axes, tips: Tips) -> None:
     rows, columns = chart.values.shape
     hatched: dict[str, Any] = {"facecolor": ROLES["hatch-ground"], "hatch": "///", "linewidth": 0}
     axes.add_patch(Rectangle((0, 0), columns, rows, **hatched))
-    shown = np.ma.masked_invalid(chart.values)
-    cells = axes.pcolormesh(shown, cmap=_heat(), norm=norm, clip_on=False, gid="cells")
-    tips["cells"] = [
-        f"{chart.x_label} {x}, {chart.y_label} {y}: {number(value) if np.isfinite(value) else 'nothing'}"
-        for y, line in zip(chart.y, chart.values, strict=True)
-        for x, value in zip(chart.x, line, strict=True)
-    ]
-    room = axes.figure.bbox.width / axes.figure.dpi * 72 * 0.8 / columns  # of a cell, in points
+    shown, many = np.ma.masked_invalid(chart.values), chart.values.size > CELLS
+    cells = axes.pcolormesh(shown, cmap=heat(chart.most), norm=norm, clip_on=many, gid="cells", rasterized=many)
+    tips["cells"] = [] if many else chart.tips
+    room = _inches(axes) * 72 * 0.8 / columns  # of a cell, in points
     for row, texts in enumerate(chart.texts):
         for column, text in enumerate(texts):
-            if text and len(text) * 0.62 * CELL_TEXT <= room:
+            if text and len(text) * 0.62 * CELL_TEXT <= room and not _is_narrow(axes):
                 colour = ink(tuple(cells.to_rgba(chart.values[row, column])))
                 axes.text(column + 0.5, row + 0.5, text, size=CELL_TEXT, color=colour, ha="center", va="center")
-    key = [Patch(label="nothing within the limits", **hatched)]
+    key = [Patch(label="nothing within the limits", **hatched)] if np.isnan(chart.values).any() else []
     if chart.marked is not None:
         column, row = chart.x.tolist().index(chart.marked[0]), chart.y.tolist().index(chart.marked[1])
-        for edge, width in (("#ffffff", 5), (MARK, 2.5)):
+        for edge, width in (("#ffffff", 5), (ROLES["answer"], 2.5)):
             frame = Rectangle((column, row), 1, 1, fill=False, edgecolor=edge, linewidth=width, clip_on=False, zorder=4)
+            frame.set_gid("answer")
             axes.add_patch(frame)
-        key.append(Patch(fill=False, edgecolor=MARK, linewidth=2.5, label=chart.mark))
-    axes.figure.legend(handles=key, loc="outside lower right", ncols=2, fontsize="small")
-    _key(axes, cells, chart.label)
-    for axis, values in ((axes.xaxis, chart.x), (axes.yaxis, chart.y)):
-        places = np.arange(0, values.size, -(-values.size // LABELS))
+        key.append(Patch(fill=False, edgecolor=ROLES["answer"], linewidth=2.5, label=chart.mark))
+    _key(axes, cells, chart.label, chart.also)
+    if key:
+        columns = 1 if _is_narrow(axes) else 2
+        axes.figure.legend(handles=key, loc="outside lower left", ncols=columns, fontsize="small")
+    for axis, values, room in ((axes.xaxis, chart.x, 3.0 * _inches(axes)), (axes.yaxis, chart.y, 24.0)):
+        places = np.arange(0, values.size, -(-values.size // int(room)))
         axis.set_ticks(places + 0.5, labels=[str(values[place]) for place in places])
 
 
-def ink(colour: Sequence[float]) -> str:
-    """Black or white, whichever contrasts more with a colour (WCAG 2 contrast)."""
-    light = luminance(colour)
-    return "#ffffff" if 1.05 / (light + 0.05) >= (light + 0.05) / 0.05 else "#000000"
-
-
-def luminance(colour: Sequence[float]) -> float:
-    """Relative luminance of red, green and blue as WCAG 2 defines it, from 0 to 1."""
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3]]
-    return float(np.dot((0.2126, 0.7152, 0.0722), linear))
-
-
-def _heat() -> Any:
-    from matplotlib import colormaps
-
-    return colormaps[HEAT].resampled(HEAT_COLOURS)
-
-
-def _key(axes: Axes, drawn: Any, label: str) -> None:
+def _key(axes: Axes, shown: Any, label: str, also: Unit | None = None) -> None:
     """What the colours of something stand for."""
-    key = axes.figure.colorbar(drawn, label=_fitting(label, axes.figure.bbox.height / axes.figure.dpi * 0.75))
-    ends = drawn.norm.inverse(np.linspace(0, 1, 5))
-    key.set_ticks(ends, labels=[short(float(f"{value:.4g}")) for value in ends])
+    narrow = _is_narrow(axes)
+    room = _inches(axes) if narrow else axes.figure.bbox.height / axes.figure.dpi * 0.75
+    key = axes.figure.colorbar(shown, label=_fitting(label, room), location="bottom" if narrow else "right")
+    ends = shown.norm.inverse(np.linspace(0, 1, 3 if narrow else 5))
+    key.set_ticks(ends, labels=[_in_both(value, also) for value in ends])
+    if narrow:
+        first, _, last = key.ax.get_xticklabels()
+        first.set_horizontalalignment("left")
+        last.set_horizontalalignment("right")
     key.minorticks_off()
     if key.solids is not None:
         key.solids.set_edgecolor("face")  # no seams between the colours
 
 
-# -- SVG for a page ------------------------------------------------------------------------
-
-_VARIABLES = {colour: f"var(--{role})" for role, colour in ROLES.items()}
-
-_LONG_DECIMALS = re.compile(r"-?\d+\.\d{3,}")
-
-
-def _for_page(text: str, name: str, chart: Chart, tips: Tips) -> str:
-    """What matplotlib wrote as a part of a page: with the page's colours and fonts, and identifiers of its own."""
-    drawn = ET.fromstring(text)
-    linked = dict.fromkeys(re.findall(r'(?:url\(|href=")#([^)"]+)', text))
-    names = {old: f"{name}-{at}" for at, old in enumerate(linked)}
-    _, _, width, height = map(float, drawn.attrib["viewBox"].split())
-    pixels = {"width": f"{width * 4 / 3:g}", "height": f"{height * 4 / 3:g}"}  # of points
-    words = {"role": "img", "aria-labelledby": f"{name}-title {name}-desc"}
-    root = ET.Element("svg", {"viewBox": drawn.attrib["viewBox"], **pixels, **words, "stroke-linejoin": "round"})
-    ET.SubElement(root, "title", id=f"{name}-title").text = chart.title
-    ET.SubElement(root, "desc", id=f"{name}-desc").text = chart.description
-    root.extend(_cleaned(drawn, names, tips))
-    return ET.tostring(root, encoding="unicode")
-
-
-def _cleaned(parent: ET.Element, names: Mapping[str, str], tips: Tips) -> list[ET.Element]:
-    """The parts of an element without namespaces, styles, and groups that only group."""
-    found = []
-    said = iter(tips.get(parent.get("id", ""), ()))
-    for child in parent:
-        tag = child.tag.rpartition("}")[2]
-        if tag in ("metadata", "style"):
-            continue
-        element = ET.Element(tag, _attributes(child, names))
-        element.extend(_cleaned(child, names, tips))
-        if tag in ("g", "defs") and not (element.attrib and len(element)):
-            found += list(element) if tag == "g" else [element] if len(element) else []
-            continue
-        if tag == "text":
-            element.text = child.text
-        elif (tip := next(said, "")) and tag == "path":
-            ET.SubElement(element, "title").text = tip
-        if element.get("fill") != "none" or "stroke" in element.attrib:  # else nothing is seen of it
-            found.append(element)
-    return found
-
-
-def _attributes(element: ET.Element, names: Mapping[str, str]) -> dict[str, str]:
-    """The attributes that a page needs; styles are attributes, since a page allows no others."""
-    given = {key.rpartition("}")[2]: value for key, value in element.attrib.items()}
-    given |= {key.strip(): value.strip() for key, _, value in (s.partition(":") for s in given.pop("style", "").split(";"))}
-    if font := re.search(r"[\d.]+px", given.pop("font", "")):
-        given["font-size"] = font[0]
-    if given.get("transform", "").startswith("rotate(-0 "):
-        del given["transform"]
-    if "id" in given:
-        given["id"] = names.get(given["id"], "")
-    kept = {}
-    for key, value in given.items():
-        if not value or key in ("font-family", "stroke-linecap"):
-            continue
-        value = " ".join(_VARIABLES.get(value, value).split())
-        value = re.sub("#([^)]+)", lambda found: f"#{names.get(found[1], found[1])}", value)
-        kept[key] = _LONG_DECIMALS.sub(lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), value)
-    return kept
+def _in_both(value: float, also: Unit | None) -> str:
+    said = short(float(f"{value:.4g}"))
+    return said if also is None else f"{said}\n{short(float(f'{value * also.factor:.3g}'))} {also.label.split()[0]}"

@@ -11,7 +11,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from matplotlib import colormaps
 from matplotlib.colors import to_hex, to_rgb
 
 from ithaca.commands.explain_words import statements
@@ -24,7 +23,10 @@ from ithaca.formulations.systolic.design import systolic
 from ithaca.results.certificate import Status
 from ithaca.results.files import load_result
 from ithaca.results.result import Result
-from ithaca.studies.charts.picture import HEAT, HEAT_COLOURS, ROLES, ink, luminance, short
+from ithaca.studies.charts.page import STYLE
+from ithaca.studies.charts.palette import LEAST_CONTRAST, ROLES, SERIES, heat, ink, luminance
+from ithaca.studies.charts.palette import contrast as contrast_of
+from ithaca.studies.charts.picture import short
 from ithaca.studies.explanation import explain
 from tests.command_line import ithaca
 
@@ -125,6 +127,8 @@ def test_structure(result: Callable[[str], Result], name: str) -> None:
     assert len(page.all("caption")) == len(page.all("table"))
     assert all(heading.get("scope") in ("col", "row") for heading in page.all("th"))
     assert len(text) < 1_000_000
+    # every picture is drawn twice: for broad pages, and for phones
+    assert [attributes["class"] for attributes in drawings] == ["broad", "narrow"] * (len(drawings) // 2)
 
 
 @pytest.mark.parametrize("name", ["mm", "one"])
@@ -234,34 +238,43 @@ def test_cells_say_how_far_above_the_answer(value: float, answer: float, text: s
 
 
 def contrast(one: str, other: str) -> float:
-    light, dark = sorted((luminance(to_rgb(one)), luminance(to_rgb(other))), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
+    return contrast_of(to_rgb(one), to_rgb(other))
 
 
-def test_cells_can_be_read_on_every_colour() -> None:
-    colours = colormaps[HEAT].resampled(HEAT_COLOURS)
-    fills = [to_hex(colours(n)) for n in range(HEAT_COLOURS)]
-    assert len(set(fills)) == HEAT_COLOURS
-    assert all(contrast(fill, ink(to_rgb(fill))) >= 4.5 for fill in fills)
-    # and without colour: lightness falls with the value
-    assert all(luminance(to_rgb(b)) < luminance(to_rgb(a)) for a, b in pairwise(fills))
+def test_contrast_is_that_of_the_guidelines() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)  # the known grey that just fails
+
+
+@pytest.mark.parametrize("most", [False, True])
+def test_cells_can_be_read_on_every_colour_and_the_best_is_dark(most: bool) -> None:
+    colours = heat(most)
+    fills = [to_hex(colours(n)) for n in range(colours.N)]
+    assert len(set(fills)) == colours.N > 40
+    assert all(contrast(fill, ink(to_rgb(fill))) >= LEAST_CONTRAST for fill in fills)
+    # and without colour: lightness grows from the best to the worst
+    from_best = reversed(fills) if most else fills
+    assert all(luminance(to_rgb(a)) < luminance(to_rgb(b)) for a, b in pairwise(from_best))
 
 
 def test_charts_have_the_colours_of_the_page(result: Callable[[str], Result]) -> None:
     text = page_of(result("mm"))
     charts = re.findall(r"<svg.*?</svg>", text, re.DOTALL)
-    used = set(re.findall(r"var\(--([a-z-]+)\)", "".join(charts)))
-    assert {"ink", "soft", "rule", "main", "first", "hatch", "hatch-ground"} == used
-    heat = [chart for chart in charts if "#" in re.sub(r"[(\"]#[a-z]", "", chart)]
-    assert ["landscape-map-title" in chart for chart in heat] == [True]
+    used = dict(re.findall(r"var\(--([a-z-]+),(#[0-9a-f]{6})\)", "".join(charts)))
+    assert set(used) == {"ink", "soft", "rule", "main", "rest", "answer", "limit", "hatch", "hatch-ground"}
+    assert used == {role: ROLES[role] for role in used}
+    heat = [chart for chart in charts if "#" in re.sub(r"(,|[(\"]#[a-z])[^)\"]*", "", chart)]
+    assert ["landscape-map" in chart for chart in heat] == [True, True]
 
 
 def test_text_contrasts_in_both_schemes() -> None:
     import ithaca.exports.report as package
 
-    style = (Path(next(iter(package.__path__))) / "style.css").read_text(encoding="utf-8")
+    style = STYLE + (Path(next(iter(package.__path__))) / "style.css").read_text(encoding="utf-8")
+    blocks = re.findall(r":root \{([^}]*--[^}]*)\}", style)
+    assert len(blocks) == 4
     light, dark = (
-        dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", part)) for part in re.findall(r":root \{([^}]*--[^}]*)\}", style)
+        {k: v for part in blocks[at::2] for k, v in re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", part)} for at in (0, 1)
     )
     assert {role: light[role] for role in ROLES} == ROLES  # pictures are like pages by day
     for colours in (light, light | dark):
@@ -272,12 +285,13 @@ def test_text_contrasts_in_both_schemes() -> None:
             "good": ("good-ground",),
             "open": ("open-ground",),
             "bad": ("bad-ground",),
-            "first": ("sheet",),
+            "answer": ("sheet",),
         }.items():
             for ground in grounds:
                 assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
         assert all(contrast(colours["ink"], colours[f"g{n}-ground"]) >= 4.5 for n in range(6))
-        for shape in ("main", "first", "g0", "g1", "g2", "g3", "g4", "g5"):
+        assert all(contrast(colour, colours[ground]) >= 3 for colour in SERIES[1:] for ground in ("sheet", "ground"))
+        for shape in ("main", "answer", "limit", "g0", "g1", "g2", "g3", "g4", "g5"):
             assert contrast(colours[shape], colours["sheet"]) >= 3, shape
 
 

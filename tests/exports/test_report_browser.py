@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.browser import cut_texts, shown
 from tests.command_line import ithaca
-
-playwright = pytest.importorskip("playwright.sync_api")
-
-CHROMIUM = (
-    os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-)
-if CHROMIUM is None:
-    pytest.skip("needs Chromium", allow_module_level=True)
 
 FOCUSABLE = "document.querySelectorAll('a[href], summary, [tabindex=\"0\"]')"
 
@@ -30,26 +20,6 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert ithaca("solve", "mm", "-s", "i=256,j=200,k=128", "-o", file).returncode == 0
     assert ithaca("report", file, "-o", page, "--quick").returncode == 0
     return page
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-def shown(browser: Any, report: Path, width: int = 1280, scheme: str = "light") -> tuple[Any, list[str]]:
-    """The page, and everything that went wrong."""
-    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme, offline=True)
-    page, wrong = context.new_page(), list[str]()
-    page.on("console", lambda message: wrong.append(message.text))
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("requestfailed", lambda request: wrong.append(request.url))
-    page.on("request", lambda request: None if request.url == report.as_uri() else wrong.append(request.url))
-    page.goto(report.as_uri())
-    return page, wrong
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -64,23 +34,36 @@ def test_shown_without_errors_or_overflow(browser: Any, report: Path, width: int
     assert wrong == []
 
 
-def test_no_text_of_a_drawing_is_cut(browser: Any, report: Path) -> None:
-    page, _ = shown(browser, report)
-    outside = page.evaluate(
-        """[...document.querySelectorAll('svg text')].filter(text => {
-            const [inner, outer] = [text.getBoundingClientRect(), text.ownerSVGElement.getBoundingClientRect()];
-            return inner.left < outer.left - 1 || inner.right > outer.right + 1
-                || inner.top < outer.top - 1 || inner.bottom > outer.bottom + 1;
-        }).map(text => text.textContent)"""
+@pytest.mark.parametrize("width", [390, 700, 1280])
+def test_no_text_of_a_drawing_is_cut(browser: Any, report: Path, width: int) -> None:
+    page, _ = shown(browser, report, width)
+    assert cut_texts(page) == []
+    # one drawing of each, as wide as its card, or as a phone
+    widths = page.evaluate(
+        """[...document.querySelectorAll('.chart')].map(chart => [chart.getBoundingClientRect().width,
+            [...chart.querySelectorAll('svg')].map(svg => svg.getBoundingClientRect().width)])"""
     )
-    assert outside == []
+    assert len(widths) > 5
+    for room, drawings in widths:
+        assert sorted(drawings) == pytest.approx([0, min(room, 480) if width <= 704 else room])
+
+
+def test_words_in_charts_are_large_enough_on_phones(browser: Any, report: Path) -> None:
+    page, _ = shown(browser, report, 390)
+    heights = page.evaluate(
+        """[...document.querySelectorAll('figure svg.narrow')].map(svg => {
+            const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+            return Math.min(...[...svg.querySelectorAll('text')].map(t => parseFloat(getComputedStyle(t).fontSize) * scale));
+        })"""
+    )
+    assert min(heights) >= 7.5
 
 
 def test_everything_is_reached_by_keyboard_in_order(browser: Any, report: Path) -> None:
     page, _ = shown(browser, report)
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     count = page.evaluate(f"{FOCUSABLE}.length")
-    assert count > 15
+    assert count > 10
     reached = []
     for _ in range(count):
         page.keyboard.press("Tab")

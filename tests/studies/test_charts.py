@@ -9,12 +9,12 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from ithaca.studies.charts.chart import Bar, BarChart, Chart, HeatMap, LineChart, Series
+from ithaca.studies.charts.chart import Bar, BarChart, Chart, HeatMap, LineChart, Series, Unit
 from ithaca.studies.charts.files import save_plot
-from ithaca.studies.charts.picture import inline_svg
+from ithaca.studies.charts.svg import inline_svg
 
 STEPS = Series("a $1$ & <b>", (1.0, 2.0, 40.0), (3.0, 5.0, 900.0), (None, 4.0, None), ("one", "two", "three"))
-BARS = (Bar("first", 3.0, "3 of 4", first=True, mark=2.0), Bar("none", None, "infeasible"), Bar("last", 1.0, "1 of 4"))
+BARS = (Bar("first", 3.0, "3 of 4", "answer", mark=2.0), Bar("none", None, "infeasible"), Bar("last", 1.0, "1 of 4"))
 CELLS = np.array([[1.0, np.nan], [20.0, 300.0]])
 ONE, TWO = np.array([1, 3]), np.array([2, 4])
 
@@ -22,10 +22,11 @@ CHARTS: dict[str, Chart] = {
     "lines": LineChart("lines", "x", "y", (STEPS,), all_x=(1.0, 2.0, 3.0, 40.0), missing=((3.0, "infeasible"),), log_y=True),
     "steps": LineChart("steps", "x", "y", (STEPS,), steps=True, log_x=True),
     "names": LineChart("names", "x", "y", (Series("", ("i\nA", "j\nB"), (1.0, 2.0)),), all_x=("i\nA", "k\nC", "j\nB")),
-    "points": LineChart("points", "x", "y", (STEPS,), colours=(1.0, 2.0, 3.0), colour_label="z"),
+    "points": LineChart("points", "x", "y", (replace(STEPS, colours=(1.0, 2.0, 3.0)),), colour_label="z"),
     "nothing": LineChart("nothing", "x", "y", ()),
     "bars": BarChart("bars", "cycles", BARS, line=(4.0, "limit"), ends=(0.0, 5.0)),
     "parts": BarChart("parts", "cycles", BARS, stacked=True),
+    "long": BarChart("long", "latency + " * 40, (Bar("i " * 40, 1.0, ""), Bar("short", 2.0, "k " * 40)), also=Unit("ms", 0.1)),
     "cells": HeatMap("cells", "x", "y", "z", ONE, TWO, CELLS, (("0", ""), ("+5", "8×")), (1, 4), "it"),
     "no cells": HeatMap("none", "x", "y", "z", ONE, TWO[:1], np.full((1, 2), np.nan)),
 }

@@ -1,0 +1,97 @@
+"""Pages of charts in headless Chromium: offline, on phones and desks, by pointer and by keyboard."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ithaca.studies.charts.chart import HeatMap, LineChart
+from ithaca.studies.charts.page import chart_page, save_page
+from tests.browser import cut_texts, shown
+from tests.studies.test_charts import CELLS, CHARTS, STEPS
+
+LONG = "mm (i=1024, j=1024, k=1024) fp32, exact model edition, u250, design [i,j] C: " * 3
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("kind", CHARTS)
+def test_fits_the_page_and_loads_nothing(browser: Any, tmp_path: Path, kind: str, width: int) -> None:
+    save_page(replace(CHARTS[kind], title=LONG), tmp_path / "p.html")
+    page, wrong = shown(browser, tmp_path / "p.html", width)
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert cut_texts(page) == []
+    assert wrong == []
+    box = page.evaluate(
+        "(chart => [chart.clientWidth, chart.querySelector('svg').clientWidth])(document.querySelector('.chart'))"
+    )
+    assert box == [350, 0] if width == 390 else box[0] == box[1] > 1000
+
+
+def test_marks_are_told_by_pointer_and_keyboard(browser: Any, tmp_path: Path) -> None:
+    save_page(CHARTS["cells"], tmp_path / "p.html")
+    page, wrong = shown(browser, tmp_path / "p.html")
+    told = "document.querySelector('.tip').textContent"
+    page.focus(".chart")
+    seen = []
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+        seen.append(page.evaluate(told))
+    assert (
+        seen == ["x 1, y 2: 1", "x 3, y 2: nothing within the limits", "x 1, y 4: 20", "x 3, y 4: 300"] or len(set(seen)) == 3
+    )
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate(told) != seen[-1]
+    page.mouse.move(
+        *page.evaluate(
+            "(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector('.chosen').getBoundingClientRect())"
+        )
+    )
+    assert page.evaluate(told)
+    assert wrong == []
+
+
+def test_series_hide_and_the_drawing_enlarges(browser: Any, tmp_path: Path) -> None:
+    chart = LineChart("two", "x", "y", (STEPS, replace(STEPS, name="other", y=(1.0, 2.0, 3.0))))
+    save_page(chart, tmp_path / "p.html")
+    page, wrong = shown(browser, tmp_path / "p.html")
+    part = "getComputedStyle(document.querySelector('.series-1')).visibility"
+    assert page.evaluate(part) == "visible"
+    page.get_by_role("checkbox", name="other").uncheck()
+    assert page.evaluate(part) == "hidden"
+    view = "document.querySelector('svg').getAttribute('viewBox')"
+    whole = page.evaluate(view)
+    page.get_by_text("Enlarge").click()
+    assert page.evaluate(view) != whole
+    page.get_by_text("Whole").click()
+    assert page.evaluate(view) == whole
+    assert wrong == []
+
+
+def test_pages_stay_small() -> None:
+    most = 300
+    values = np.arange(most * most, dtype=float).reshape(most, most) + 1
+    many = HeatMap("many", "x", "y", "z", np.arange(most), np.arange(most), values)
+    points = LineChart(
+        "points", "x", "y", (replace(STEPS, x=tuple(map(float, range(1500))), y=(1.0,) * 1500, notes=(), low=()),)
+    )
+    for chart in (many, points, *CHARTS.values()):
+        assert len(chart_page(chart).encode()) < 1_000_000
+    assert "data:image/png" in chart_page(many)
+    assert "data:" not in chart_page(CHARTS["cells"]).partition("<main>")[2]
+
+
+def test_the_figures_are_all_there() -> None:
+    columns, rows = CHARTS["cells"].figures
+    assert columns == ("y ↓ x →", "1", "3")
+    assert rows == (("4", "20", "300"), ("2", "1", "nothing within the limits"))
+    assert CELLS[1, 1] == 300
+    columns, rows = CHARTS["lines"].figures
+    assert columns == ("x", "y", "series", "bound", "remark")
+    assert rows[1] == ("2", "5", STEPS.name, "lower bound 4", "two")
+    assert rows[-1] == ("3", "–", "", "", "infeasible")
+    assert CHARTS["bars"].figures[1] == (("first", "3 of 4"), ("none", "infeasible"), ("last", "1 of 4"))
