@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from ithaca.formulations.shown_numbers import number
 from ithaca.results.certificate import relative_gap
-from ithaca.solver.progress import Progress
 from ithaca.workloads.messages import escaped, printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
+
+    from ithaca.solver.progress import Progress
 
 #: Seconds between updates while a search runs.
 PERIOD = 0.1
