@@ -53,6 +53,7 @@ LayerName = Annotated[str | None, Option("--layer", metavar="NAME", help="Of a n
 Quick = Annotated[bool, Option("--quick", help="Leave out what has to be solved again.")]
 AsJson = Annotated[bool, Option("--json", help="Print one JSON document on stdout.")]
 TableFile = Annotated[Path | None, Option("--table", metavar="FILE", help="Write the table (CSV) to this file."), WRITTEN]
+Loops = Annotated[bool, Option("--loops", help="Print the mapping as a loop nest, too.")]
 Output = Annotated[Path | None, Option("-o", "--output", help="Write the result (JSON) to this file."), WRITTEN]
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from ithaca.api.answers import Result
-from ithaca.commands.display import explain_infeasibility, print_result
-from ithaca.commands.outcome import nothing_found, print_document, wrote
+from ithaca.commands.display import explain_infeasibility, loop_nest, print_result
+from ithaca.commands.outcome import nothing_found, print_document, say, wrote
 from ithaca.results.certificate import Status
 
 
-def conclude(result: Result, output: Path | None, *, as_json: bool) -> None:
+def conclude(result: Result, output: Path | None, *, as_json: bool, loops: bool = False) -> None:
     """Write and print a result, or say why there is none."""
     if output is not None:  # before anything is printed: a closed pipe must not cost the result
         result.save(output)
@@ -19,6 +19,8 @@ def conclude(result: Result, output: Path | None, *, as_json: bool) -> None:
         print_document(result.document)
     else:
         print_result(result)
+        if loops and result.best is not None:
+            say(loop_nest(result.best.problem.design, result.best.configuration))
     if result.best is None:
         nothing_found(explain_failure(result))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from ithaca.formulations.design import Design
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.shown_numbers import counted, is_or_are, number
 from ithaca.formulations.systolic.design import systolic
@@ -117,6 +118,13 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
         share = f" ({float(used / limit.bound):.1%})" if limit.bound else ""
         out.print(f"{escape(f'{limit.metric:<10}')} {number(used)} of {number(limit.bound)}{share}")
     out.print(f"limited by {_bottleneck(best)}")
+
+
+def loop_nest(design: Design, configuration: Mapping[str, int] | None, what: str = "") -> str:
+    """A configuration as a loop nest, under a heading that may say of what; a line if there is none to show."""
+    lines = () if configuration is None else design.loops(configuration)
+    remark = "loops of one iteration are left out" if lines else "nothing to show"
+    return "\n".join((f"\n{what}design {design.name} as a loop nest ({remark})", *lines))
 
 
 def _proof(certificate: Certificate) -> str:

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from ithaca.api.options import AsJson, TableFile
+from ithaca.api.options import AsJson, Loops, TableFile
 from ithaca.api.request import read_nest
-from ithaca.commands.display import console
+from ithaca.commands.display import console, loop_nest
 from ithaca.commands.display import table as shown_table
-from ithaca.commands.outcome import print_document, wrote
+from ithaca.commands.outcome import check_loops, print_document, say, wrote
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.json_numbers import SCHEMA, refuse
 from ithaca.formulations.shown_numbers import number
@@ -39,10 +39,12 @@ def evaluate(
         Path | None, Option("--points", help="CSV with one configuration a row, or a result of solve -o (JSON).")
     ] = None,
     dtype: Annotated[str | None, Option("--dtype", help="fp32, int16 or int8; default: the result's, of a CSV fp32.")] = None,
+    loops: Loops = False,
     as_json: AsJson = False,
     table: TableFile = None,
 ) -> None:
     """``ithaca evaluate``."""
+    check_loops(loops=loops, as_json=as_json)
     if is_result(workload):
         for option, text in (("--points", points), ("--dtype", dtype)):
             if text is not None:
@@ -62,6 +64,8 @@ def evaluate(
         print_document(document)
     else:
         print_points(document, names)
+        if loops:
+            say("\n".join(loop_nest(*point, f"point {name}: ") for name, point in named))
 
 
 def points_of(path: Path) -> list[tuple[str, Point]]:

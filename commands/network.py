@@ -11,9 +11,9 @@ from typer import Option
 from ithaca.api.live_line import note
 from ithaca.api.networks import NetworkResult
 from ithaca.api.networks import network as solve_network
-from ithaca.api.options import WRITTEN, AsJson, Output
-from ithaca.commands.network_display import print_network
-from ithaca.commands.outcome import nothing_found, print_document, wrote
+from ithaca.api.options import WRITTEN, AsJson, Loops, Output
+from ithaca.commands.network_display import layer_loops, print_network
+from ithaca.commands.outcome import check_loops, nothing_found, print_document, say, wrote
 from ithaca.commands.typed import calls
 from ithaca.results.certificate import Status
 from ithaca.studies.network.table import network_table
@@ -30,6 +30,7 @@ SHOWN_PLACES = 3
 def network(
     ask: Callable[..., NetworkResult],
     *,
+    loops: Loops = False,
     as_json: AsJson = False,
     output: Output = None,
     table: Annotated[
@@ -37,6 +38,7 @@ def network(
     ] = None,
 ) -> None:
     """``ithaca network``."""
+    check_loops(loops=loops, as_json=as_json)
     for path in (output, table):
         if path is not None:
             check_writable(path)
@@ -51,6 +53,8 @@ def network(
         print_document(result.document)
     else:
         print_network(result)
+        if loops:
+            say("\n".join(layer_loops(result)))
     report_failures(result)
     if not result.answered:
         nothing_found(explain_failure(result))

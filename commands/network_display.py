@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ithaca.commands.display import console, gap_text, limited_metrics, table
+from ithaca.commands.display import console, gap_text, limited_metrics, loop_nest, table
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.design import systolic
 from ithaca.results.certificate import Certificate, Status
@@ -49,6 +49,12 @@ def print_network(result: NetworkResult) -> None:
             out.print(escape(f"folded     {layer.name}: {layer.folded} runs as {layer.nest.name} {sizes}: {same}"))
     for line in _omission_lines(network):
         out.print(escape(line))
+
+
+def layer_loops(result: NetworkResult) -> list[str]:
+    """The mapping of every layer as a loop nest."""
+    found = [(layer.layer.name, layer.answer) for layer in result.layers]
+    return [loop_nest(answer.problem.design, answer.configuration, f"{name}: ") for name, answer in found]
 
 
 def _layer_table(result: NetworkResult) -> Table:

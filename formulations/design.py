@@ -109,6 +109,10 @@ class Design(ABC):
         """What the family can say of a configuration beside its metrics and its use of limits."""
         return Remarks()
 
+    def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
+        """A configuration as a loop nest for people, in lines; none where the family has nothing to show."""
+        return ()
+
     @property
     def innate(self) -> str:
         """What allows nothing better where no limit binds."""

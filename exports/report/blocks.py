@@ -28,6 +28,15 @@ class Statements:
 
 
 @dataclass(frozen=True, slots=True)
+class Listing:
+    """Lines as they are."""
+
+    caption: str
+    lines: tuple[str, ...]
+    kind: ClassVar[str] = "listing"
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """A table; the first cell of each row names the row."""
 
@@ -53,7 +62,7 @@ def chart_figure(name: str, chart: Chart) -> Figure:
     return Figure(Markup(drawings(chart, name)), chart.title)
 
 
-Block = Paragraph | Statements | Table | Figure
+Block = Paragraph | Statements | Listing | Table | Figure
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from ithaca.exports.report.answer import (
     resources,
     verdict,
 )
-from ithaca.exports.report.blocks import Paragraph, Section
+from ithaca.exports.report.blocks import Listing, Paragraph, Section
 from ithaca.exports.report.landscape import AROUND, landscape
 from ithaca.exports.report.proof import certificate, designs
 from ithaca.formulations.systolic.design import SystolicDesign
@@ -68,12 +68,22 @@ def _found(best: BestConfiguration, own: FamilySections, statements: Sequence[st
         answer(best, own.answer),
         certificate(best),
         findings(statements, best.problem.design.vocabulary),
+        *_loops(best),
         *own.costs,
         resources(best),
         *own.drawing,
         designs(best.result),
         landscape(best, around),
     )
+
+
+def _loops(best: BestConfiguration) -> tuple[Section, ...]:
+    """The mapping as a loop nest, where the family has one to show."""
+    lines = best.problem.design.loops(best.configuration)
+    text = Paragraph(
+        "What runs in parallel and in which order, and where tiles are loaded and stored; loops of one iteration are left out."
+    )
+    return (Section("loops", "Loop nest", (text, Listing("The mapping as a loop nest", lines))),) if lines else ()
 
 
 def _nothing(result: Result, explanation: Explanation) -> tuple[Section, ...]:

@@ -133,9 +133,8 @@ class Hierarchy:
 
     def stays(self, access: Access) -> tuple[str, ...]:
         """The loops over tiles, of more than one trip, in which Ithaca keeps a tensor's tile."""
-        groups = [group for group in self.configuration.design.groups if group.tensor == access.tensor]
-        moved = {name for group in groups for module in group.modules for name in module.tiles.symbols}
-        return tuple(loop for loop, trips in self.tiles if trips > 1 and quantities.tiles(loop).name not in moved)
+        stays = self.configuration.design.staying(access.tensor)
+        return tuple(loop for loop, trips in self.tiles if trips > 1 and loop in stays)
 
     def kept_longer(self, access: Access) -> bool:
         """Whether Timeloop would keep more than Ithaca: a whole tile, or what two neighbours share."""

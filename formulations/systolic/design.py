@@ -139,6 +139,11 @@ class SystolicDesign(Design):
 
         return remarks(self.nest, self.costs(configuration), limits, self.array.reservation)
 
+    def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
+        from ithaca.formulations.systolic.insight.loops import loop_lines
+
+        return loop_lines(self.nest, self.array, {name: int(n) for name, n in (*self.extents.items(), *configuration.items())})
+
     @property
     def innate(self) -> str:
         target = self.options.target

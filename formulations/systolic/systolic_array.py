@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ithaca.formulations.algebra.expression import ONE, ZERO, Expression
-from ithaca.formulations.systolic.quantities import pack
+from ithaca.formulations.systolic.quantities import pack, tiles
 
 
 class Edition(Enum):
@@ -191,6 +191,11 @@ class SystolicArray:
     def factors(self) -> int:
         """Tensors that are multiplied in every iteration."""
         return sum(group.role is Role.READ for group in self.groups)
+
+    def staying(self, tensor: str) -> tuple[str, ...]:
+        """The loops over tiles, innermost ones, in which a tensor's tile stays in its buffers."""
+        moved = {name for group, module in self.modules if group.tensor == tensor for name in module.tiles.symbols}
+        return tuple(loop for loop in self.order if tiles(loop).name not in moved)
 
     @property
     def obstacle(self) -> str | None:

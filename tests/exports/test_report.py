@@ -108,7 +108,7 @@ def test_structure(result: Callable[[str], Result], name: str) -> None:
     assert page.misnested == []
     assert page.all("html") == [{"lang": "en"}]
     assert len(page.all("title")) >= 1
-    assert [tag for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)] == ["h1", *["h2"] * 8]
+    assert [tag for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)] == ["h1", *["h2"] * 9]
     for landmark in ("header", "nav", "main", "footer"):
         assert len(page.all(landmark)) == 1, landmark
     named = [attributes["id"] for _, attributes in page.elements if "id" in attributes]

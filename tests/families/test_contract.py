@@ -282,6 +282,9 @@ def test_results_are_explained_and_reported(solved: tuple[Sample, Result]) -> No
     assert result.best is not None
     page = report_page(result, explanation, lines, around=2)
     assert result.best.design in page
+    assert result.best.configuration is not None
+    lines = result.best.problem.design.loops(result.best.configuration)
+    assert ("Loop nest" in page) == bool(lines)
     assert "optimal" in page.lower()
 
 
