@@ -122,7 +122,7 @@ def network(
     asked = only_layers(find_network(str(name), {**parse_sizes(sizes or {}), **parse_sizes(parameters)}), several(layers))
     for layer in asked.layers:
         try:
-            check_target(request.space.target, layer.nest)
+            check_target(request.space.target, layer.nest, request.data)
         except InputError as error:
             raise InputError(f"layer {layer.name}: {error}; --layers leaves layers out") from None
     store = None if results is None else problem_store(Path(results), options, note)

@@ -39,7 +39,7 @@ Sizes = Annotated[
     Mapping[str, int] | Sequence[str] | None, Option("--sizes", "-s", help="Extents, e.g. i=1024,j=1024,k=1024."), REPEATED
 ]
 Extents = Annotated[int, "an extent of a loop, or a parameter, by name"]
-DType = Annotated[str, Option("--dtype", help="fp32, int16 or int8.")]
+DType = Annotated[str, Option("--dtype", help="fp32, fp16, bf16, int16 or int8.")]
 Edition = Annotated[str, Option("--edition", help="Model edition: exact, or odyssey: the published estimator to the digit.")]
 Objective = Annotated[str | problems.Objective, Option("--objective", help="What to minimise: an expression over metrics.")]
 Method = Annotated[str, Option("--method", help="auto, exact, cpsat, gp, nlp or evolve.")]
@@ -102,8 +102,8 @@ class ProblemOptions:
     ] = "u250"
     dtype: DType = "fp32"
     limit: Annotated[
-        Mapping[str, float] | Sequence[str] | None,
-        Option("--limit", help="Upper limits, e.g. dsp=8601,latency*dsp<=1e9; they replace the platform's."),
+        Mapping[str, float | str | None] | Sequence[str] | None,
+        Option("--limit", help="Upper limits, e.g. dsp=8601,bram18k=50%,bandwidth=none; they replace the platform's."),
         REPEATED,
     ] = None
     dataflow: Annotated[

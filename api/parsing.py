@@ -12,6 +12,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from ithaca.formulations.platform import Bound, Share
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.target import Target
 from ithaca.solver.options import SolveOptions
@@ -44,14 +45,15 @@ def parse_extent(loop: str, value: object, where: str = "") -> int:
     return int(text)
 
 
-def parse_limits(given: Mapping[str, object] | Sequence[str]) -> dict[str, Fraction]:
+def parse_limits(given: Mapping[str, object] | Sequence[str]) -> dict[str, Bound]:
     """Limits from words such as ``dsp=8601,bram18k=3763`` or ``latency*dsp<=1e9``, several times, or by name.
 
-    The left side is any expression over metrics; ``<=`` and ``=`` mean the same.
+    The left side is any expression over metrics; ``<=`` and ``=`` mean the same. A bound may be a share of the platform's
+    resource (``bram18k=50%``), or ``none``.
     """
     if isinstance(given, Mapping):
-        return {str(name): parse_bound(str(name), value, "--limit: ") for name, value in given.items()}
-    limits: dict[str, Fraction] = {}
+        return {str(name): _parse_limit(str(name), value) for name, value in given.items()}
+    limits: dict[str, Bound] = {}
     texts = several(given)
     for text in texts:
         if re.search(r"[^=<>]\s*(>=?|=>|<(?!=)|==)", text):
@@ -62,8 +64,18 @@ def parse_limits(given: Mapping[str, object] | Sequence[str]) -> dict[str, Fract
             raise InputError(f"--limit is {quoted(part)}; allowed: METRIC=VALUE,… such as dsp=8601,bram18k=3763")
         if name in limits:
             raise InputError(f"--limit: {quoted(name)} is given twice")
-        limits[name] = parse_bound(name, value, "--limit: ")
+        limits[name] = _parse_limit(name, value)
     return limits
+
+
+def _parse_limit(name: str, value: object) -> Bound:
+    if value is None or value == "none":
+        return None
+    if isinstance(value, str) and value.endswith("%"):
+        if not re.fullmatch(r"[0-9]{1,15}(\.[0-9]{0,15})?%", value):
+            raise InputError(f"--limit: {quoted(name)} is {quoted(value)}; allowed: a share such as 50%")
+        return Share(Fraction(value[:-1]))
+    return parse_bound(name, value, "--limit: ")
 
 
 def parse_bound(metric: str, value: object, where: str = "") -> Fraction:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from ithaca.api.options import ProblemOptions
 from ithaca.api.parsing import parse_edition, parse_integer, parse_limits, parse_loops, parse_sizes
-from ithaca.exports.autosa.requirements import design_obstacles, nest_obstacles
-from ithaca.formulations.platform import Platform
+from ithaca.exports.autosa.requirements import data_obstacles, design_obstacles, nest_obstacles
+from ithaca.formulations.platform import Bound, Platform
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.systolic.data_types import DataType, data_type
@@ -36,7 +35,7 @@ class Request:
     nest: LoopNest
     data: DataType
     platform: Platform
-    limits: Mapping[str, Fraction]  #: Limits that replace or extend the platform's
+    limits: Mapping[str, Bound]  #: Limits that replace or extend the platform's
     objective: Objective  #: What to minimise
     edition: Edition  #: Statement of the cost model
     dataflow: tuple[str, ...] | None = None  #: The dataflow; None for all
@@ -103,7 +102,7 @@ def requested_designs(request: Request) -> tuple[SystolicArray, ...]:
     Raises `InputError` if none is left, the descriptor and the other options contradict each other, or the target can build
     nothing for the workload.
     """
-    check_target(request.space.target, request.nest)
+    check_target(request.space.target, request.nest, request.data)
     if request.descriptor is not None:
         return (_described_design(request),)
     return choose_designs(
@@ -116,9 +115,9 @@ def requested_designs(request: Request) -> tuple[SystolicArray, ...]:
     )
 
 
-def check_target(target: Target | None, nest: LoopNest) -> None:
-    """Raises `InputError` if there is a target that can build nothing for a workload."""
-    if target is not None and (reasons := nest_obstacles(nest)):
+def check_target(target: Target | None, nest: LoopNest, data: DataType) -> None:
+    """Raises `InputError` if there is a target that can build nothing for a workload and a data type."""
+    if target is not None and (reasons := (*data_obstacles(data), *nest_obstacles(nest))):
         raise InputError(f"--for {target.value}: {target.title} cannot build {nest.name}: {'; '.join(reasons)}")
 
 
@@ -143,18 +142,16 @@ def _described_design(request: Request) -> SystolicArray:
     return array
 
 
-def requested_limits(platform: Platform, given: Mapping[str, Fraction]) -> tuple[Limit, ...]:
+def requested_limits(platform: Platform, given: Mapping[str, Bound]) -> tuple[Limit, ...]:
     """The platform's limits, replaced or extended by those given."""
-    bounds = {name: r.limit for name, r in platform.resources.items() if name in METRICS} | dict(given)
-    return tuple(parse_limit(name, bound) for name, bound in bounds.items())
+    bounds = platform.bounds(given).items()
+    return tuple(parse_limit(name, bound) for name, bound in bounds if name in METRICS or name in given)
 
 
 def problems(request: Request) -> tuple[Problem, ...]:
     """One problem per requested design."""
-    limits = requested_limits(request.platform, request.limits)
+    limits, technology = requested_limits(request.platform, request.limits), request.data.on(request.platform)
     return tuple(
-        systolic_problem(
-            request.nest, array, request.data, limits, request.objective, request.space, request.platform.technology
-        )
+        systolic_problem(request.nest, array, request.data, limits, request.objective, request.space, technology)
         for array in requested_designs(request)
     )

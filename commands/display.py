@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from rich.console import Console
@@ -12,7 +13,7 @@ from rich.text import Text
 
 from ithaca.formulations.design import Design
 from ithaca.formulations.problem import Limit
-from ithaca.formulations.shown_numbers import counted, is_or_are, number
+from ithaca.formulations.shown_numbers import counted, is_or_are, number, rounded
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.insight.cycles import PES, binding
 from ithaca.formulations.systolic.metrics import METRICS
@@ -70,8 +71,8 @@ def gap_text(gap: float | None) -> str:
 
 
 def limited_metrics(limits: Iterable[Limit]) -> list[str]:
-    """The metrics among limits, each once: the columns that tell what a design uses."""
-    return list(dict.fromkeys(limit.metric for limit in limits if limit.metric in METRICS))
+    """The metrics among limits, each once: the columns that tell what a design uses, beside `unit_cells`."""
+    return list(dict.fromkeys(x.metric for x in limits if x.metric in METRICS and x.metric not in ("time", "bandwidth")))
 
 
 def print_result(result: Result) -> None:
@@ -110,13 +111,17 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
         f"latency    {number(best.metrics['latency'])} cycles = prologue {number(best.metrics['prologue'])}"
         f" + main {number(best.metrics['main'])} + epilogue {number(best.metrics['epilogue'])}"
     )
-    out.print(f"           {_throughput_text(best)}")
+    out.print(f"           {rounded(best.metrics['time'])} ms; {_throughput_text(best)}")
     words = " + ".join(f"{name} {number(n)}" for name, n in best.detail["words"].items())
     out.print(f"off-chip   {number(best.metrics['off_chip_words'])} words = {words}")
+    moved = best.metrics["off_chip_words"] * systolic(best.problem).data.bytes / 10**6
+    out.print(f"           {rounded(moved)} MB at {rounded(best.metrics['bandwidth'])} GB/s")
+    out.print(f"energy     {microjoules(best.metrics['energy'])} µJ, {rounded(best.metrics['power'] / 1000)} W")
     for limit in best.problem.limits:
         used = limit.used(best.metrics)
         share = f" ({float(used / limit.bound):.1%})" if limit.bound else ""
-        out.print(f"{escape(f'{limit.metric:<10}')} {number(used)} of {number(limit.bound)}{share}")
+        unit = f" {METRICS[limit.metric].unit}" if limit.metric in METRICS else ""
+        out.print(f"{escape(f'{limit.metric:<10}')} {number(used)} of {number(limit.bound)}{unit}{share}")
     out.print(f"limited by {_bottleneck(best)}")
 
 
@@ -125,6 +130,17 @@ def loop_nest(design: Design, configuration: Mapping[str, int] | None, what: str
     lines = () if configuration is None else design.loops(configuration)
     remark = "loops of one iteration are left out" if lines else "nothing to show"
     return "\n".join((f"\n{what}design {design.name} as a loop nest ({remark})", *lines))
+
+
+def microjoules(energy: Fraction | None) -> str:
+    """An energy (pJ) in µJ."""
+    return rounded(None if energy is None else energy / 10**6)
+
+
+def unit_cells(metrics: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Time, bandwidth and energy of a run, as columns of a table."""
+    found = [("ms", rounded(metrics.get("time"))), ("GB/s", rounded(metrics.get("bandwidth")))]
+    return [*found, ("µJ", microjoules(metrics.get("energy")))]
 
 
 def _proof(certificate: Certificate) -> str:
@@ -191,6 +207,7 @@ def _design_table(result: Result) -> Table:
                 ("objective", number(solution.value)),
                 ("lower bound", number(certificate.lower_bound)),
                 ("status", certificate.status.value),
+                *unit_cells(solution.metrics),
                 *((name, number(solution.metrics.get(name))) for name in limited_metrics(result.limits)),
                 ("seconds", f"{certificate.seconds:.2f}"),
             ]

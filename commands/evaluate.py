@@ -10,7 +10,7 @@ from typer import Argument, Option
 
 from ithaca.api.options import AsJson, Loops, TableFile
 from ithaca.api.request import read_nest
-from ithaca.commands.display import console, loop_nest
+from ithaca.commands.display import console, loop_nest, unit_cells
 from ithaca.commands.display import table as shown_table
 from ithaca.commands.outcome import check_loops, print_document, say, wrote
 from ithaca.formulations.algebra.parsing import quoted
@@ -27,7 +27,7 @@ from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.writing import write_text_atomically
 
 #: Metrics the table shows; ``--json`` has all.
-SHOWN = ("latency", "prologue", "main", "epilogue", "dsp", "bram18k", "off_chip_words", "energy")
+SHOWN = ("latency", "prologue", "main", "epilogue", "dsp", "bram18k", "off_chip_words")
 
 
 def evaluate(
@@ -109,6 +109,7 @@ def print_points(document: dict[str, Any], names: Sequence[str]) -> None:
         [
             ("point", name),
             *((name, number(point["metrics"][name])) for name in SHOWN),
+            *unit_cells(point["metrics"]),
             ("meets bounds", "yes" if point["meets_bounds"] else "no"),
         ]
         for name, point in zip(names, document["points"], strict=True)

@@ -28,7 +28,7 @@ from ithaca.studies.explanation import (
     worthless,
 )
 from ithaca.studies.explanation import explain as explain_solutions
-from ithaca.studies.marginal import distinct_limits
+from ithaca.studies.marginal import raisable_limits
 from ithaca.workloads.signals import Interrupt
 
 
@@ -127,7 +127,7 @@ def explain_result(result: Result, design: str | None, options: SolveOptions | N
     with Interrupt() as interrupt, LiveLine("building problems") as line:
         budget = Budget(replace(options, stop=interrupt))
         # raised limits, no limits, and once more should the result not be proven
-        count, solved = len(RAISES) * len(distinct_limits(result.limits)) + 2, 0
+        count, solved = len(RAISES) * len(raisable_limits([s.problem for s in result.designs])) + 2, 0
 
         def solve(problems: Sequence[Problem], starts: Sequence[Configuration | None]) -> Solution:
             nonlocal solved

@@ -19,8 +19,9 @@ from ithaca.commands.typed import as_typed
 from ithaca.formulations.algebra.expression import Symbols
 from ithaca.formulations.algebra.number_systems import SYMBOLIC
 from ithaca.formulations.json_numbers import SCHEMA
+from ithaca.formulations.platform import Resource
 from ithaca.formulations.platform_files import load_platform, platform_names
-from ithaca.formulations.shown_numbers import number
+from ithaca.formulations.shown_numbers import counted, number
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.data_types import DataType, data_type
 from ithaca.formulations.systolic.derivation import designs
@@ -51,15 +52,22 @@ def print_workloads() -> None:
 @listing.command("platforms")
 def print_platforms() -> None:
     """Devices that come with Ithaca."""
-    table = Table("name", "description", "clock (MHz)", "resource: total × usable = limit")
-    for name in platform_names():
-        platform = load_platform(name)
-        resources = [
-            f"{kind}: {r.total} × {number(r.usable)} = {number(r.limit)}" if kind in METRICS else f"{kind}: {r.total}"
-            for kind, r in platform.resources.items()
-        ]
+    table, out = Table("name", "description", "clock (MHz)", "resource: total × usable = limit"), console()
+    platforms = [load_platform(name) for name in platform_names()]
+    for platform in platforms:
+        resources = [f"{kind}: {_resource(kind, resource)}" for kind, resource in platform.resources.items()]
+        if platform.memory is not None:
+            resources[-1] += f" GB/s, {counted(platform.memory.channels, 'channel')} of {platform.memory.kind}"
         table.add_row(platform.name, platform.description, number(platform.clock_mhz), "\n".join(resources))
-    console().print(table)
+    out.print(table)
+    for platform in platforms:
+        for of, source in platform.sources.items():
+            out.print(escape(f"{platform.name}: {of}: {source}"))
+
+
+def _resource(kind: str, resource: Resource) -> str:
+    total = number(resource.total)
+    return f"{total} × {number(resource.usable)} = {number(resource.limit)}" if kind in METRICS else total
 
 
 @listing.command("designs")

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ithaca.commands.display import console, gap_text, limited_metrics, loop_nest, table
-from ithaca.formulations.shown_numbers import number
+from ithaca.commands.display import console, gap_text, limited_metrics, loop_nest, microjoules, table, unit_cells
+from ithaca.formulations.shown_numbers import number, rounded
 from ithaca.formulations.systolic.design import systolic
 from ithaca.results.certificate import Certificate, Status
 from ithaca.results.solution import Solution
@@ -72,6 +72,7 @@ def _layer_table(result: NetworkResult) -> Table:
         row.append(("design", "–" if solution is None else _design(solution)))
         row.append((result.request.objective.text, number(answer.value)))
         row += [("gap", _gap(answer.certificate))] if unproven else []
+        row += unit_cells(metrics)
         row.append(("DSP eff.", "–" if layer.efficiency is None else f"{float(layer.efficiency):.1%}"))
         rows.append([*row, *((name, number(metrics.get(name))) for name in resources)])
     made = table(rows, left=("layer", "sizes", "design"))
@@ -167,8 +168,19 @@ def _print_totals(out: Console, result: NetworkResult) -> None:
             f"           {cycles}{float(result.throughput or 0):,.1f} Gop/s at {number(clock)} MHz, layer after layer; "
             f"DSP efficiency {float(operations / comp):.1%}"
         )
+        out.print(f"           {_units(result)}")
     proven = "" if result.arrays else f"proven     {result.proven} of {len(result.layers)} layers; "
     out.print(f"{proven or 'search     '}{boxes:,} boxes, {seconds:.2f} s")
+
+
+def _units(result: NetworkResult) -> str:
+    """Time, traffic and energy of all layers one after the other, and the share of the memory that the neediest takes."""
+    most = max(solution.metrics["bandwidth"] for layer in result.layers if (solution := layer.answer.found) is not None)
+    memory = result.request.platform.memory
+    has = "" if memory is None else f" of {rounded(memory.bandwidth.limit)} ({float(most / memory.bandwidth.limit):.1%})"
+    moved = (result.sum_of("off_chip_words") or 0) * result.request.data.bytes
+    traffic = f"{rounded(moved / 10**6)} MB off chip, a layer at most at {rounded(most)} GB/s{has}"
+    return f"{rounded(result.sum_of('time'))} ms; {traffic}; energy {microjoules(result.sum_of('energy'))} µJ"
 
 
 def _proof(certificate: Certificate) -> str:

@@ -13,7 +13,7 @@ from typer import Option
 from ithaca.api.fronts import Front
 from ithaca.api.fronts import pareto as find_front
 from ithaca.api.options import WRITTEN, AsJson
-from ithaca.commands.display import console, limited_metrics, table
+from ithaca.commands.display import console, limited_metrics, table, unit_cells
 from ithaca.commands.outcome import nothing_found, print_document, wrote
 from ithaca.commands.typed import calls
 from ithaca.formulations.problem import Objective
@@ -88,6 +88,6 @@ def _table(front: Front) -> Table:
     for point in front.points:
         row = [(text, number(value)) for text, value in zip(texts, point.values, strict=True)]
         row.append(("design", point.problem.design.name))
-        row += [(metric, number(point.metrics.get(metric))) for metric in more]
+        row += [*unit_cells(point.metrics), *((metric, number(point.metrics.get(metric))) for metric in more)]
         rows.append([*row, ("seconds", f"{sum(step.seconds for step in point.proof):.2f}")])
     return table(rows, left={"design"})

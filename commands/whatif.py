@@ -14,7 +14,7 @@ from typer import Option
 from ithaca.api.options import WRITTEN, AsJson
 from ithaca.api.studies import Study
 from ithaca.api.studies import whatif as run_study
-from ithaca.commands.display import bound_cells, console, limited_metrics, table
+from ithaca.commands.display import bound_cells, console, limited_metrics, table, unit_cells
 from ithaca.commands.outcome import nothing_found, print_document, wrote
 from ithaca.commands.typed import calls
 from ithaca.formulations.shown_numbers import number
@@ -120,7 +120,7 @@ def _table(study: Study) -> Table:
         row += bound_cells(certificate) if unproven else []
         row.append(("status", certificate.status.value))
         row.append(("best design", "–" if answer.found is None else answer.found.problem.design.name))
-        row += [(metric, number(metrics.get(metric))) for metric in limited]
+        row += [*unit_cells(metrics), *((metric, number(metrics.get(metric))) for metric in limited)]
         rows.append([*row, ("seconds", f"{certificate.seconds:.2f}")])
     return table(rows, left={"status", "best design", *(axis.name for axis in study.axes if not axis.numeric)})
 

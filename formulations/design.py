@@ -62,6 +62,10 @@ class Design(ABC):
     def metrics(self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
         """The metrics asked for (by default all) at values of its quantities, in any number system."""
 
+    def most(self, metric: str) -> Fraction | None:
+        """A proven upper bound of a metric over all configurations; None where none is known."""
+        return None
+
     def conditions(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[tuple[Any, Fraction], ...]:
         """What a configuration must meet beside the space's rules: numbers with the bounds that they must not exceed."""
         return ()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ithaca.formulations.technology import Technology
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted
 
 #: Share of a resource a design may use unless the platform says otherwise: above it FPGA
 #: routing usually fails.
@@ -17,13 +19,33 @@ DEFAULT_USABLE = Fraction(7, 10)
 class Resource:
     """One kind of resource."""
 
-    total: int  #: How many the device has
+    total: Fraction  #: How many the device has; of the bandwidth of its memory GB/s
     usable: Fraction = DEFAULT_USABLE  #: Share of them a design may use, in (0, 1]
 
     @property
     def limit(self) -> Fraction:
         """What a design may use."""
         return self.total * self.usable
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A bound as a share of what a platform has."""
+
+    percent: Fraction  #: Per cent of a resource's total
+
+
+#: An upper bound as users state it: a number, a share of a resource, or None for no limit.
+Bound = Fraction | Share | None
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The memory beside a device."""
+
+    kind: str  #: Such as DDR4-2400
+    channels: int  #: How many it has
+    bandwidth: Resource  #: Peak of all channels (GB/s), and the share that a design may use
 
 
 @dataclass(frozen=True)
@@ -33,8 +55,29 @@ class Platform:
     name: str  #: Name on the command line
     description: str  #: Vendor and part
     technology: Technology  #: Its clock, energies, and area and power regressions
-    #: By metric name: dsp, bram18k, area, power; others (uram) are recorded but limit nothing yet.
+    #: By metric name: dsp, bram18k, bandwidth, area, power; others (uram) are recorded but limit nothing yet.
     resources: Mapping[str, Resource]
+    memory: Memory | None = None  #: Its memory, whose bandwidth is one of the resources
+    own_energies: bool = True  #: Whether its energies are its own, of every data type; else they are the data type's
+    sources: Mapping[str, str] = field(default_factory=dict)  #: Where its figures are from, by what they are of
+
+    def bounds(self, given: Mapping[str, Bound]) -> dict[str, Fraction]:
+        """The limits of its resources, replaced or extended by those given.
+
+        Raises `InputError` if a share is of what the platform does not state.
+        """
+        found: dict[str, Bound] = {name: resource.limit for name, resource in self.resources.items()}
+        bounds: dict[str, Fraction] = {}
+        for name, bound in {**found, **given}.items():
+            if isinstance(bound, Share):
+                if name not in self.resources:
+                    known = ", ".join(self.resources)
+                    text = f"limit {quoted(name)} is a share, but {self.name} does not state that resource"
+                    raise InputError(f"{text}; allowed: a number, or a share of {known}")
+                bound = self.resources[name].total * bound.percent / 100
+            if bound is not None:
+                bounds[name] = bound
+        return bounds
 
     @property
     def clock_mhz(self) -> Fraction:

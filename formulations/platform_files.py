@@ -9,7 +9,9 @@ A platform is a YAML or JSON document::
       dsp: {total: 12288, usable: 0.7}     # usable: share a design may use, default 0.7
       bram18k: {total: 5376}
       uram: {total: 1280}
-    energy: {dram: 200, buffer: 6}         # relative to one MAC; also hop, register, mac, mac_pj (pJ)
+    memory: {kind: DDR4-2400, channels: 4, bandwidth: 77, usable: 1}     # GB/s of all channels; usable: default 1
+    sources: {resources: DS962, memory: DS962}
+    energy: {dram: 200, buffer: 6}         # relative to one MAC; also hop, register, mac, mac_pj (pJ); default: the data type's
     cost_tables: maestro-28nm              # for ASICs: what area and power are
 
 How YAML is read stands in `ithaca.workloads.yaml_documents`.
@@ -17,12 +19,13 @@ How YAML is read stands in `ithaca.workloads.yaml_documents`.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from ithaca.formulations.json_numbers import fraction
-from ithaca.formulations.platform import DEFAULT_USABLE, Platform, Resource
+from ithaca.formulations.platform import DEFAULT_USABLE, Memory, Platform, Resource
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.workloads.documents import Document, find_document, validated
 from ithaca.workloads.messages import refuse
@@ -51,11 +54,28 @@ class ResourcesDocument(Document):
     power: ResourceDocument | None = None
 
 
+class MemoryDocument(Document):
+    """The memory beside a device: GB/s of all channels together, and the share that a design may use."""
+
+    kind: Annotated[str, Field(max_length=100)] = ""
+    channels: Annotated[int, Field(ge=1, le=10**6)]
+    bandwidth: Annotated[float, Field(gt=0, le=10**9)]
+    usable: Annotated[float, Field(gt=0, le=1)] = 1.0
+
+
+class SourcesDocument(Document):
+    """Where figures are from."""
+
+    resources: Annotated[str, Field(max_length=500)] = ""
+    memory: Annotated[str, Field(max_length=500)] = ""
+    energy: Annotated[str, Field(max_length=500)] = ""
+
+
 Energy = Annotated[float, Field(ge=0, le=10**9)]
 
 
 class EnergyDocument(Document):
-    """Energies relative to one multiply-accumulate, and its own (pJ)."""
+    """Energies relative to one multiply-accumulate, and its own (pJ), of every data type."""
 
     dram: Energy = float(DEFAULT_TECHNOLOGY.dram)
     buffer: Energy = float(DEFAULT_TECHNOLOGY.buffer)
@@ -72,7 +92,9 @@ class PlatformDocument(Document):
     description: Annotated[str, Field(max_length=500)] = ""
     clock_mhz: Annotated[float, Field(gt=0, le=100_000)] = float(DEFAULT_TECHNOLOGY.clock_mhz)
     resources: ResourcesDocument
-    energy: EnergyDocument = EnergyDocument()
+    memory: MemoryDocument | None = None
+    sources: SourcesDocument = SourcesDocument()
+    energy: EnergyDocument | None = None
     cost_tables: Literal["maestro-28nm"] | None = None
 
 
@@ -98,7 +120,7 @@ def load_platform(name_or_path: str) -> Platform:
     document, where = find_document("platform", name_or_path, _PACKAGE, MAX_BYTES)
     read = validated(PlatformDocument, document, where)
     resources = {
-        name: Resource(resource.total, fraction(resource.usable))
+        name: Resource(Fraction(resource.total), fraction(resource.usable))
         for name in ResourcesDocument.model_fields
         if (resource := getattr(read.resources, name)) is not None
     }
@@ -106,6 +128,12 @@ def load_platform(name_or_path: str) -> Platform:
         raise refuse(where, "resources is empty; allowed: at least one of " + ", ".join(ResourcesDocument.model_fields))
     if read.cost_tables is None and read.resources.area is not None:
         raise refuse(where, "resources.area needs cost_tables, which say what area is; allowed: cost_tables: maestro-28nm")
-    energies = {name: fraction(value) for name, value in read.energy.model_dump(by_alias=True).items()}
+    memory = None
+    if (stated := read.memory) is not None:
+        resources["bandwidth"] = Resource(fraction(stated.bandwidth), fraction(stated.usable))
+        memory = Memory(stated.kind, stated.channels, resources["bandwidth"])
+    stated_energy = read.energy or EnergyDocument()
+    energies = {name: fraction(value) for name, value in stated_energy.model_dump(by_alias=True).items()}
     technology = Technology(clock_mhz=fraction(read.clock_mhz), cost_tables=read.cost_tables, **energies)
-    return Platform(read.name, read.description, technology, resources)
+    sources = {of: text for of, text in read.sources if text}
+    return Platform(read.name, read.description, technology, resources, memory, read.energy is not None, sources)

@@ -109,8 +109,14 @@ class Problem:
             return None
         return self.objective.value(metrics)
 
+    @property
+    def open_limits(self) -> tuple[Limit, ...]:
+        """The limits that a configuration may exceed, for all that the design proves of its metrics."""
+        most = {limit.metric: self.design.most(limit.metric) for limit in self.limits}
+        return tuple(x for x in self.limits if (bound := most[x.metric]) is None or bound > x.bound)
+
     def symbolic(self) -> SymbolicProblem:
-        """The problem in symbols.
+        """The problem in symbols, without the limits that always hold.
 
         Refused are unknown names, divisors that are always 0, and products that doubles cannot hold.
         """
@@ -130,11 +136,9 @@ class Problem:
                 found.append(expression.substitute(metrics))
             except ZeroDivisionError:
                 raise InputError(f"{where}: {quoted(text)} divides by what is always 0; allowed: positive divisors") from None
-        constraints = [
-            *zip(found[1:], (limit.bound for limit in self.limits), strict=True),
-            *self.design.conditions(values, SYMBOLIC),
-        ]
-        return SymbolicProblem(found[0], tuple(constraints))
+        limits, still_open = zip(found[1:], self.limits, strict=True), self.open_limits
+        exceedable = tuple((used, limit.bound) for used, limit in limits if limit in still_open)
+        return SymbolicProblem(found[0], exceedable, self.design.conditions(values, SYMBOLIC))
 
     def _check_size(self, expression: Expression, what: str) -> None:
         """Refuse products of metrics that are too large for doubles, or too small."""
@@ -166,7 +170,14 @@ class SymbolicProblem:
     """Objective and constraints as expressions over quantities."""
 
     objective: Expression  #: What is minimised
-    constraints: tuple[tuple[Expression, Fraction], ...]  #: ``expression ≤ bound``
+    #: ``expression ≤ bound``: those of the limits that may be exceeded, and of the design's own conditions.
+    limits: tuple[tuple[Expression, Fraction], ...]
+    conditions: tuple[tuple[Expression, Fraction], ...]
+
+    @property
+    def constraints(self) -> tuple[tuple[Expression, Fraction], ...]:
+        """Both."""
+        return (*self.limits, *self.conditions)
 
 
 def _fractions(configuration: Mapping[str, int]) -> dict[str, Fraction]:

@@ -13,6 +13,11 @@ def number(value: Fraction | float | None) -> str:
     return f"{shown:.4g}" if 0 < abs(shown) < 1 else f"{shown:,.4f}".rstrip("0").rstrip(".")
 
 
+def rounded(value: Fraction | float | None) -> str:
+    """A physical quantity, to four significant digits."""
+    return number(value if value is None else float(f"{float(value):.4g}"))
+
+
 def percent(share: Fraction | float) -> str:
     """A share in per cent, of small ones two significant digits."""
     shown = float(share) * 100

@@ -71,8 +71,7 @@ class _Enumeration:
         self.evaluator, self.recorder = evaluator, evaluator.recorder
         self.problem = evaluator.problem
         self.genome: Genome = evaluator.coordinates.genome
-        symbolic = self.problem.symbolic()
-        self.limits = symbolic.constraints[: len(self.problem.limits)]
+        self.limits = self.problem.symbolic().limits
         self.rows, self.resource = self._by_resource([expression for expression, _ in self.limits])
 
     def _by_resource(self, expressions: Sequence[Expression]) -> tuple[list[_Rows], int | None]:

@@ -26,12 +26,13 @@ def shortfalls(problem: Problem, options: SolveOptions) -> tuple[Shortfall, ...]
     even then exceed their limit are reported: none if the design space is empty, or several limits must be raised together.
     The options limit all minimisations together.
     """
+    limits = problem.open_limits
     if options.time_limit is not None:
-        options = replace(options, time_limit=options.time_limit / max(2 * len(problem.limits), 1))
-    found = [_smallest(problem, limit, tuple(o for o in problem.limits if o is not limit), options) for limit in problem.limits]
+        options = replace(options, time_limit=options.time_limit / max(2 * len(limits), 1))
+    found = [_smallest(problem, limit, tuple(o for o in limits if o is not limit), options) for limit in limits]
     if any(found):
         return tuple(s for s in found if s is not None)
-    alone = [_smallest(problem, limit, (), options) for limit in problem.limits]
+    alone = [_smallest(problem, limit, (), options) for limit in limits]
     return tuple(s for s in alone if s is not None and s.smallest > s.bound)
 
 
@@ -43,7 +44,7 @@ def _smallest(problem: Problem, limit: Limit, others: tuple[Limit, ...], options
     smallest = solution.certificate.lower_bound
     if smallest is None or (solution.value is None and others):
         return None
-    kept = bool(others) or len(problem.limits) == 1
+    kept = bool(others) or len(problem.open_limits) == 1
     return Shortfall(limit.metric, limit.bound, smallest, kept, proven, problem.design.name)
 
 

@@ -84,7 +84,7 @@ def marginal_values(
     starts = as_starts(before, problems)
     return tuple(
         Marginal(limit, raised, before, solve([_with_limit_at(p, raised) for p in problems], starts))
-        for limit in distinct_limits(problems[0].limits)
+        for limit in raisable_limits(problems)
         for raised in (Limit(limit.metric, limit.bound + abs(limit.bound) * Fraction(percent) / 100),)
     )
 
@@ -92,6 +92,11 @@ def marginal_values(
 def as_starts(answer: Solution, problems: Sequence[Problem]) -> list[Configuration | None]:
     """The best configuration as the start of its design: raising or dropping a limit keeps every configuration."""
     return [answer.configuration if problem.design == answer.problem.design else None for problem in problems]
+
+
+def raisable_limits(problems: Sequence[Problem]) -> list[Limit]:
+    """The tightest limit of each metric, without those that no configuration of any design exceeds."""
+    return distinct_limits([x for x in problems[0].limits if any(x in problem.open_limits for problem in problems)])
 
 
 def distinct_limits(limits: Sequence[Limit]) -> list[Limit]:

@@ -22,7 +22,7 @@ from ithaca.solver.portfolio import not_solved
 from ithaca.solver.progress import Progress
 from ithaca.studies.best import solve_best
 from ithaca.studies.grid import Axis, Index, check_grid, indices, neighbours, visits
-from ithaca.studies.marginal import Marginal, distinct_limits, marginal_values
+from ithaca.studies.marginal import Marginal, marginal_values, raisable_limits
 from ithaca.studies.store import Store
 
 #: Builds the problems (one per design) of a point from its values by axis name.
@@ -111,7 +111,7 @@ def run_study(
     }
     for problems in posed.values():
         problems[0].symbolic()  # refuses a metric that the platform does not know
-    searches = sum(1 if percent is None else 1 + len(distinct_limits(p[0].limits)) for p in posed.values())
+    searches = sum(1 if percent is None else 1 + len(raisable_limits(p)) for p in posed.values())
     done: dict[Index, StudyPoint] = {}
     with open_executor(threads) as executor:
         run = _Run(options or SolveOptions(), searches, method, executor, store, report)
@@ -124,7 +124,7 @@ def run_study(
             answer = run.solve(problems, _starts(problems, near))
             marginals: tuple[Marginal, ...] = ()
             if percent is not None and answer.found is None:
-                run.left -= len(distinct_limits(problems[0].limits))
+                run.left -= len(raisable_limits(problems))
             elif percent is not None and not run.stopped:
                 marginals = marginal_values(problems, answer, percent, solve=run.solve)
             done[index] = StudyPoint(problems, answer, marginals)

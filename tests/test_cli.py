@@ -37,7 +37,7 @@ def test_json_is_one_document_with_the_promised_shape() -> None:
     document = json.loads(done.stdout)
     assert document["schema"] == "ithaca/1"
     assert document["workload"] == {"name": "mm", "sizes": {"i": 16, "j": 16, "k": 16}, "dtype": "fp32"}
-    assert document["platform"] == {"name": "u250", "limits": {"dsp": 8601.6, "bram18k": 3763.2}}
+    assert document["platform"] == {"name": "u250", "limits": {"dsp": 8601.6, "bram18k": 3763.2, "bandwidth": 77}}
     assert document["edition"] == "odyssey"
     (design,) = document["designs"]
     assert design == document["best"]
@@ -159,9 +159,9 @@ BAD_INPUT = {
     "extent no number": (("solve", "mm", "-s", "i=abc"), "'abc'"),
     "extent twice": (("solve", "mm", "-s", "i=1,i=2"), "given twice"),
     "sizes no assignment": (("solve", "mm", "-s", "i"), "NAME=VALUE"),
-    "unknown platform": (("solve", "mm", "--platform", "u9999"), "asic-28nm, u250, vu9p, zcu102"),
+    "unknown platform": (("solve", "mm", "--platform", "u9999"), "asic-28nm, u250, u280, u55c, vck190, vu9p, zcu102"),
     "missing platform file": (("solve", "mm", "--platform", "/nowhere/p.yaml"), "/nowhere/p.yaml"),
-    "unknown data type": (("solve", "mm", "--dtype", "fp3"), "fp32, int16, int8"),
+    "unknown data type": (("solve", "mm", "--dtype", "fp3"), "fp32, fp16, bf16, int16, int8"),
     "unknown edition": (("solve", "mm", "--edition", "new"), "exact, odyssey"),
     "unknown dataflow": (("solve", "mm", "--dataflow", "i,x"), "i,j i,k j,k"),
     "unknown permutation": (("solve", "mm", "--permutation", "Z"), "A, B, C"),

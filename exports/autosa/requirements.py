@@ -15,7 +15,7 @@ from ithaca.exports.autosa.scop import tiled_loops, visible
 from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.systolic import quantities
-from ithaca.formulations.systolic.data_types import DRAM_PORT_BYTES
+from ithaca.formulations.systolic.data_types import DRAM_PORT_BYTES, DataType
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.systolic.target import MIN_LANES, requirements
 from ithaca.formulations.systolic.target import design_obstacles as obstacles_of_design
@@ -53,7 +53,7 @@ def obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:
     _check_belonging(configuration)
     nest, design = configuration.nest, configuration.design
     of_factors = (*_of_tiles(configuration), *_of_packs(configuration), *_of_conditions(configuration))
-    return tuple(dict.fromkeys((*design_obstacles(nest, design), *of_factors)))
+    return tuple(dict.fromkeys((*data_obstacles(configuration.data), *design_obstacles(nest, design), *of_factors)))
 
 
 def _check_belonging(configuration: ArrayConfiguration) -> None:
@@ -68,6 +68,13 @@ def _check_belonging(configuration: ArrayConfiguration) -> None:
     for field, (given, names) in expected.items():
         if set(given) != set(names):
             raise InputError(f"{field} of the configuration names {', '.join(given)}; {design.name} needs {', '.join(names)}")
+
+
+def data_obstacles(data: DataType) -> tuple[str, ...]:
+    """Why AutoSA cannot build any configuration of a data type; see `obstacles`."""
+    if data.name not in ("fp16", "bf16"):
+        return ()
+    return (f"{data.name} is no type of the C programs that AutoSA reads; it takes fp32, int16 and int8",)
 
 
 def _of_loops(nest: LoopNest) -> Iterator[str]:

@@ -83,7 +83,7 @@ def _node(level: Level, data: DataType) -> Node:
         ((_, lanes),) = level.loops
         return Node("!Container", {"name": level.name, "spatial": {"meshX": lanes}})
     if level.kind is Kind.COMPUTE:
-        kind = "fpmac" if data.name.startswith("fp") else "intmac"
+        kind = "fpmac" if not data.name.startswith("int") else "intmac"
         return Node("!Component", {"name": level.name, "class": kind, "attributes": {"datawidth": data.bits}})
     return Node("!Component", {"name": level.name, "class": CLASSES[level.kind], "attributes": _storage(level, data)})
 

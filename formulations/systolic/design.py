@@ -19,7 +19,7 @@ from ithaca.formulations.space import Axis, Kind, Link, Quantity, Relation, Role
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs, accumulation, evaluate
 from ithaca.formulations.systolic.data_types import DataType
-from ithaca.formulations.systolic.metrics import METRICS, metric_values, tensor_words
+from ithaca.formulations.systolic.metrics import METRICS, metric_values, most_bandwidth, tensor_words
 from ithaca.formulations.systolic.physical_array import ANY_ARRAY, PhysicalArray
 from ithaca.formulations.systolic.systolic_array import Edition, IOGroup, SystolicArray
 from ithaca.formulations.systolic.target import MIN_LANES, Target, requirements
@@ -78,6 +78,9 @@ class SystolicDesign(Design):
 
     def metrics(self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
         return metric_values(self.costs(values, numbers), names)
+
+    def most(self, metric: str) -> Fraction | None:
+        return most_bandwidth(self.array, self.data, self.technology) if metric == "bandwidth" else None
 
     def conditions(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[tuple[Any, Fraction], ...]:
         if self.array.pe.accumulators is None or not self.data.accumulator_factor:

@@ -8,11 +8,13 @@ from fractions import Fraction
 from operator import attrgetter
 from typing import Any
 
+from ithaca.formulations.algebra.expression import ZERO
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Limit, Objective
 from ithaca.formulations.systolic import quantities, silicon
 from ithaca.formulations.systolic.cost_model import Costs
+from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.technology import Technology
 from ithaca.workloads.errors import InputError
@@ -97,6 +99,29 @@ def area(costs: Costs) -> Any:
     return silicon.area(costs)
 
 
+def time(costs: Costs) -> Any:
+    """Latency at the platform's clock (ms)."""
+    # cycles over MHz is µs
+    return costs.latency / costs.point.numbers.number(costs.point.technology.clock_mhz * 1000)
+
+
+def bandwidth(costs: Costs) -> Any:
+    """Bytes moved off chip over the time that it takes (GB/s, 10⁹ bytes per second)."""
+    # bytes per cycle times MHz is MB/s
+    per_word = costs.point.data.bytes * costs.point.technology.clock_mhz / 1000
+    return costs.off_chip_words * costs.point.numbers.number(per_word) / costs.latency
+
+
+def most_bandwidth(array: SystolicArray, data: DataType, technology: Technology) -> Fraction:
+    """What no configuration's `bandwidth` exceeds (GB/s): every DRAM module moves at most a port's width per cycle.
+
+    A module is at work for `ModuleCost.total` ≤ main ≤ latency cycles, and its transfers take at least words / port of them,
+    packed or in bursts. The words that the odyssey edition adds are at most one per cycle.
+    """
+    ports = [data.port_words + (module.extra_words != ZERO) for _, module in array.modules if module.dram]
+    return sum(ports) * data.bytes * technology.clock_mhz / 1000
+
+
 def throughput(costs: Costs) -> Any:
     """Operations per second (Gop/s): multiplications and one addition per iteration of the unpadded nest."""
     point = costs.point
@@ -113,10 +138,12 @@ METRICS: Mapping[str, CostMetric] = {
         CostMetric("prologue", "cycles", "filling the array with the first tile", attrgetter("prologue")),
         CostMetric("main", "cycles", "the slowest module or the PEs, over all tiles", attrgetter("main")),
         CostMetric("epilogue", "cycles", "draining the last tile", attrgetter("epilogue")),
+        CostMetric("time", "ms", "latency at the platform's clock", time),
         CostMetric("dsp", "blocks", "DSP blocks of all PEs", attrgetter("dsp")),
         CostMetric("bram18k", "blocks", "18-kbit block RAMs of all buffers", attrgetter("bram18k")),
         CostMetric("off_chip_words", "words", "words moved between the array and DRAM", attrgetter("off_chip_words")),
         CostMetric("comm", "words", "off-chip words, as the published objectives call them", attrgetter("off_chip_words")),
+        CostMetric("bandwidth", "GB/s", "bytes moved off chip, over the time of the run", bandwidth),
         CostMetric("comp", "MAC units", "multiply-accumulate units of all PEs", attrgetter("comp")),
         CostMetric(
             "throughput", "Gop/s", "multiplications and an addition per iteration, over the latency", throughput, most=True

@@ -89,7 +89,7 @@ def _point(row: Mapping[str, str], nest: LoopNest, data: DataType, arrays: _Desi
         array = _array(row, sized, arrays)
         pack = group_packs(array, _integers(row, "pack"))
         tiling = Tiling(_integers(row, "array_part"), _integers(row, "latency_hiding"), _integer(row, "simd"), pack)
-        design = SystolicDesign(sized, array, data)
+        design = SystolicDesign(sized, array, data, technology=data.energies())
         return design, design.configuration(tiling)
     except InputError as error:
         raise refuse(where, error) from None

@@ -53,7 +53,7 @@ def exchangeable(symbolic: SymbolicProblem, space: Space, tables: Sequence[Table
     """Pairs of exchangeable axes, each axis in one pair at most."""
     if space.entangled:  # such a rule across axes is no constraint of the problem
         return ()
-    symbolic = replace(symbolic, constraints=(*symbolic.constraints, *((e, Fraction(0)) for e in space.inequalities)))
+    symbolic = replace(symbolic, conditions=(*symbolic.conditions, *((e, Fraction(0)) for e in space.inequalities)))
     used = symbolic.objective.symbols.union(*(e.symbols for e, _ in symbolic.constraints))
     unchanged = _signature(symbolic, {})
     free = {table.axis.name for table in tables}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from ithaca.formulations.problem import Problem
+from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.design import systolic
 from ithaca.results.certificate import Certificate, Status
 from ithaca.results.solution import Solution, make_solution
@@ -45,7 +45,7 @@ def solve_shared_array(network: Network, request: NetworkRequest, options: RunOp
         layers, or a limit is not on what the array decides.
     """
     require_sum(request.objective, f"--mode {SHARED_ARRAY}")
-    network = fold(network)
+    network, request = fold(network), _of_arrays(request)
     designs = common_designs(network, request, SHARED_ARRAY)
     counts = [layer.count for layer in network.layers]
     pairs = [tuple(zip(design, counts, strict=True)) for design in designs]
@@ -72,7 +72,7 @@ def solve_multi_array(network: Network, request: NetworkRequest, options: RunOpt
         shared.
     """
     require_sum(request.objective, f"--mode {MULTI_ARRAY}")
-    network = fold(network)
+    network, request = fold(network), _of_arrays(request)
     designs = common_designs(network, request, MULTI_ARRAY)
     sequence = [number for number, layer in enumerate(network.layers) for _ in range(layer.count)]
     if len(sequence) > MOST_RUNS:
@@ -99,6 +99,13 @@ def solve_multi_array(network: Network, request: NetworkRequest, options: RunOpt
         layers += own
     shown = replace(network, layers=tuple(r.layer for r in layers))
     return NetworkResult(MULTI_ARRAY, shown, request, "exact", tuple(layers), total, complete, arrays=tuple(arrays))
+
+
+def _of_arrays(request: NetworkRequest) -> NetworkRequest:
+    """The request without the bandwidth of the platform, which limits runs, not arrays; another is refused later."""
+    memory = request.platform.memory
+    own = None if memory is None else Limit("bandwidth", memory.bandwidth.limit)
+    return replace(request, limits=tuple(limit for limit in request.limits if limit != own))
 
 
 def _report(options: RunOptions, what: str) -> Callable[[Progress], None]:

@@ -224,7 +224,7 @@ def network_document(result: NetworkResult) -> dict[str, Any]:
         "objective": request.objective.text,
         "partition": request,
         "restriction": request,
-        **setting_fields(request.space, request.platform.technology),
+        **setting_fields(request.space, request.technology),
         "method": result.method,
         "complete": result.complete,
         "total": _summary(result),
@@ -347,7 +347,7 @@ def _read_result(read: NetworkResultDocument) -> NetworkResult:
 
 def _read_layer(read: LayerDocument, request: NetworkRequest) -> LayerResult:
     layer = Layer(read.name, read.workload.nest(), read.count, read.sources, read.folded)
-    setting = Setting(layer.nest, request.data, request.edition, request.space, request.platform.technology)
+    setting = Setting(layer.nest, request.data, request.edition, request.space, request.technology)
 
     def problem(choice: ChoiceDocument) -> Problem:
         return Problem(FAMILY.design(setting, choice), request.limits, request.objective)

@@ -12,6 +12,7 @@ from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.derivation import choose_designs
 from ithaca.formulations.systolic.design import SpaceOptions, systolic_problem
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
+from ithaca.formulations.technology import Technology
 from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
@@ -34,6 +35,11 @@ class NetworkRequest:
     space: SpaceOptions = field(default_factory=SpaceOptions)  #: Restrictions of the design space
     arrays: int = 1  #: How many arrays share the budget
     minimise: Minimise = Minimise.TOTAL  #: What of several arrays is minimised
+
+    @property
+    def technology(self) -> Technology:
+        """Clock of the platform, and energies of its own or of the data type."""
+        return self.data.on(self.platform)
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,7 @@ def layer_problems(network: Network, request: NetworkRequest) -> tuple[LayerProb
         shape = replace(layer.nest, extents=tuple((loop, 1) for loop in layer.nest.loops))
         if shape not in derived:
             derived[shape] = _designs(layer, request)
-        setting = (request.data, request.limits, request.objective, request.space, request.platform.technology)
+        setting = (request.data, request.limits, request.objective, request.space, request.technology)
         problems = (systolic_problem(layer.nest, array, *setting) for array in derived[shape])
         found.append(LayerProblems(layer, tuple(problems)))
     found[0].problems[0].symbolic()  # refuses a metric that the platform does not know

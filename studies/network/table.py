@@ -11,7 +11,7 @@ from ithaca.studies.network.result import LayerResult, NetworkResult
 from ithaca.workloads.csv_text import csv_text
 
 #: Metrics that the table shows.
-SHOWN = ("latency", "throughput", "dsp_efficiency", "dsp", "bram18k", "off_chip_words")
+SHOWN = ("latency", "throughput", "dsp_efficiency", "dsp", "bram18k", "off_chip_words", "time", "bandwidth", "energy")
 
 
 def network_table(result: NetworkResult) -> str:

@@ -14,7 +14,7 @@ from ithaca.studies.network.result import Total
 from ithaca.workloads.errors import InputError
 
 #: Metrics of which runs, one after the other, take the sum.
-ADDITIVE = ("latency", "prologue", "main", "epilogue", "off_chip_words", "comm", "energy")
+ADDITIVE = ("latency", "time", "prologue", "main", "epilogue", "off_chip_words", "comm", "energy")
 
 
 def adds_up(objective: Objective) -> bool:

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ithaca.formulations.platform import Memory, Resource, Share
 from ithaca.formulations.platform_files import MAX_BYTES, load_platform, platform_names
+from ithaca.formulations.systolic.data_types import DATA_TYPES, data_type
 from ithaca.workloads.errors import InputError
 
 OWN = """\
@@ -37,19 +39,75 @@ def refusal(path: Path) -> str:
 
 @pytest.mark.parametrize(
     ("name", "dsp", "bram18k", "uram"),
-    [("u250", 12288, 5376, 1280), ("vu9p", 6840, 4320, 960), ("zcu102", 2520, 1824, 0)],
+    [
+        ("u250", 12288, 5376, 1280),
+        ("u280", 9024, 4032, 960),
+        ("u55c", 9024, 4032, 960),
+        ("vck190", 1968, 1934, 463),
+        ("vu9p", 6840, 4320, 960),
+        ("zcu102", 2520, 1824, 0),
+    ],
 )
 def test_packaged_platforms(name: str, dsp: int, bram18k: int, uram: int) -> None:
     platform = load_platform(name)
     assert platform.name == name
     assert platform.description
     assert platform.clock_mhz == 300
-    assert {kind: r.total for kind, r in platform.resources.items()} == {"dsp": dsp, "bram18k": bram18k, "uram": uram}
-    assert all(resource.usable == Fraction(7, 10) for resource in platform.resources.values())
+    assert platform.memory is not None
+    resources = dict(platform.resources)
+    assert resources.pop("bandwidth") == platform.memory.bandwidth
+    assert {kind: r.total for kind, r in resources.items()} == {"dsp": dsp, "bram18k": bram18k, "uram": uram}
+    assert all(resource.usable == Fraction(7, 10) for resource in resources.values())
+    assert set(platform.sources) == {"resources", "memory"}
+
+
+@pytest.mark.parametrize(
+    ("name", "channels", "bits", "megatransfers"),
+    [("u250", 4, 64, 2400), ("vu9p", 4, 64, 2400), ("zcu102", 1, 64, 2400), ("vck190", 1, 64, 3200), ("u280", 32, 64, 1800)],
+)
+def test_bandwidth_is_that_of_the_channels(name: str, channels: int, bits: int, megatransfers: int) -> None:
+    """Data sheets round: 77 GB/s for 76.8, 460 for 460.8."""
+    memory = load_platform(name).memory
+    assert memory is not None
+    assert memory.channels == channels
+    assert float(memory.bandwidth.limit) == pytest.approx(channels * bits / 8 * megatransfers / 1000, rel=0.003)
+
+
+def test_own_memory(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(OWN + "memory: {kind: LPDDR4, channels: 2, bandwidth: 12.8, usable: 0.75}\n")
+    platform = load_platform(str(path))
+    assert platform.memory == Memory("LPDDR4", 2, Resource(Fraction("12.8"), Fraction("0.75")))
+    assert platform.resources["bandwidth"].limit == Fraction("9.6")
+
+
+def test_bounds_replace_extend_and_lift() -> None:
+    platform = load_platform("u250")
+    given = {"bram18k": Share(Fraction(50)), "bandwidth": None, "latency": Fraction(10)}
+    assert platform.bounds(given) == {"dsp": Fraction("8601.6"), "bram18k": 2688, "uram": 896, "latency": 10}
+    with pytest.raises(InputError, match=r"^limit 'area' is a share, but u250 .* share of dsp, bram18k, uram, bandwidth$"):
+        platform.bounds({"area": Share(Fraction(5))})
+
+
+def test_energies_of_its_own_hold_for_every_data_type(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(OWN + "energy: {dram: 160, mac_pj: 4.6}\n")
+    own, typical = load_platform(str(path)), load_platform("u250")
+    assert {data.on(own) for data in DATA_TYPES.values()} == {own.technology}
+    assert (own.technology.dram, own.technology.buffer, own.technology.mac_pj) == (160, 6, Fraction("4.6"))
+    per_mac = {name: data.on(typical).mac * data.on(typical).mac_pj for name, data in DATA_TYPES.items()}
+    assert per_mac == {name: Fraction(pj) for name, pj in MAC_PJ.items()}
+    # a word of int16 costs Eyeriss's ratios to its operation, others in proportion to their bits
+    assert data_type("int16").on(typical).dram == 200 * Fraction("0.85")
+    assert data_type("fp32").on(typical).dram == 4 * data_type("int8").on(typical).dram
+
+
+#: Horowitz, ISSCC 2014, Fig. 1.1.9: addition and multiplication (pJ); int16 and bf16 as `data_types` derives them.
+MAC_PJ = {"fp32": "4.6", "fp16": "1.5", "bf16": "0.955", "int16": "0.85", "int8": "0.23"}
 
 
 def test_names_are_the_packaged_files() -> None:
-    assert platform_names() == ("asic-28nm", "u250", "vu9p", "zcu102")
+    assert platform_names() == ("asic-28nm", "u250", "u280", "u55c", "vck190", "vu9p", "zcu102")
     found = [entry.name for entry in files("ithaca.formulations.platforms").iterdir()]
     assert {f"{name}.yaml" for name in platform_names()} <= set(found)
 
@@ -93,10 +151,11 @@ def test_defaults(tmp_path: Path) -> None:
     assert platform.resources["bram18k"].usable == Fraction(1, 1000)
 
 
-@pytest.mark.parametrize("name", ["u280", "", "U250", "u250 ", "x\n", "é" * 5000])
+@pytest.mark.parametrize("name", ["u2800", "", "U250", "u250 ", "x\n", "é" * 5000])
 def test_unknown_name(name: str) -> None:
     with pytest.raises(
-        InputError, match=r"^unknown platform '.*'; known: asic-28nm, u250, vu9p, zcu102; or a path to a \.yaml file$"
+        InputError,
+        match=r"^unknown platform '.*'; known: asic-28nm, u250, u280, u55c, vck190, vu9p, zcu102; or a path to a \.yaml file$",
     ) as caught:
         load_platform(name)
     assert str(caught.value).isprintable()

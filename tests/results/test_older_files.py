@@ -13,6 +13,21 @@ from ithaca.studies.network.documents import load_network_result, network_docume
 
 DATA = Path(__file__).parent / "data"
 
+#: Metrics that those versions did not know.
+LATER = {"time", "bandwidth"}
+
+
+def without_later_metrics(document: Any) -> Any:
+    """A document without the metrics that those versions did not know; it must have had them."""
+    if isinstance(document, list):
+        return [without_later_metrics(part) for part in document]
+    if not isinstance(document, dict):
+        return document
+    if document.get("metrics") is not None:
+        assert set(document["metrics"]) >= LATER
+        document = document | {"metrics": {k: v for k, v in document["metrics"].items() if k not in LATER}}
+    return {name: without_later_metrics(part) for name, part in document.items()}
+
 
 def document(name: str) -> Any:
     """A file as it was written."""
@@ -24,14 +39,14 @@ def test_a_result_loads_and_is_written_as_it_was() -> None:
     assert len(loaded.designs) == 6
     assert {s.certificate.status for s in loaded.designs} == {Status.OPTIMAL}
     assert {s.certificate.termination for s in loaded.designs} == {None}
-    assert result_document(loaded) == document("solve.json")
+    assert without_later_metrics(result_document(loaded)) == document("solve.json")
     assert list(result_document(loaded)) == list(document("solve.json"))
 
 
 def test_a_network_loads_and_is_written_as_it_was() -> None:
     loaded = load_network_result(DATA / "network.json")
     assert [layer.layer.count for layer in loaded.layers] == [1, 2]
-    assert json.dumps(network_document(loaded)) == json.dumps(document("network.json"))
+    assert json.dumps(without_later_metrics(network_document(loaded))) == json.dumps(document("network.json"))
 
 
 def test_a_study_is_what_its_model_says() -> None:

@@ -50,8 +50,9 @@ def problem_of(nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edit
 
 
 def presets(technology: Technology) -> list[str]:
-    """Every metric as an objective, in the direction one wants it."""
-    return [f"-{name}" if name in ("comp", "throughput") else name for name, m in METRICS.items() if m.known(technology)]
+    """Every metric as an objective, in the direction one wants it; `tests.solver.test_bandwidth` has time and bandwidth."""
+    names = [name for name, m in METRICS.items() if m.known(technology) and name not in ("time", "bandwidth")]
+    return [f"-{name}" if name in ("comp", "throughput") else name for name in names]
 
 
 def varied_problem(seed: int) -> Problem:

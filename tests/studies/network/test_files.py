@@ -29,7 +29,7 @@ Solve = Callable[..., NetworkResult]
 
 COLUMNS = ["layer", "count", "kernel", "sizes", "array", "dataflow", "permutation", "array_part", "latency_hiding", "simd"]
 COLUMNS += ["pack", "objective", "lower_bound", "gap", "status", "latency", "throughput", "dsp_efficiency", "dsp", "bram18k"]
-COLUMNS += ["off_chip_words"]
+COLUMNS += ["off_chip_words", "time", "bandwidth", "energy"]
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,123 @@
+"""Off-chip bandwidth, which divides by the latency: as a limit and as an objective, against enumeration, by every engine."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.platform_files import load_platform
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.systolic.derivation import designs
+from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.metrics import parse_objective
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.results.certificate import Status
+from ithaca.solver.cpsat.engine import solve_cpsat
+from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.gp.engine import solve_gp
+from ithaca.solver.options import SolveOptions
+from ithaca.workloads.library import workload
+from tests.problems import configuration_of, mm_points, mm_problem, mm_tiling
+from tests.solver.enumeration import enumerated_optimum
+
+#: (i,j)/C on 16×16×8: 4×2 PEs of 2 lanes, one tile of each loop but k, which has 2
+SMALL = mm_problem((16, 16, 8), dtype="int16")
+TILING = mm_tiling(systolic(SMALL).array, (16, 16, 4), (4, 8), 2, A=4, B=4, C_drain=2)
+
+
+def test_bandwidth_and_time_by_hand() -> None:
+    metrics = SMALL.metrics(configuration_of(SMALL, TILING))
+    seconds = metrics["latency"] / (300 * 10**6)
+    # A and B are read once, C is written once, in words of two bytes
+    assert metrics["bandwidth"] == 2 * (16 * 8 + 16 * 8 + 16 * 16) / seconds / 10**9
+    assert metrics["time"] == 1000 * seconds
+
+
+@given(mm_points())
+def test_ports_bound_the_bandwidth(point: tuple[Problem, Configuration]) -> None:
+    problem, configuration = point
+    most = problem.design.most("bandwidth")
+    assert most is not None
+    assert problem.metrics(configuration)["bandwidth"] <= most
+
+
+def test_a_limit_that_ports_cannot_exceed_costs_nothing() -> None:
+    """Three ports of 64 bytes a cycle at 300 MHz move 57.6 GB/s; the U250 has 77."""
+    assert mm_problem((64, 64, 64)).design.most("bandwidth") == Fraction("57.6")
+    kept, dropped = (mm_problem((64, 64, 64), more_limits=(Limit("bandwidth", Fraction(b)),)) for b in ("57.5", "57.6"))
+    assert len(kept.symbolic().limits) == 3
+    assert len(dropped.symbolic().limits) == 2
+    assert dropped.limits[-1] in replace(dropped).limits
+
+
+def random_problem(seed: int) -> Problem:
+    """A small problem, with the bandwidth of its optimum limited to between half of it and just more."""
+    draw = random.Random(seed)
+    array = draw.choice(designs(workload("mm"), draw.choice(list(Edition))))
+    sizes = (draw.randint(2, 7), draw.randint(2, 7), draw.randint(2, 6))
+    objective = draw.choice(["latency", "latency", "latency", "dsp", "energy", "bandwidth", "time*bandwidth", "-throughput"])
+    problem = mm_problem(
+        sizes,
+        array.dataflow,
+        array.permutation,
+        array.edition.value,
+        dsp=str(draw.randint(10, 200) / 2),
+        bram18k=str(draw.randint(8, 100)),
+        objective=objective,
+        dtype=draw.choice(["fp32", "int16", "int8"]),
+        more_limits=() if objective == "latency" else (Limit("time", Fraction(draw.randint(6, 30), 10_000)),),
+    )
+    free, share = solve_exact(problem), Fraction(draw.randint(50, 105), 100)
+    bound = Fraction(1) if free.value is None else free.metrics["bandwidth"] * share
+    return replace(problem, limits=(*problem.limits, Limit("bandwidth", bound)))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_every_engine_proves_the_optimum(seed: int) -> None:
+    problem = random_problem(seed)
+    expected = enumerated_optimum(problem)
+    found = [solve(problem) for solve in (solve_exact, solve_cpsat)]
+    assert found[0].value == found[1].value
+    for solution in found:
+        assert solution.certificate.status is (Status.INFEASIBLE if expected is None else Status.OPTIMAL)
+        assert expected is None or float(solution.value or 0) == pytest.approx(float(expected), rel=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12, 120))
+def test_every_engine_proves_the_optimum_of_many(seed: int) -> None:
+    test_every_engine_proves_the_optimum(seed)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_geometric_programs_bound_it(seed: int) -> None:
+    problem = replace(random_problem(seed), objective=parse_objective("latency"))
+    expected = enumerated_optimum(problem)
+    solution = solve_gp(problem, SolveOptions(time_limit=5))
+    if expected is None:
+        assert solution.value is None
+        return
+    bound = solution.certificate.lower_bound
+    assert bound is None or float(bound) <= float(expected) * (1 + 1e-12)
+    if solution.configuration is not None:
+        assert not problem.exceeded(solution.configuration)
+        assert solution.value is not None
+        assert float(solution.value) >= float(expected) * (1 - 1e-12)
+
+
+def test_the_platform_that_needs_it() -> None:
+    """Without it, int8 3000×768×768 on a ZCU102 has its optimum at 28.7 GB/s, more than the 19.2 of its memory."""
+    free = mm_problem((3000, 768, 768), dsp="1764", bram18k="1276.8", dtype="int8")
+    unlimited = solve_exact(free)
+    memory = load_platform("zcu102").memory
+    assert memory is not None
+    limited = solve_exact(replace(free, limits=(*free.limits, Limit("bandwidth", memory.bandwidth.limit))))
+    assert (unlimited.value, limited.value) == (509189, 512623)
+    assert float(unlimited.metrics["bandwidth"]) == pytest.approx(28.69, abs=0.01)
+    assert limited.metrics["bandwidth"] <= Fraction("19.2")
+    assert limited.certificate.status is Status.OPTIMAL
