@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ithaca.commands.display import console, gap_text, limited_metrics, loop_nest, microjoules, table, unit_cells
+from ithaca.commands.display import console, gap_text, limited_metrics, loop_nest, microjoules, table
 from ithaca.formulations.shown_numbers import number, rounded
 from ithaca.formulations.systolic.design import systolic
 from ithaca.results.certificate import Certificate, Status
@@ -71,8 +71,9 @@ def _layer_table(result: NetworkResult) -> Table:
         row += [("array", "–" if layer.array is None else str(layer.array))] if len(result.arrays) > 1 else []
         row.append(("design", "–" if solution is None else _design(solution)))
         row.append((result.request.objective.text, number(answer.value)))
-        row += [("gap", _gap(answer.certificate))] if unproven else []
-        row += unit_cells(metrics)
+        units = [("ms", rounded(metrics.get("time"), 3)), ("GB/s", rounded(metrics.get("bandwidth"), 3))]
+        # 100 columns have no room for both
+        row += [("gap", _gap(answer.certificate))] if unproven else units
         row.append(("DSP eff.", "–" if layer.efficiency is None else f"{float(layer.efficiency):.1%}"))
         rows.append([*row, *((name, number(metrics.get(name))) for name in resources)])
     made = table(rows, left=("layer", "sizes", "design"))

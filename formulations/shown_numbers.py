@@ -13,9 +13,9 @@ def number(value: Fraction | float | None) -> str:
     return f"{shown:.4g}" if 0 < abs(shown) < 1 else f"{shown:,.4f}".rstrip("0").rstrip(".")
 
 
-def rounded(value: Fraction | float | None) -> str:
-    """A physical quantity, to four significant digits."""
-    return number(value if value is None else float(f"{float(value):.4g}"))
+def rounded(value: Fraction | float | None, digits: int = 4) -> str:
+    """A physical quantity, to some significant digits."""
+    return number(value if value is None else float(f"{float(value):.{digits}g}"))
 
 
 def percent(share: Fraction | float) -> str:
