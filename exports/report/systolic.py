@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ithaca.exports.report.answer import BestConfiguration, Card, FamilySections
 from ithaca.exports.report.array_drawing import array_drawing
 from ithaca.exports.report.blocks import Block, Figure, Paragraph, Section, Table, chart_figure
+from ithaca.exports.report.physics import energy, roofline
 from ithaca.formulations.shown_numbers import number, percent
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs
@@ -166,4 +167,5 @@ def _modules(view: ArrayView) -> tuple[Paragraph, Figure, Table]:
 def array_sections(best: BestConfiguration) -> FamilySections:
     """Everything a report shows of a systolic array."""
     view = _view(best)
-    return FamilySections(_cards(view), tuple(_factors(view)), (_latency(view),), (array_drawing(view.costs),))
+    costs = _latency(view), roofline(best, view.facts.roofs), energy(view.costs)
+    return FamilySections(_cards(view), tuple(_factors(view)), costs, (array_drawing(view.costs),))

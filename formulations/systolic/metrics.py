@@ -71,14 +71,16 @@ def activity(costs: Costs) -> dict[str, Any]:
     }
 
 
+def energies(costs: Costs) -> dict[str, Any]:
+    """Energy of a run by kind of activity (pJ): counts times the technology's energies."""
+    technology, number = costs.point.technology, costs.point.numbers.number
+    return {kind: count * number(getattr(technology, kind) * technology.mac_pj) for kind, count in activity(costs).items()}
+
+
 def energy(costs: Costs) -> Any:
-    """Energy of a run (pJ): activity counts times the technology's energies."""
-    technology, numbers = costs.point.technology, costs.point.numbers
-    total: Any = None
-    for kind, count in activity(costs).items():
-        part = count * numbers.number(getattr(technology, kind) * technology.mac_pj)
-        total = part if total is None else total + part
-    return total
+    """Energy of a run (pJ)."""
+    first, *others = energies(costs).values()
+    return sum(others, start=first)
 
 
 def power(costs: Costs) -> Any:

@@ -168,7 +168,11 @@ def _lines(chart: LineChart, axes: Axes, tips: Tips) -> None:
     _also(axes, "top", chart.x_also, chart.log_x)
     if not chart.numeric:
         _name_places(axes, [str(x) for x in chart.x_values])
-    elif not chart.steps and not known and 0 < len(chart.x_values) <= 12:
+    elif (
+        0 < len(chart.x_values) <= 12
+        and not chart.steps
+        and all(series.form == "both" and not known for series in chart.series)
+    ):
         shown = _apart(axes, [float(x) for x in chart.x_values], [f"{float(x):,g}" for x in chart.x_values], chart.log_x)
         axes.set_xticks([float(chart.x_values[at]) for at in shown], [f"{float(chart.x_values[at]):,g}" for at in shown])
         axes.minorticks_off()
@@ -199,10 +203,10 @@ def _label_points(axes: Axes, labels: Sequence[tuple[float, float, str]]) -> Non
     if not labels:
         return
     axes.figure.draw_without_rendering()  # type: ignore[union-attr]
-    scale, taken = 72 / axes.figure.dpi, list[tuple[float, float, float, float]]()
-    frame = axes.get_window_extent()
-    for x, y, label in labels:
-        at_x, at_y = axes.transData.transform((x, y)) * scale
+    scale, frame = 72 / axes.figure.dpi, axes.get_window_extent()
+    marks = [axes.transData.transform((x, y)) * scale for x, y, _ in labels]
+    taken = [(x - 3, y - 3, x + 3, y + 3) for x, y in marks]
+    for (x, y, label), (at_x, at_y) in zip(labels, marks, strict=True):
         wide, high = 0.62 * LABEL_TEXT * len(label), LABEL_TEXT * 1.3
         for right, up in ((True, True), (False, False), (True, False), (False, True)):
             left, bottom = at_x + (6 if right else -6 - wide), at_y + (3 if up else -3 - high)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from html.parser import HTMLParser
 from itertools import pairwise
+from math import prod
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from ithaca.exports.report.landscape import above
 from ithaca.exports.report.page import report_page
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.metrics import energies
 from ithaca.results.certificate import Status
 from ithaca.results.files import load_result
 from ithaca.results.result import Result
@@ -108,7 +110,7 @@ def test_structure(result: Callable[[str], Result], name: str) -> None:
     assert page.misnested == []
     assert page.all("html") == [{"lang": "en"}]
     assert len(page.all("title")) >= 1
-    assert [tag for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)] == ["h1", *["h2"] * 9]
+    assert [tag for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)] == ["h1", *["h2"] * 11]
     for landmark in ("header", "nav", "main", "footer"):
         assert len(page.all(landmark)) == 1, landmark
     named = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
@@ -206,6 +208,58 @@ def test_the_array_is_laid_out_by_its_model(result: Callable[[str], Result]) -> 
     assert held["A_IO_L1_in"].buffer == t2["i"] * tiling.simd
     assert held["B_IO_L2_in"].buffer == t1["j"] * tiling.simd
     assert held["C_IO_L3_out"].spread is Spread.ONE
+
+
+@pytest.mark.parametrize("name", ["mm", "conv", "asic"])
+def test_the_roofline_is_that_of_the_textbook(result: Callable[[str], Result], name: str) -> None:
+    from ithaca.exports.report.physics import roofline_chart
+    from ithaca.formulations.systolic.insight.facts import facts
+
+    loaded = result(name)
+    known = best_configuration(loaded, explain(loaded, loaded.solutions, None))
+    assert known is not None
+    design = systolic(known.problem)
+    costs = design.costs(known.configuration)
+    chart = roofline_chart(known, facts(design.nest, costs, known.problem.limits).roofs)
+    assert chart.log_x
+    assert chart.log_y
+    assert design.nest.name in chart.title
+    assert loaded.platform_name in chart.title
+    operations, word, clock = 2 * prod(design.nest.sizes.values()), design.data.bytes, float(design.technology.clock_mhz)
+    slope, flat = chart.series[:2]
+    answer = chart.series[-1]
+    assert answer.role == "answer"
+    assert answer.x[0] == pytest.approx(operations / (float(known.solution.metrics["off_chip_words"]) * word))
+    assert answer.y[0] == pytest.approx(operations / (float(known.solution.metrics["latency"]) / clock) / 1000)
+    limits = {limit.metric: limit.bound for limit in known.problem.limits}
+    units = limits["dsp"] // design.data.dsp_per_mac if "dsp" in limits else known.solution.metrics["comp"]
+    assert flat.y == (pytest.approx(float(units) * 2 * clock / 1000),) * 2
+    assert slope.x[1] == flat.x[0]
+    bandwidth = slope.y[0] / slope.x[0]
+    assert bandwidth == pytest.approx(slope.y[1] / slope.x[1]) == pytest.approx(float(limits.get("bandwidth", bandwidth)))
+    for series in chart.series:
+        for x, y in zip(series.x, series.y, strict=True):
+            assert y <= min(bandwidth * float(x), flat.y[0]) * 1.0001, series.name
+
+
+@pytest.mark.parametrize("name", ["mm", "conv", "asic"])
+def test_energy_is_that_of_its_components(result: Callable[[str], Result], name: str) -> None:
+    from ithaca.exports.report.physics import KINDS, energy
+
+    loaded = result(name)
+    assert loaded.best is not None
+    assert loaded.best.configuration is not None
+    design = systolic(loaded.best.problem)
+    costs = design.costs(loaded.best.configuration)
+    spent = energies(costs)
+    assert set(spent) == set(KINDS)
+    assert sum(spent.values()) == loaded.best.metrics["energy"]
+    assert spent["dram"] == loaded.best.metrics["off_chip_words"] * design.technology.dram * design.technology.mac_pj
+    page = Page(page_of(loaded))
+    for text in KINDS.values():
+        assert page.texts["text"].count(text) >= 2, text
+    assert any(text.startswith(number(round(float(spent["dram"]) / 1e6, 3)) + " µJ") for text in page.texts["text"])
+    assert energy(costs).title in page.texts["h2"]
 
 
 def test_a_large_array_is_elided_with_true_counts() -> None:

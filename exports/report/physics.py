@@ -1,0 +1,109 @@
+"""Roofline and energy: what units and bandwidth allow, and what the energy is spent on."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from ithaca.exports.report.answer import BestConfiguration
+from ithaca.exports.report.blocks import Paragraph, Section, Table, chart_figure
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.shown_numbers import number, percent
+from ithaca.formulations.systolic.cost_model import Costs
+from ithaca.formulations.systolic.data_types import DRAM_PORT_BYTES
+from ithaca.formulations.systolic.design import SystolicDesign, systolic
+from ithaca.formulations.systolic.insight.roofs import Roofs
+from ithaca.formulations.systolic.metrics import energies
+from ithaca.studies.charts.chart import Bar, BarChart, LineChart, Series
+
+#: What energy is spent on, by the names of activities, from the operation outwards.
+KINDS = {
+    "mac": "multiply-accumulates",
+    "register": "registers",
+    "hop": "steps between modules",
+    "buffer": "on-chip buffers",
+    "dram": "DRAM",
+}
+
+
+def roofline(best: BestConfiguration, roofs: Roofs) -> Section:
+    """Performance against operational intensity."""
+    text = (
+        "The further to the right a design stands, the more it computes with a byte that is moved off chip. None is above "
+        "the roofs: the bandwidth to the left, the MAC units to the right, at "
+        f"{number(systolic(best.problem).technology.clock_mhz)} MHz. An operation is a multiplication or an addition of the "
+        "nest; those on padding do not count."
+    )
+    chart = roofline_chart(best, roofs)
+    table = Table("The figures of the roofline", *chart.figures, folded=True)
+    return Section("roofline", "Roofline", (Paragraph(text), chart_figure("roofline-chart", chart), table))
+
+
+def roofline_chart(best: BestConfiguration, roofs: Roofs) -> LineChart:
+    """The roofs as lines, the designs of the result as points.
+
+    Units are those that the limits on dsp and comp allow, else the answer's own.
+    """
+    design, (bandwidth, whose) = systolic(best.problem), _bandwidth(best.problem)
+    units = (roofs.budget or roofs.array).units
+    peak, own = _gops(design, units), _gops(design, roofs.array.units)
+    ridge, most = peak / bandwidth, _per_byte(design, roofs.traffic.least_words)
+    points = {
+        found.design: (_per_byte(design, found.metrics["off_chip_words"]), float(found.metrics["throughput"]))
+        for found in best.result.solutions
+        if found.value is not None
+    }
+    left = min(ridge, most, *(x for x, _ in points.values())) / 2
+    right = max(ridge, most, *(x for x, _ in points.values())) * 2
+    low = min(bandwidth * left, *(y for _, y in points.values()))
+    answer = points.pop(best.solution.design)
+    series = [
+        Series(whose, (left, ridge), (left * bandwidth, peak), role="limit", form="line"),
+        Series(f"{units:,} MAC units", (ridge, right), (peak, peak), role="limit", form="line"),
+        Series("each tensor moved once", (most, most), (low, min(peak, most * bandwidth)), role="soft", form="line"),
+    ]
+    if own < peak:
+        name = f"{roofs.array.units:,} MAC units of the answer"
+        series.append(Series(name, (own / bandwidth, right), (own, own), role="answer", form="line"))
+    if points:
+        x, y = zip(*points.values(), strict=True)
+        series.append(Series("other designs", x, y, labels=tuple(points), notes=tuple(points), role="main", form="points"))
+    name = best.solution.design
+    series.append(Series(f"the answer, {name}", answer[:1], answer[1:], labels=(name,), role="answer", form="points"))
+    title = f"{best.subject}: roofline of {units:,} MAC units and {whose}"
+    return LineChart(title, "operations per byte off chip", "Gop/s", tuple(series), log_x=True, log_y=True)
+
+
+def _gops(design: SystolicDesign, units: int) -> float:
+    """What MAC units do (Gop/s)."""
+    return float(units * design.array.factors * design.technology.clock_mhz / 1000)
+
+
+def _bandwidth(problem: Problem) -> tuple[float, str]:
+    """GB/s, and whose: the limit on it, or what the ports of the model's DRAM modules move where that is less."""
+    design = systolic(problem)
+    ports = sum(module.dram for _, module in design.array.modules)
+    found = ports * DRAM_PORT_BYTES * design.technology.clock_mhz / 1000, f"of {ports} DRAM ports"
+    limits = [(limit.bound, "within the limit") for limit in problem.limits if limit.metric == "bandwidth"]
+    bandwidth, whose = min([found, *limits])
+    return float(bandwidth), f"{number(round(float(bandwidth), 1))} GB/s {whose}"
+
+
+def _per_byte(design: SystolicDesign, words: Fraction | int) -> float:
+    """Operations of the nest over bytes."""
+    return float(Fraction(design.nest.operations * design.array.factors) / (words * design.data.bytes))
+
+
+def energy(costs: Costs) -> Section:
+    """Energy of a run by what it is spent on."""
+    spent = energies(costs)
+    total, in_all = sum(spent.values()), number(round(float(sum(spent.values())) / 1e6, 3))
+    bars = [
+        Bar(text, float(spent[kind]) / 1e6, f"{number(round(float(spent[kind]) / 1e6, 3))} µJ ({percent(spent[kind] / total)})")
+        for kind, text in KINDS.items()
+    ]
+    text = (
+        f"Activity of a run, counted by the cost model, times energies of the platform: {in_all} µJ in all. They are "
+        "estimates by operation and by word, not measurements."
+    )
+    chart = BarChart(f"Energy by component: {in_all} µJ", "µJ", tuple(bars))
+    return Section("energy", "Energy by component", (Paragraph(text), chart_figure("energy-chart", chart)))
