@@ -9,11 +9,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ithaca.api.answers import Result, load
+    from ithaca.api.answers import NetworkResult, Result, load
+    from ithaca.api.explaining import Words, explain
     from ithaca.api.fronts import Front, pareto
-    from ithaca.api.networks import NetworkResult, network
+    from ithaca.api.grids import Grid, grid
+    from ithaca.api.networks import network
+    from ithaca.api.refining import refine
+    from ithaca.api.reporting import report
     from ithaca.api.solving import solve
     from ithaca.api.studies import Study, whatif
+    from ithaca.api.verifying import Verification, verify
     from ithaca.workloads.errors import DisagreementError, InputError
 
 __version__ = "0.1.0"
@@ -22,29 +27,45 @@ __version__ = "0.1.0"
 _HOMES = {
     "DisagreementError": "workloads.errors",
     "Front": "api.fronts",
+    "Grid": "api.grids",
     "InputError": "workloads.errors",
-    "NetworkResult": "api.networks",
+    "NetworkResult": "api.answers",
     "Result": "api.answers",
     "Study": "api.studies",
+    "Verification": "api.verifying",
+    "Words": "api.explaining",
+    "explain": "api.explaining",
+    "grid": "api.grids",
     "load": "api.answers",
     "network": "api.networks",
     "pareto": "api.fronts",
+    "refine": "api.refining",
+    "report": "api.reporting",
     "solve": "api.solving",
+    "verify": "api.verifying",
     "whatif": "api.studies",
 }
 
 __all__ = [
     "DisagreementError",
     "Front",
+    "Grid",
     "InputError",
     "NetworkResult",
     "Result",
     "Study",
+    "Verification",
+    "Words",
     "__version__",
+    "explain",
+    "grid",
     "load",
     "network",
     "pareto",
+    "refine",
+    "report",
     "solve",
+    "verify",
     "whatif",
 ]
 

@@ -10,11 +10,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from ithaca.api.keywords import public
 from ithaca.formulations.json_numbers import document_text
 from ithaca.results import result as results
 from ithaca.results.certificate import Certificate, Status
-from ithaca.results.files import load_result, result_document
+from ithaca.results.files import result_document
 from ithaca.studies.best import conclude_least
+from ithaca.studies.network import result as networks
+from ithaca.studies.network.documents import network_document
+from ithaca.studies.network.loading import load_answer
+from ithaca.studies.network.parts import find_layer, layer_result
+from ithaca.workloads.errors import InputError
 from ithaca.workloads.writing import write_text_atomically
 
 if TYPE_CHECKING:
@@ -120,6 +126,65 @@ class Result(results.Result, Answer):
         return result_dataset(self)
 
 
-def load(path: str | Path) -> Result:
-    """Read a result, and check it against the model."""
-    return Result.of(load_result(Path(path)), source=str(path))
+@dataclass(frozen=True)
+class NetworkResult(networks.NetworkResult, Answer):
+    """The answer of `ithaca.network`: how every layer is run, and what is proven of it and of the total."""
+
+    source: str = field(default="the result", compare=False)  #: The file it was read from, for messages
+
+    @property
+    def status(self) -> str:
+        """What is proven of the total; where the objective does not add up over layers, the least that is proven of any."""
+        if self.total is not None:
+            return self.total.certificate.status.value
+        return least(layer.answer.certificate.status for layer in self.layers).value
+
+    @property
+    def value(self) -> Fraction | None:
+        """The objective over the whole network; None where a layer has no configuration, or it does not add up over layers."""
+        return None if self.total is None else self.total.value
+
+    @property
+    def lower_bound(self) -> Fraction | None:
+        """No network that the mode allows has a smaller total; None where nothing is proven, or there is no total."""
+        return None if self.total is None else self.total.certificate.lower_bound
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return network_document(self)
+
+    def to_xarray(self) -> xr.Dataset:
+        """The layers as labelled arrays with units, figures of one run each; numbers are doubles."""
+        from ithaca.studies.datasets import network_dataset
+
+        return network_dataset(self)
+
+
+@public
+def load(path: str | Path, *, layer: str | None = None) -> Result | NetworkResult:
+    """Read a result, and check it against the model: of a workload, of a network, or of a layer of one."""
+    found = load_answer(Path(path), layer)
+    kind = Result if isinstance(found, results.Result) else NetworkResult
+    return kind.of(found, source=str(path))
+
+
+def opened(given: str | Path | Answer, layer: str | None = None) -> Result | NetworkResult:
+    """A result, or the one in a file; of a network the whole, or the layer that is named."""
+    if isinstance(given, str | Path):
+        return load(given, layer=layer)
+    if isinstance(given, NetworkResult):
+        return given if layer is None else Result.of(layer_result(given, find_layer(given, layer)), source=given.source)
+    if not isinstance(given, Result):
+        raise InputError(f"result is a {type(given).__name__}; allowed: a Result, a NetworkResult, or the name of a file")
+    if layer is not None:
+        raise InputError(f"--layer is '{layer}', yet {given.source} is no result of a network; allowed: without --layer")
+    return given
+
+
+def one_result(given: str | Path | Answer, layer: str | None = None) -> Result:
+    """The same, for what takes the result of one workload: of a network a layer must be named."""
+    found = opened(given, layer)
+    if isinstance(found, Result):
+        return found
+    first = found.layers[0].layer.name
+    raise InputError(f"{found.source} is a result of a network; allowed with it: --layer NAME, such as --layer {first}")

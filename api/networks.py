@@ -3,66 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 from typer import Argument, Option
 
-from ithaca.api.answers import Answer, least
+from ithaca.api.answers import NetworkResult
 from ithaca.api.keywords import public
 from ithaca.api.live_line import LiveLine, note
 from ithaca.api.options import OBJECTIVE, REPEATED, Extents, Objective, Results, SearchOptions, TargetedOptions
 from ithaca.api.parsing import parse_choice, parse_integer, parse_method, parse_sizes, several
 from ithaca.api.request import check_target, requested_limits
-from ithaca.studies.network.documents import network_document
 from ithaca.studies.network.modes import MODES, ONE_SEARCH, SEVERAL_ARRAYS
 from ithaca.studies.network.modes import mode as find_mode
 from ithaca.studies.network.problems import NetworkRequest, only_layers
-from ithaca.studies.network.result import NetworkResult as Found
 from ithaca.studies.network.runner import RunOptions, RunState, problem_store
 from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.signals import Interrupt
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-
-@dataclass(frozen=True)
-class NetworkResult(Found, Answer):
-    """The answer of `ithaca.network`: how every layer is run, and what is proven of it and of the total."""
-
-    @property
-    def status(self) -> str:
-        """What is proven of the total; where the objective does not add up over layers, the least that is proven of any."""
-        if self.total is not None:
-            return self.total.certificate.status.value
-        return least(layer.answer.certificate.status for layer in self.layers).value
-
-    @property
-    def value(self) -> Fraction | None:
-        """The objective over the whole network; None where a layer has no configuration, or it does not add up over layers."""
-        return None if self.total is None else self.total.value
-
-    @property
-    def lower_bound(self) -> Fraction | None:
-        """No network that the mode allows has a smaller total; None where nothing is proven, or there is no total."""
-        return None if self.total is None else self.total.certificate.lower_bound
-
-    @property
-    def document(self) -> dict[str, Any]:
-        return network_document(self)
-
-    def to_xarray(self) -> xr.Dataset:
-        """The layers as labelled arrays with units, figures of one run each; numbers are doubles."""
-        from ithaca.studies.datasets import network_dataset
-
-        return network_dataset(self)
 
 
 @public

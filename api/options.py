@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
+from ithaca.api.answers import Answer
 from ithaca.api.parsing import parse_integer, parse_search, parse_target
 from ithaca.formulations import platform as platforms
 from ithaca.formulations import problem as problems
@@ -48,7 +49,7 @@ RandomSeed = Annotated[int, Option("--seed", metavar="N", help="Seed of the rand
 Results = Annotated[
     str | Path | None, Option("--results", metavar="DIR", help="Folder to keep results in; what it holds is not solved again.")
 ]
-ResultFile = Annotated[Path, Argument(help="A result as written by solve -o or network -o.")]
+ResultFile = Annotated[str | Path | Answer, Argument(metavar="FILE", help="A result as written by solve -o or network -o.")]
 LayerName = Annotated[str | None, Option("--layer", metavar="NAME", help="Of a network's result, this layer alone.")]
 Quick = Annotated[bool, Option("--quick", help="Leave out what has to be solved again.")]
 AsJson = Annotated[bool, Option("--json", help="Print one JSON document on stdout.")]

@@ -45,7 +45,7 @@ def export(
     ] = False,
 ) -> None:
     """``ithaca export``."""
-    say(export_result(file, to, output, nearest=nearest))
+    say(export_result(Path(str(file)), to, output, nearest=nearest))
 
 
 def export_result(file: Path, target: str, folder: Path, *, nearest: bool) -> str:

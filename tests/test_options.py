@@ -29,7 +29,7 @@ def paths() -> list[tuple[str, str]]:
         (name, word.opts[-1] if word.opts[-1].startswith("--") else "")
         for name, command in commands
         for word in command.params
-        if word.metavar in ("PATH", "DIR", "FILE", "FOLDER") or word.name == "file"
+        if word.metavar in ("PATH", "DIR", "FILE", "FOLDER") or word.name == "result"
     ]
 
 

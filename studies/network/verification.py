@@ -29,6 +29,10 @@ class Check:
     place: str  #: The layer, or the total
     line: str  #: What was found, in one line
     confirmed: bool  #: Whether all that is claimed of it was proven again
+    width: int = 10  #: Of the column that places are printed in
+
+    def __str__(self) -> str:
+        return f"{self.place:<{self.width}} {self.line}"
 
 
 def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Check]:

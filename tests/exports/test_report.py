@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from matplotlib.colors import to_hex, to_rgb
 
-from ithaca.commands.explain_words import statements
+from ithaca.api.explaining import statements
 from ithaca.exports.report.answer import best_configuration
 from ithaca.exports.report.array_layout import Side, Spread, elided, layout
 from ithaca.exports.report.landscape import above

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ithaca.commands.explain_words import statements
+from ithaca.api.explaining import statements
 from ithaca.exports.report.page import report_page
 from ithaca.exports.seeds.diverse import diverse_configurations
 from ithaca.exports.seeds.parameters import parameter_space, penalised

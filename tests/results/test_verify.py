@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ithaca.commands.verify import verify_result
+from ithaca.api.verifying import verify
 from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.data_types import DATA_TYPES
@@ -28,13 +28,12 @@ from ithaca.solver import verification
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.engines import engine
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_design
 from ithaca.workloads.errors import DisagreementError, InputError
 from ithaca.workloads.library import workload
 from tests.command_line import ithaca
 
-SECONDS = SolveOptions(time_limit=20.0)
+SECONDS = 20.0
 
 
 def problem(dsp: int = 40) -> Problem:
@@ -138,10 +137,10 @@ def test_a_bound_above_the_optimum_is_found_out(tmp_path: Path) -> None:
     with pytest.raises(
         InputError, match=r"r.json: designs\[0\].certificate: lower_bound is .*, yet there is .* the file was edited"
     ):
-        verify_result(path, SECONDS)
+        verify(path, time_limit=SECONDS)
     optimal = replace(claimed, certificate=conclude(value, value, method="cpsat"))
     with pytest.raises(InputError, match=r"lower_bound is .*, yet there is a configuration with .* the file was edited"):
-        verify_result(write(path, optimal), SECONDS)
+        verify(write(path, optimal), time_limit=SECONDS)
 
 
 def test_engines_that_disagree_are_told_from_an_edited_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,33 +149,37 @@ def test_engines_that_disagree_are_told_from_an_edited_file(tmp_path: Path, monk
     false = conclude(None, None, complete=True, method="cpsat")
     path = write(tmp_path / "r.json", make_solution(best.problem, None, false))
     with pytest.raises(InputError, match=r"status is 'infeasible', yet there is a configuration with .* the file was edited"):
-        verify_result(path, SECONDS)
+        verify(path, time_limit=SECONDS)
 
     def broken(method: Any) -> Any:
         return (lambda problem, *_, **__: make_solution(problem, None, false)) if method.value == "cpsat" else engine(method)
 
     monkeypatch.setattr(verification, "engine", broken)
     with pytest.raises(DisagreementError, match="please report"):
-        verify_result(path, SECONDS)
+        verify(path, time_limit=SECONDS)
 
 
-def test_a_bound_is_proven_again_or_called_unchecked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bound_is_proven_again_or_called_unchecked(tmp_path: Path) -> None:
     found = feasible(60)
-    assert verify_result(write(tmp_path / "r.json", found), SECONDS)
-    assert "lower bound 60 proven again" in capsys.readouterr().out
-    assert not verify_result(write(tmp_path / "r.json", found), SolveOptions(time_limit=0.0))
-    assert "lower bound 60 not checked" in capsys.readouterr().out
-    assert verify_result(write(tmp_path / "r.json", feasible(None)), SECONDS)
-    assert "no proof is claimed" in capsys.readouterr().out
+    again = verify(write(tmp_path / "r.json", found), time_limit=SECONDS)
+    assert again.confirmed
+    assert "lower bound 60 proven again" in str(again)
+    hurried = verify(write(tmp_path / "r.json", found), time_limit=1e-9)
+    assert not hurried.confirmed
+    assert "lower bound 60 not checked" in str(hurried)
+    unclaimed = verify(write(tmp_path / "r.json", feasible(None)), time_limit=SECONDS)
+    assert unclaimed.confirmed
+    assert "no proof is claimed" in str(unclaimed)
 
 
-def test_shortfalls_are_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_shortfalls_are_checked(tmp_path: Path) -> None:
     none = solve_design(problem(4))
     (real,) = none.shortfalls
     assert (real.metric, real.smallest) == ("dsp", 5)
     path = tmp_path / "r.json"
-    assert verify_result(write(path, none), SECONDS)
-    assert "confirmed by cpsat" in capsys.readouterr().out
+    found = verify(write(path, none), time_limit=SECONDS)
+    assert found.confirmed
+    assert "confirmed by cpsat" in str(found)
     for invented, words in (
         (replace(real, smallest=Fraction(6)), "it is 6, yet 5 can be met"),
         (replace(real, smallest=Fraction(9, 2)), "it is 4.5, yet nothing below 5 can be met"),
@@ -187,7 +190,7 @@ def test_shortfalls_are_checked(tmp_path: Path, capsys: pytest.CaptureFixture[st
         (replace(real, smallest=Fraction(6), proven=False), "it is 6, yet 5 can be met"),
     ):
         with pytest.raises(InputError, match=words):
-            verify_result(write(path, replace(none, shortfalls=(invented,))), SECONDS)
+            verify(write(path, replace(none, shortfalls=(invented,))), time_limit=SECONDS)
 
 
 @pytest.mark.parametrize(

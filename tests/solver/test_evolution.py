@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ithaca.commands.refine import refine_result
+import ithaca
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import SpaceOptions
 from ithaca.formulations.systolic.physical_array import PhysicalArray
@@ -193,7 +193,7 @@ def test_refine_finds_what_a_search_cut_off_missed(tmp_path: Path) -> None:
     paths = tmp_path / "poor.json", tmp_path / "good.json", tmp_path / "refined.json"
     poor.save(paths[0])
     good.save(paths[1])
-    refined = refine_result(paths[0], SolveOptions(), 2000)
+    refined = ithaca.refine(paths[0], samples=2000)
     assert refined.best is not None
     assert good.best is not None
     assert refined.best.value is not None
@@ -202,7 +202,7 @@ def test_refine_finds_what_a_search_cut_off_missed(tmp_path: Path) -> None:
     refined.save(paths[2])
     assert load_result(paths[2]).best is not None
     # what is proven stays as it is
-    assert refine_result(paths[1], SolveOptions(), 2000).designs[0].certificate == load_result(paths[1]).designs[0].certificate
+    assert ithaca.refine(paths[1], samples=2000).designs[0].certificate == load_result(paths[1]).designs[0].certificate
 
 
 @pytest.mark.slow
@@ -228,8 +228,8 @@ def test_refine_finds_the_same_with_several_processes(tmp_path: Path) -> None:
     request = ProblemOptions().request("mm", ["i=24,j=20,k=16"])
     path = tmp_path / "poor.json"
     run(request, SolveOptions(time_limit=1e-6), 1, {}, Method.EVOLVE).save(path)
-    one, two = (refine_result(path, SolveOptions(), 300, threads) for threads in (1, 2))
+    one, two = (ithaca.refine(path, samples=300, threads=threads) for threads in (1, 2))
     assert [(s.value, s.configuration) for s in one.designs] == [(s.value, s.configuration) for s in two.designs]
     assert all(s.value is not None for s in one.designs)
-    stopped = refine_result(path, SolveOptions(time_limit=1e-6), 300)
+    stopped = ithaca.refine(path, samples=300, time_limit=1e-6)
     assert [s.design for s in stopped.designs] == [s.design for s in one.designs]

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ithaca.commands.explain_words import _effect
+from ithaca.api.explaining import _effect
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.derivation import designs

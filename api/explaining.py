@@ -1,12 +1,20 @@
-"""Explanations: made of results, and in plain words, one statement a line, every figure computed."""
+"""`ithaca.explain`: explanations of results, in plain words, one statement a line, every figure computed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from html import escape
+from typing import Annotated, Any
 
+from typer import Option
+
+from ithaca.api.answers import opened
+from ithaca.api.keywords import Given, public
 from ithaca.api.live_line import LiveLine
+from ithaca.api.options import LayerName, Quick, ResultFile, TimeLimit
+from ithaca.api.parsing import parse_search
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Problem
@@ -24,11 +32,15 @@ from ithaca.studies.explanation import (
     Kind,
     LimitUse,
     chosen_solutions,
+    explanation_document,
     unbound,
     worthless,
 )
 from ithaca.studies.explanation import explain as explain_solutions
 from ithaca.studies.marginal import raisable_limits
+from ithaca.studies.network.explanation import explain_network, network_explanation_document, network_statements
+from ithaca.studies.network.result import NetworkResult
+from ithaca.workloads.errors import InputError
 from ithaca.workloads.signals import Interrupt
 
 
@@ -114,6 +126,60 @@ def _effect(change: Change) -> str:
         return f"{number(change.before)} becomes {number(change.after)} ({proof})"
     sign = "−" if gain > 0 else "+"
     return f"{number(change.before)} becomes {number(change.after)} ({sign}{percent(abs(gain))}, {proof})"
+
+
+@dataclass(frozen=True)
+class Words:
+    """An explanation in plain words, as `print` shows it, and as a document."""
+
+    statements: tuple[str, ...]  #: One a line
+    document: dict[str, Any] = field(repr=False)  #: The same as JSON, with what was computed
+    result: Result | NetworkResult = field(repr=False)  #: What is explained
+    solution: Solution | None = field(default=None, repr=False)  #: The configuration that is explained, of one workload
+
+    def __str__(self) -> str:
+        return "\n".join(self.statements)
+
+    def _repr_html_(self) -> str:
+        return "<br>".join(map(escape, self.statements))
+
+
+@public
+def explain(
+    result: ResultFile,
+    *,
+    layer: LayerName = None,
+    design: Annotated[
+        str | None,
+        Option("--design", metavar="'LOOPS ARRAY'", help="Dataflow and permutation, e.g. 'i,j C'; default: the best."),
+    ] = None,
+    quick: Quick = False,
+    time_limit: TimeLimit = None,
+    given: Given,
+) -> Words:
+    """Explain a result: what limits it, what it could reach, and what to change first."""
+    search, found, solution = parse_changes(time_limit, given, quick=quick), opened(result, layer), None
+    if isinstance(found, NetworkResult):
+        for option in sorted(given & {"--design", "--time-limit", "--quick"}):
+            raise InputError(f"{option} does not go with the result of a whole network; allowed: with --layer NAME")
+        explained = explain_network(found)
+        lines, document = [*network_statements(found, explained)], network_explanation_document(found, explained)
+    else:
+        try:
+            explanation = explain_result(found, design, search)
+        except InputError as error:
+            raise InputError(f"{found.source}: {error}") from None
+        lines, document = statements(found, explanation), explanation_document(found, explanation)
+        solution = explanation.solution
+    return Words(tuple(lines), document | {"statements": lines}, found, solution)
+
+
+def parse_changes(time_limit: float | None, given: Given, *, quick: bool) -> SolveOptions | None:
+    """How far to search for what to change first; None if that is to be left out."""
+    if quick and "--time-limit" in given:
+        raise InputError("--time-limit cannot be given with --quick, which solves nothing")
+    search = parse_search(time_limit)
+    return None if quick else search
 
 
 def explain_result(result: Result, design: str | None, options: SolveOptions | None) -> Explanation:

@@ -1,0 +1,83 @@
+"""`ithaca.refine`: evolve the configurations of a result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Annotated
+
+from typer import Option
+
+from ithaca.api.answers import Result, one_result
+from ithaca.api.keywords import public
+from ithaca.api.live_line import LiveLine
+from ithaca.api.options import Effort, RandomSeed, ResultFile
+from ithaca.api.parsing import parse_integer
+from ithaca.results.certificate import Certificate, Termination
+from ithaca.results.solution import Solution, best_solution
+from ithaca.solver import conclusion
+from ithaca.solver.agreement import check_agreement
+from ithaca.solver.evolution.engine import SAMPLES, solve_evolve
+from ithaca.solver.executor import open_executor
+from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.progress import Progress
+from ithaca.workloads.signals import Interrupt
+
+
+@public
+def refine(
+    result: ResultFile,
+    *,
+    samples: Annotated[
+        int | None, Option("--samples", metavar="N", help="Configurations to evaluate at most, for each design.")
+    ] = None,
+    effort: Effort,
+    seed: RandomSeed = 0,
+) -> Result:
+    """Improve the configurations of a result by evolution; what is proven optimal stays as it is.
+
+    Lower bounds that the result states are kept where they are better than those of geometric programs; `ithaca.verify` checks
+    what it claims. The time limit is for all designs together. Raises `DisagreementError` if evolution finds what the result
+    claims to be impossible.
+    """
+    search = replace(effort.options, seed=parse_integer("--seed", seed, least=0))
+    most = SAMPLES if samples is None else parse_integer("--samples", samples, least=1)
+    threads, loaded = effort.workers, one_result(result)
+    found = dict(enumerate(loaded.designs))  # what is not reached stays as it is
+    with (
+        Interrupt() as interrupt,
+        LiveLine("deriving tables", [s.design for s in loaded.designs]) as line,
+        open_executor(min(threads, len(found))) as executor,
+    ):
+        budget = Budget(replace(search, stop=interrupt))
+        jobs = [partial(_refined, recorded, most) for recorded in loaded.designs]
+        for index, solution in executor.results(jobs, lambda left: budget.share(-(-left // executor.width)), line.report):
+            found[index] = solution
+            line.finished(index, solution)
+    solutions = tuple(found.values())
+    return Result(loaded.platform_name, best_solution(solutions), solutions)
+
+
+def _refined(recorded: Solution, samples: int, options: SolveOptions, report: Callable[[Progress], None]) -> Solution:
+    if recorded.certificate.status.proven:
+        return recorded
+    found = solve_evolve(recorded.problem, options, report, recorded.configuration, samples=samples)
+    check_agreement(recorded, found)
+    return replace(found, certificate=_joined(found, recorded.certificate, options))
+
+
+def _joined(found: Solution, recorded: Certificate, options: SolveOptions) -> Certificate:
+    """The certificate of what was found, with the recorded bound where that is better."""
+    certificate, bound = found.certificate, recorded.lower_bound
+    if bound is None or (certificate.lower_bound is not None and certificate.lower_bound >= bound):
+        return certificate
+    return conclusion.conclude(
+        found.value,
+        bound,
+        options,
+        exhausted=certificate.termination is Termination.EXHAUSTED,
+        method=f"{recorded.method}+{certificate.method}",
+        nodes=certificate.nodes,
+        seconds=certificate.seconds,
+    )

@@ -1,0 +1,48 @@
+"""`ithaca.report`: a result as one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Option
+
+from ithaca.api.answers import one_result
+from ithaca.api.explaining import explain_result, parse_changes, statements
+from ithaca.api.keywords import Given, public
+from ithaca.api.options import WRITTEN, Quick, ResultFile
+from ithaca.api.parsing import parse_integer
+from ithaca.exports.report.landscape import AROUND, FARTHEST
+from ithaca.exports.report.page import report_page
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.writing import check_writable, write_text_atomically
+
+
+@public
+def report(
+    result: ResultFile,
+    output: Annotated[str | Path, Option("-o", "--output", help="Page to write (HTML)."), WRITTEN],
+    *,
+    around: Annotated[
+        int, Option("--around", metavar="N", help="In the landscape, only factors at most N from the result's.")
+    ] = AROUND,
+    quick: Quick = False,
+    time_limit: Annotated[float, Option("--time-limit", metavar="S", help="Seconds for finding what to change first.")] = 60,
+    given: Given,
+) -> str:
+    """Report a result as one self-contained page: the answer, its proof, what limits it, the array drawn.
+
+    Returns one line on what was written.
+    """
+    search, distance = parse_changes(time_limit, given, quick=quick), parse_integer("--around", around, least=0)
+    if distance > FARTHEST:
+        raise InputError(f"--around is '{around}'; allowed: at most {FARTHEST}")
+    check_writable(output)
+    if isinstance(result, str | Path) and Path(output).resolve() == Path(result).resolve():
+        raise InputError(f"--output is '{output}', the result itself; allowed: another file")
+    found = one_result(result)
+    explanation = explain_result(found, None, search)
+    page = report_page(found, explanation, statements(found, explanation), distance)
+    write_text_atomically(output, page)
+    what = explanation.failure if explanation.solution is None else f"design {explanation.solution.design}"
+    return f"wrote {output}: {what}"

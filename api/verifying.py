@@ -1,0 +1,78 @@
+"""`ithaca.verify`: check a result anew, its values and its proofs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from typer import Option
+
+from ithaca.api.answers import opened
+from ithaca.api.keywords import public
+from ithaca.api.options import ResultFile
+from ithaca.api.parsing import parse_search
+from ithaca.formulations.json_numbers import refuse
+from ithaca.results.result import Result
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.verification import verify as verify_claim
+from ithaca.studies.network.result import NetworkResult
+from ithaca.studies.network.verification import Check, verify_network
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.signals import Interrupt
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What came of checking a result anew."""
+
+    checks: tuple[Check, ...]  #: Of each design, or of each layer and the total
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether all that is claimed was proven again."""
+        return all(check.confirmed for check in self.checks)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.checks))
+
+
+@public
+def verify(
+    result: ResultFile,
+    *,
+    time_limit: Annotated[
+        float | None, Option("--time-limit", metavar="S", help="Seconds for each design, of a network for each layer.")
+    ] = None,
+    hear: Callable[[Check], None] | None = None,
+) -> Verification:
+    """Check a result anew: every value by the exact reference, every proof by another engine.
+
+    Loading re-derives the designs and re-evaluates every metric by the Fraction reference. What is claimed to be optimal or
+    infeasible is then proven again by another engine than the recorded one, bounds and shortfalls by a further search.
+
+    ``hear`` is told of each check when it is done. Raises `InputError` if the result claims what is false, and no engine says
+    so, `DisagreementError` if engines contradict each other.
+    """
+    options, found, checks = parse_search(time_limit), opened(result), []
+    with Interrupt() as interrupt:
+        try:
+            for check in _checks(found, replace(options, stop=interrupt)):
+                checks.append(replace(check, width=_width(found)))
+                if hear is not None:
+                    hear(checks[-1])
+        except InputError as error:
+            raise refuse(found.source, error) from None
+    return Verification(tuple(checks))
+
+
+def _checks(result: Result | NetworkResult, options: SolveOptions) -> Iterator[Check]:
+    if isinstance(result, NetworkResult):
+        yield from verify_network(result, options)
+        return
+    for index, recorded in enumerate(result.designs):
+        yield Check(recorded.design, *verify_claim(recorded, options, f"designs[{index}]"))
+
+
+def _width(result: Result | NetworkResult) -> int:
+    return max(len(r.layer.name) for r in result.layers) if isinstance(result, NetworkResult) else 10
