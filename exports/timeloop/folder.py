@@ -197,15 +197,14 @@ def _readme(hierarchy: Hierarchy) -> str:
         "multiply-accumulates, padding included": prod(padded.values()),
         "multipliers": costs.comp,
     }
-    fewer = (
-        f" Of {' and '.join(hierarchy.inexact)} Timeloop counts fewer words: no directive says how long Ithaca keeps its tiles."
-    )
+    unstated = " and ".join(tensor for tensor, stated in hierarchy.kept_longer.items() if not stated)
+    fewer = f" Of {unstated} Timeloop counts fewer words: no directive says how long Ithaca keeps its tiles."
     return template("timeloop/readme.md.txt").format(
         statement=configuration.nest,
         design=configuration.design.name,
         counts="\n".join(f"| {what} | {number(n)} |" for what, n in counts.items()),
         main=number(costs.main),
-        inexact=fewer if hierarchy.inexact else "",
+        inexact=fewer if unstated else "",
         loops="\n".join(f"| {loop} | {extent} | {padded[loop]} |" for loop, extent in configuration.nest.extents),
         levels="\n".join(_row(level) for level in hierarchy.levels),
     )

@@ -115,44 +115,30 @@ class Hierarchy:
         """
 
         def named(subscript: Affine) -> Affine:
-            ((loop, _),) = subscript.terms
-            return replace(subscript, terms=((loop, 1),))
+            alone = len(subscript.terms) == 1 and self.tile[subscript.loops[0]] == 1
+            return replace(subscript, terms=((subscript.loops[0], 1),)) if alone else subscript
 
-        def alone(subscript: Affine) -> bool:
-            return len(subscript.terms) == 1 and self.tile[subscript.loops[0]] == 1
-
-        return tuple(
-            Access(access.tensor, tuple(named(s) if alone(s) else s for s in access))
-            for access in self.configuration.nest.accesses
-        )
+        return tuple(Access(access.tensor, tuple(map(named, access))) for access in self.configuration.nest.accesses)
 
     @cached_property
     def tiles(self) -> tuple[tuple[str, int], ...]:
         """The loops over tiles, outermost first."""
         return self._trips(quantities.tiles, self.configuration.design.order)
 
-    def stays(self, access: Access) -> tuple[str, ...]:
-        """The loops over tiles, of more than one trip, in which Ithaca keeps a tensor's tile."""
-        stays = self.configuration.design.staying(access.tensor)
-        return tuple(loop for loop, trips in self.tiles if trips > 1 and loop in stays)
-
-    def kept_longer(self, access: Access) -> bool:
-        """Whether Timeloop would keep more than Ithaca: a whole tile, or what two neighbours share."""
-        stays = self.stays(access)
-        moving = [loop for loop, trips in self.tiles if trips > 1 and loop not in stays]
-        if not moving:
-            return False
-        found = [subscript for subscript in access if moving[-1] in subscript.loops]
-        return not found or any(len(subscript.terms) > 1 for subscript in found)
-
-    def reloaded(self, access: Access) -> bool:
-        """Whether every tile is to be loaded though Timeloop would keep something of the last one."""
-        return self.kept_longer(access) and not self.stays(access)
-
     @cached_property
-    def inexact(self) -> tuple[str, ...]:
-        """Tensors of which Timeloop counts fewer off-chip words, and no mapping says otherwise."""
-        return tuple(a.tensor for a in self.accesses if self.kept_longer(a) and self.stays(a))
+    def kept_longer(self) -> Mapping[str, bool]:
+        """Tensors of which Timeloop would keep more than Ithaca, a whole tile or what two neighbours share.
+
+        And whether ``no_reuse`` says so: Ithaca loads every tile. It cannot where Ithaca keeps a tile in inner loops.
+        """
+        found = {}
+        for access in self.accesses:
+            stays = self.configuration.design.staying(access.tensor)
+            moving = [loop for loop, trips in self.tiles if trips > 1 and loop not in stays]
+            last = [subscript for subscript in access if moving and moving[-1] in subscript.loops]
+            if moving and (not last or any(len(subscript.terms) > 1 for subscript in last)):
+                found[access.tensor] = all(trips == 1 for loop, trips in self.tiles if loop in stays)
+        return found
 
     @cached_property
     def levels(self) -> tuple[Level, ...]:
@@ -215,16 +201,8 @@ class Hierarchy:
         shared = None
         if chosen.bandwidth is not None:
             shared = chosen.bandwidth * 1000 / chosen.technology.clock_mhz / chosen.data.bytes
-        return Level(
-            "DRAM",
-            Kind.DRAM,
-            tensors,
-            self.tiles,
-            width=port,
-            reads=Fraction(read * port),
-            writes=Fraction(written),
-            shared=shared,
-        )
+        rates = Fraction(read * port), Fraction(written), shared
+        return Level("DRAM", Kind.DRAM, tensors, self.tiles, 0, port, False, (), *rates)
 
     def _buffer(self, access: Access, *, together: bool = False) -> Level:
         group = self.configuration.moved_group(access.tensor)
@@ -242,7 +220,7 @@ class Hierarchy:
             words=words * (2 if group.double_buffered else 1),
             width=self.configuration.tiling.pack[group.name],
             double_buffered=group.double_buffered,
-            no_reuse=(access.tensor,) if self.reloaded(access) else (),
+            no_reuse=(access.tensor,) if self.kept_longer.get(access.tensor) else (),
             writes=filled,
         )
 
