@@ -15,7 +15,9 @@ from ithaca.api.keywords import public
 from ithaca.api.live_line import LiveLine, note
 from ithaca.api.options import OBJECTIVE, REPEATED, Extents, Objective, Results, SearchOptions, TargetedOptions
 from ithaca.api.parsing import parse_choice, parse_integer, parse_method, parse_sizes, several
-from ithaca.api.request import check_target, requested_limits
+from ithaca.api.request import check_target, requested_limits, restricted_share, unrestricted
+from ithaca.solver.options import Budget
+from ithaca.studies.best import without_restriction
 from ithaca.studies.network.modes import MODES, ONE_SEARCH, SEVERAL_ARRAYS
 from ithaca.studies.network.modes import mode as find_mode
 from ithaca.studies.network.problems import NetworkRequest, only_layers
@@ -94,8 +96,16 @@ def network(
             failed = f" · {state.failed} failed" if state.failed else ""
             line.show(state.place + failed, state.progress, done=state.done, total=state.total)
 
-        stopped = replace(options.search, stop=interrupt)
-        return NetworkResult.of(solve(asked, request, replace(options, search=stopped, store=store, report=report)))
+        budget = Budget(replace(options.search, stop=interrupt))
+        run = replace(options, search=restricted_share(budget.options, request.space), store=store, report=report)
+        found = NetworkResult.of(solve(asked, request, run))
+        if request.space.target is None or found.value is None or interrupt():
+            return found
+        free = solve(asked, replace(request, space=unrestricted(request.space)), replace(run, search=budget.share()))
+        if free.total is None or interrupt():
+            return found
+        compared = without_restriction(found.value, free.total.value, free.total.certificate)
+        return replace(found, unrestricted=compared)
 
 
 def _check_one_search(mode_name: str, method: str, threads: int, scheduler: str | None, results: object) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,15 @@ from ithaca.formulations.systolic.design import SpaceOptions, systolic_problem
 from ithaca.formulations.systolic.metrics import METRICS, parse_limit, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.formulations.systolic.target import Target
+from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.kernel_files import statement_nest
 from ithaca.workloads.library import workload as find_workload
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import is_statement
+
+#: Share of a time limit that is kept to find out what a restriction to what a compiler builds costs.
+COMPARING = 0.2
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,17 @@ def read(options: ProblemOptions, objective: str | Objective) -> dict[str, Any]:
         "include_unbuildable": options.include_unbuildable,
         "space": SpaceOptions(parse_integer("--min-lanes", options.min_lanes, least=1), options.divisors_only),
     }
+
+
+def unrestricted(space: SpaceOptions) -> SpaceOptions:
+    """The same restrictions but for what a compiler builds."""
+    return replace(space, target=None)
+
+
+def restricted_share(options: SolveOptions, space: SpaceOptions) -> SolveOptions:
+    """How far to search; where a compiler restricts the space, with time left to find out what that costs."""
+    limit = options.time_limit
+    return options if space.target is None or limit is None else replace(options, time_limit=limit * (1 - COMPARING))
 
 
 def requested_designs(request: Request) -> tuple[SystolicArray, ...]:

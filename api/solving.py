@@ -14,7 +14,7 @@ from ithaca.api.keywords import public
 from ithaca.api.live_line import LiveLine
 from ithaca.api.options import OBJECTIVE, Extents, Method, Objective, SearchOptions, Sizes, TargetedOptions, Workload
 from ithaca.api.parsing import parse_method, parse_provers, parse_sizes
-from ithaca.api.request import Request, problems
+from ithaca.api.request import Request, problems, restricted_share, unrestricted
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.systolic.design import systolic
 from ithaca.results.files import load_result
@@ -22,8 +22,9 @@ from ithaca.results.result import Result as Loaded
 from ithaca.results.solution import best_solution
 from ithaca.solver import engines
 from ithaca.solver.agreement import prove_again
-from ithaca.solver.options import SolveOptions
+from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import solve_designs
+from ithaca.studies.best import solve_best, without_restriction
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.signals import Interrupt
@@ -72,16 +73,23 @@ def run(
 
     Raises `DisagreementError` if the two engines contradict each other.
     """
-    asked = problems(request)
+    asked, budget = problems(request), Budget(options)
     starts = [start.get((*systolic(p).array.dataflow, systolic(p).array.permutation)) for p in asked]
     with Interrupt() as interrupt, LiveLine("deriving tables", [p.design.name for p in asked]) as line:
-        bounded = replace(options, stop=interrupt)
+        bounded = restricted_share(replace(options, stop=interrupt), request.space)
         solutions = solve_designs(
             asked, bounded, method=method, threads=threads, starts=starts, report=line.report, finished=line.finished
         )
         if prove_again_with is not None:
             solutions = tuple(prove_again(s, prove_again_with, bounded) for s in solutions)
-    return Result(request.platform.name, best_solution(solutions), solutions)
+        best, compared = best_solution(solutions), None
+        if request.space.target is not None and best is not None and best.value is not None and not interrupt():
+            free = problems(replace(request, space=unrestricted(request.space)))
+            known = [best.configuration if p.design.name == best.design else None for p in free]
+            left = replace(budget.share(), stop=interrupt)
+            found = solve_best(free, left, method=method, starts=known, report=line.show)
+            compared = without_restriction(best.value, found.value, found.certificate)
+    return Result(request.platform.name, best, solutions, compared)
 
 
 def known_configurations(given: str | Path | Loaded, nest: LoopNest) -> dict[tuple[str, ...], Configuration]:

@@ -17,10 +17,12 @@ from ithaca.formulations.shown_numbers import counted, is_or_are, number, rounde
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.insight.cycles import PES, binding
 from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.target import Target
 from ithaca.results.certificate import Certificate, Status
-from ithaca.results.result import Result
+from ithaca.results.result import Result, Unrestricted
 from ithaca.results.solution import Solution
 from ithaca.solver.infeasibility import why_infeasible
+from ithaca.studies.best import conclude_least
 from ithaca.workloads.messages import printable
 
 #: Headings of columns that may take several lines.
@@ -104,6 +106,10 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
         several = f"{len(unproven)} other designs are not proven; their least"
         what = "1 other design is not proven; its" if len(unproven) == 1 else several
         out.print(f"           {what} lower bound is {least}")
+    target = systolic(best.problem).options.target
+    if target is not None:
+        proof = conclude_least([(s.value, s.certificate) for s in result.designs])
+        out.print(escape(f"{f'for {target.title}':<10} {target_text(target, best.value, proof, result.unrestricted)}"))
     for index, loop in enumerate(array.band):
         out.print(("           " if index else "tiling     ") + _loop_text(best, loop))
     out.print("packs      " + ", ".join(f"{name} {words}" for name, words in tiling.module_packs(array).items()) + " (words)")
@@ -141,6 +147,22 @@ def unit_cells(metrics: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Time, bandwidth and energy of a run, as columns of a table."""
     found = [("ms", rounded(metrics.get("time"))), ("GB/s", rounded(metrics.get("bandwidth")))]
     return [*found, ("µJ", microjoules(metrics.get("energy")))]
+
+
+def target_text(target: Target, value: Fraction | None, proof: Certificate, unrestricted: Unrestricted | None) -> str:
+    """How good an answer is among what a compiler builds, and what the restriction to that costs."""
+    proven = "proven optimal" if proof.status is Status.OPTIMAL else "the best found, not proven,"
+    text = f"{proven} among what {target.title} builds"
+    if unrestricted is None or value is None:
+        return text
+    other, bound = unrestricted.value, unrestricted.certificate.lower_bound
+    least, most = unrestricted.cost(value)
+    if bound == value:
+        return f"{text}; that costs nothing: without the restriction nothing is better"
+    if bound == other:
+        return f"{text}; that costs {gap_text(least)}: the unrestricted optimum is {number(other)}"
+    between = f"between {number(bound)} and {number(other)}"
+    return f"{text}; that costs {gap_text(least)} to {gap_text(most)}: the unrestricted optimum is {between}"
 
 
 def _proof(certificate: Certificate) -> str:

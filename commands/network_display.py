@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ithaca.commands.display import console, gap_text, limited_metrics, loop_nest, microjoules, table
+from ithaca.commands.display import console, gap_text, limited_metrics, loop_nest, microjoules, table, target_text
 from ithaca.formulations.shown_numbers import number, rounded
 from ithaca.formulations.systolic.design import systolic
 from ithaca.results.certificate import Certificate, Status
@@ -156,6 +156,9 @@ def _print_totals(out: Console, result: NetworkResult) -> None:
         certificate = result.total.certificate
         what = f" ({result.request.minimise.value})" if result.request.arrays > 1 else ""
         out.print(f"total      {escape(text)}{what} {number(result.total.value)}  ({_proof(certificate)})")
+        target = result.request.space.target
+        if target is not None and result.total.value is not None:
+            out.print(f"for {target.title} {target_text(target, result.total.value, certificate, result.unrestricted)}")
     boxes = sum(r.answer.certificate.nodes for r in result.layers)
     seconds = sum(r.answer.certificate.seconds for r in result.layers)
     if result.total is not None:

@@ -33,7 +33,7 @@ from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.schema import number, read_objective
 from ithaca.formulations.space import Space
 from ithaca.results.certificate import Certificate, Status, Termination, relative_gap
-from ithaca.results.result import Result
+from ithaca.results.result import Result, Unrestricted
 from ithaca.results.schema import head_fields, result_model, solution_fields
 from ithaca.results.shortfall import Shortfall
 from ithaca.results.solution import Solution
@@ -59,6 +59,7 @@ def result_document(result: Result, families: Families = FAMILIES) -> dict[str, 
         **head_fields(family, result.problem, result.platform_name, None if best is None else best.value),
         "best": None if best is None else solution_fields(family, best),
         "designs": [solution_fields(family, solution) for solution in result.designs],
+        "unrestricted": result.unrestricted,
     }
     return result_model(family).model_validate(fields, from_attributes=True).written()
 
@@ -104,7 +105,7 @@ class _Reader:
             raise InputError("best.tiling is null; allowed: a tiling, or null for best as a whole")
         _agree("objective.value", read.objective.value, None if best is None else best.value)
         _check_best(best, designs)
-        return Result(read.platform.name, best, designs)
+        return Result(read.platform.name, best, designs, read_unrestricted(read, None if best is None else best.value))
 
     def _solution(self, read: Any, at: str) -> Solution:
         try:
@@ -166,6 +167,15 @@ class _Reader:
 
 
 # -- checks ----------------------------------------------------------------------------
+
+
+def read_unrestricted(read: Any, restricted: Fraction | None) -> Unrestricted | None:
+    """What a document states without the restriction to what a compiler builds."""
+    if read.unrestricted is None:
+        return None
+    found: Unrestricted = read.unrestricted.unrestricted(restricted)
+    check_certificate(found.certificate, found.value, "unrestricted.certificate")
+    return found
 
 
 def check_certificate(certificate: Certificate, value: Fraction | None, at: str) -> None:

@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.results.certificate import Certificate, relative_gap
 from ithaca.results.solution import Solution
+
+
+@dataclass(frozen=True)
+class Unrestricted:
+    """What the same question is answered where configurations need not be such as a compiler builds."""
+
+    value: Fraction  #: The least objective found
+    certificate: Certificate  #: What is proven of it
+
+    def cost(self, value: Fraction) -> tuple[float | None, float | None]:
+        """How far a value is above the least objective, relative to that: at least and at most; None where unknown."""
+        gaps = [relative_gap(other, value) for other in (self.value, self.certificate.lower_bound)]
+        least, most = (None if gap is None else 0.0 - gap for gap in gaps)
+        return least, most
 
 
 @dataclass(frozen=True)
@@ -15,6 +31,8 @@ class Result:
     platform_name: str  #: The platform the limits come from
     best: Solution | None  #: The best configuration of all designs; None where none was found
     designs: tuple[Solution, ...]  #: One solution per design solved; at least one
+    #: Where the space is restricted to what a compiler builds: what there is without that.
+    unrestricted: Unrestricted | None = None
 
     @property
     def problem(self) -> Problem:

@@ -16,8 +16,10 @@ from ithaca.formulations.json_numbers import json_number
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.schema import Document, Number, Text
 from ithaca.results.certificate import Certificate, Status, Termination, TracePoint
+from ithaca.results.result import Unrestricted
 from ithaca.results.shortfall import Shortfall
 from ithaca.results.solution import Solution
+from ithaca.workloads.errors import InputError
 
 
 class ProofDocument(Document):
@@ -107,11 +109,25 @@ class FirstPart(Document):
     family: str = UNNAMED
 
 
+class UnrestrictedDocument(Document):
+    """What there is where configurations need not be such as a compiler builds."""
+
+    value: Number
+    certificate: ProofDocument
+
+    def unrestricted(self, restricted: Fraction | None) -> Unrestricted:
+        """What the fields state beside the objective with the restriction; refused if they contradict it."""
+        if restricted is None or self.value > restricted:
+            raise InputError(f"unrestricted.value is {json_number(self.value)}; allowed: at most the restricted objective")
+        return Unrestricted(self.value, self.certificate.certificate())
+
+
 class ResultPart(Document):
     """What came of all designs."""
 
     best: Any
     designs: list[Any]
+    unrestricted: UnrestrictedDocument | None = None
 
 
 @cache

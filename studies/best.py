@@ -14,6 +14,7 @@ from fractions import Fraction
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.results.certificate import Certificate, Status, relative_gap
+from ithaca.results.result import Unrestricted
 from ithaca.results.shortfall import Shortfall
 from ithaca.results.solution import Solution, best_solution, make_solution
 from ithaca.solver.conclusion import conclude
@@ -122,6 +123,15 @@ def conclude_least(
         nodes=sum(c.nodes for c in certificates),
         seconds=sum(c.seconds for c in certificates) if budget is None else budget.spent,
     )
+
+
+def without_restriction(restricted: Fraction, found: Fraction | None, certificate: Certificate) -> Unrestricted:
+    """The answer without a restriction, from the values with it and without: what the former allows the latter does, too."""
+    if found is not None and found <= restricted:
+        return Unrestricted(found, certificate)
+    nodes, seconds = certificate.nodes, certificate.seconds
+    proof = conclude(restricted, certificate.lower_bound, method=certificate.method, nodes=nodes, seconds=seconds)
+    return Unrestricted(restricted, proof)
 
 
 def all_shortfalls(problems: Sequence[Problem], budget: Budget) -> tuple[Shortfall, ...]:

@@ -38,8 +38,15 @@ from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.physical_array import ANY_ARRAY, PhysicalArray
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.certificate import Certificate
-from ithaca.results.files import EDITED, check_certificate, check_legal
-from ithaca.results.schema import FirstPart, ProofDocument, ShortfallDocument, configuration_fields, tightest
+from ithaca.results.files import EDITED, check_certificate, check_legal, read_unrestricted
+from ithaca.results.schema import (
+    FirstPart,
+    ProofDocument,
+    ShortfallDocument,
+    UnrestrictedDocument,
+    configuration_fields,
+    tightest,
+)
 from ithaca.results.solution import Solution, make_solution
 from ithaca.studies.network.consistency import check_consistent
 from ithaca.studies.network.problems import NetworkRequest
@@ -204,6 +211,7 @@ class NetworkResultDocument(FirstPart):
     choices: list[SharedDesignDocument] = Field(default_factory=list)
     arrays: list[ArrayDocument] = Field(default_factory=list)
     failures: list[FailureDocument]
+    unrestricted: UnrestrictedDocument | None = None
 
 
 def network_document(result: NetworkResult) -> dict[str, Any]:
@@ -232,6 +240,7 @@ def network_document(result: NetworkResult) -> dict[str, Any]:
         "choices": [_shared(choice) for choice in result.choices],
         "arrays": [_shared(array) for array in result.arrays],
         "failures": list(result.failures),
+        "unrestricted": result.unrestricted,
     }
     return NetworkResultDocument.model_validate(document, from_attributes=True).written()
 
@@ -342,6 +351,7 @@ def _read_result(read: NetworkResultDocument) -> NetworkResult:
         tuple(_read_shared(SharedDesign, choice, f"choices[{index}]") for index, choice in enumerate(read.choices)),
         tuple(_read_shared(ArrayResult, array, f"arrays[{index}]") for index, array in enumerate(read.arrays)),
         tuple(Failure(failure.place, failure.reason) for failure in read.failures),
+        read_unrestricted(read, read.total.value),
     )
 
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from math import prod
 
 from ithaca.results.certificate import Certificate
+from ithaca.results.result import Unrestricted
 from ithaca.results.solution import Solution
 from ithaca.studies.network.problems import NetworkRequest
 from ithaca.workloads.networks.network import Layer, Network
@@ -95,6 +96,8 @@ class NetworkResult:
     choices: tuple[SharedDesign, ...] = ()  #: The designs compared for all layers of a kernel, the best first
     arrays: tuple[ArrayResult, ...] = ()  #: The arrays that layers share
     failures: tuple[Failure, ...] = ()  #: Problems that could not be solved because something broke
+    #: Where spaces are restricted to what a compiler builds: the total without that.
+    unrestricted: Unrestricted | None = None
 
     @property
     def answered(self) -> bool:
