@@ -49,7 +49,8 @@ class Front(fronts.Front, StudyAnswer):
         """Workload, data type, platform and edition in one line."""
         asked = self.request
         what = f"{asked.nest.name} ({asked.nest.shown_sizes}) {asked.data.name}, {asked.platform.name}"
-        return f"{what}, {asked.edition.value} model edition"
+        target = asked.space.target
+        return f"{what}, {asked.edition.value} model edition{'' if target is None else f', for {target.title}'}"
 
     @property
     def document(self) -> dict[str, Any]:

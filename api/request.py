@@ -58,6 +58,7 @@ class Request:
             "dtype": self.data.name,
             "platform": self.platform.name,
             "edition": self.edition.value,
+            **({} if self.space.target is None else {"for": self.space.target.value}),
         }
 
 

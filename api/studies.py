@@ -28,7 +28,7 @@ from ithaca.api.options import (
 )
 from ithaca.api.parsing import parse_method, parse_number, parse_sizes
 from ithaca.api.request import Request, problems
-from ithaca.api.vary import OPTIONS, parse_variations, varied
+from ithaca.api.vary import OPTIONS, TARGET, parse_variations, varied
 from ithaca.studies import whatif as studies
 from ithaca.studies.charts.chart import Chart
 from ithaca.studies.charts.of_studies import study_chart
@@ -76,7 +76,7 @@ def whatif(
         Option(
             "--vary",
             help="What to vary: a size (i=256,512), a limit (dsp=2000,4000), platform, dtype, edition, objective, "
-            "permutation (A,C) or dataflow (i,j:i,k). Several make a grid.",
+            "permutation (A,C), dataflow (i,j:i,k) or what it is for (for=none,autosa). Several make a grid.",
         ),
         REPEATED,
     ] = None,
@@ -100,7 +100,7 @@ def whatif(
     percent = None if marginal is None else Fraction(repr(parse_number("--marginal", marginal, positive=True)))
     own = {**parse_sizes(sizes or {}), **parse_sizes(extents)}
     request = problem.request(workload, own, objective)
-    fixed = {*own, *request.limits, *(name for name in OPTIONS if f"--{name}" in given)}
+    fixed = {*own, *request.limits, *(name for name in (*OPTIONS, TARGET) if f"--{name}" in given)}
     variations = parse_variations(vary or {}, request, fixed)
     if not variations and percent is None:
         raise InputError("nothing to study; allowed: --vary NAME=VALUE,… or --marginal PERCENT or both")
@@ -132,4 +132,5 @@ def _provenance(request: Request, axes: Sequence[str]) -> dict[str, str]:
     sentence = f"{request.nest.name} ({fixed['sizes'].replace(',', ', ')}) {fixed.get('dtype', '')}"
     title = f"{' '.join(sentence.replace('()', '').split())}, {fixed.get('platform', 'several platforms')}, "
     title += f"{fixed['edition']} model edition" if "edition" in fixed else "both model editions"
+    title += "" if request.space.target is None else f", for {request.space.target.title}"
     return {"title": title, **{name: text for name, text in fixed.items() if text}}

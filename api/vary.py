@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ithaca.api.parsing import parse_bound, parse_edition, parse_extent, parse_loops, several, split_values
+from ithaca.api.parsing import parse_bound, parse_edition, parse_extent, parse_loops, parse_target, several, split_values
 from ithaca.api.request import Request, read_data_type, read_objective, read_platform
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.json_numbers import json_number
@@ -27,6 +27,9 @@ OPTIONS: Mapping[str, tuple[str, Callable[[LoopNest, Any], Any], Callable[[Any],
     "dataflow": ("dataflow", lambda nest, given: find_dataflow(nest, parse_loops(given) or ()), ",".join),
     "permutation": ("permutation", lambda nest, text: loop_order(nest, text) and text, str),
 }
+
+#: The axis of compilers that answers are for, and its value for none.
+TARGET, NO_TARGET = "for", "none"
 
 #: Prefixes that say what a name is: an extent, or a limit (whose name may then be an expression).
 SIZE, LIMIT = "size.", "limit."
@@ -81,18 +84,21 @@ def _variation(name: str, parts: Sequence[Any], request: Request, given: Collect
     plain = name.removeprefix(SIZE).removeprefix(LIMIT)
     is_loop = name.startswith(SIZE) or (plain == name and name in loops)
     is_limit = name.startswith(LIMIT) or (plain == name and name in METRICS)
-    if is_loop + is_limit + (name in OPTIONS) > 1:
+    is_option = name in OPTIONS or name == TARGET
+    if is_loop + is_limit + is_option > 1:
         raise InputError(f"--vary {quoted(name)} may be a loop or a metric; allowed: {SIZE}{name} or {LIMIT}{name}")
-    if (is_loop and plain not in loops) or not (is_loop or is_limit or name in OPTIONS):
+    if (is_loop and plain not in loops) or not (is_loop or is_limit or is_option):
         raise InputError(
             f"--vary {quoted(name)} is unknown; allowed: loops {', '.join(loops)}; limits {', '.join(METRICS)} "
-            f"(or {LIMIT}EXPRESSION); {', '.join(OPTIONS)}"
+            f"(or {LIMIT}EXPRESSION); {', '.join((*OPTIONS, TARGET))}"
         )
     if plain in given:
         raise InputError(f"--vary {quoted(name)} is fixed by another option, too; allowed: one of them")
     try:
         if is_loop:
             return _size(plain, parts, request.nest)
+        if name == TARGET:
+            return _target(parts)
         return _limit(plain, parts) if is_limit else _option(name, parts, request.nest)
     except InputError as error:
         raise InputError(f"--vary {quoted(name)}: {error}") from None
@@ -121,3 +127,11 @@ def _option(name: str, parts: Sequence[Any], nest: LoopNest) -> Variation:
     values = tuple(read(nest, part) for part in parts)
     axis = Axis(name, values, tuple(map(label, values)), meaning=name)
     return Variation(axis, lambda r, value: replace(r, **{field: value}))
+
+
+def _target(parts: Sequence[Any]) -> Variation:
+    """What answers are for: a compiler, or ``none``."""
+    targets = tuple(None if part in (None, NO_TARGET) else parse_target(part) for part in parts)
+    labels = tuple(NO_TARGET if target is None else target.value for target in targets)
+    axis = Axis(TARGET, targets, labels, meaning="compiler that builds it")
+    return Variation(axis, lambda r, target: replace(r, space=replace(r.space, target=target)))

@@ -1,0 +1,151 @@
+"""``--for autosa``: what it answers exports, says what it costs, and is refused where AutoSA builds nothing."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import ithaca
+from ithaca.commands.display import target_text
+from ithaca.exports.autosa.requirements import obstacles
+from ithaca.exports.configuration import ArrayConfiguration
+from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.target import Target
+from ithaca.results.certificate import Certificate, Status, relative_gap
+from ithaca.results.result import Unrestricted
+from ithaca.results.solution import Solution
+from ithaca.workloads.errors import InputError
+from tests.command_line import ithaca as command
+
+#: A product whose optimum keeps the reduction in one tile.
+SMALL = ("mm", "-s", "i=64,j=64,k=16", "--dtype", "int8")
+
+
+def reasons(solution: Solution) -> tuple[str, ...]:
+    design = systolic(solution.problem)
+    return obstacles(ArrayConfiguration(design.nest, design.array, design.data, solution.tiling, design.technology))
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    path = tmp_path_factory.mktemp("target") / "r.json"
+    done = command("solve", *SMALL, "--for", "autosa", "-o", path)
+    assert done.returncode == 0, done.stderr
+    return path, done.stdout
+
+
+def test_every_answer_exports_and_the_unrestricted_optimum_does_not(answered: tuple[Path, str], tmp_path: Path) -> None:
+    path, said = answered
+    free = ithaca.solve("mm", i=64, j=64, k=16, dtype="int8")
+    assert free.best is not None
+    assert free.value is not None
+    found = ithaca.load(path)
+    assert all(not reasons(solution) for solution in found.designs)
+    assert "condition H" in "".join(reasons(free.best)) + "".join(r for s in free.designs for r in reasons(s))
+    assert found.value is not None
+    assert found.unrestricted is not None
+    assert (found.unrestricted.value, found.unrestricted.certificate.status) == (free.value, Status.OPTIMAL)
+    cost = float((found.value - free.value) / free.value)
+    assert f"for AutoSA proven optimal among what AutoSA builds; that costs {cost:.2%}: the unrestricted optimum is " in said
+    done = command("export", path, "--to", "autosa", "-o", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    free.save(tmp_path / "free.json")
+    refused = command("export", tmp_path / "free.json", "--to", "autosa", "-o", tmp_path / "out2")
+    assert refused.returncode == 2
+    assert "solve again: ithaca solve mm -s i=64,j=64,k=16 --platform u250 --dtype int8 --for autosa; or see" in refused.stderr
+    assert not (tmp_path / "out2").exists()
+
+
+def test_results_record_the_target_and_are_proven_again(answered: tuple[Path, str], tmp_path: Path) -> None:
+    path, _ = answered
+    document = json.loads(path.read_text())
+    assert document["space"] == {"for": "autosa"}
+    assert document["unrestricted"]["certificate"]["status"] == "optimal"
+    assert ithaca.load(path).document == document
+    done = command("verify", path)
+    assert done.returncode == 0, done.stderr + done.stdout
+    changed = {**document, "unrestricted": {**document["unrestricted"], "value": document["objective"]["value"] + 1}}
+    (tmp_path / "changed.json").write_text(json.dumps(changed))
+    with pytest.raises(InputError, match=r"unrestricted\.value is \d+; allowed: at most"):
+        ithaca.load(tmp_path / "changed.json")
+    free = {**document, "space": {}}
+    free.pop("unrestricted")
+    (tmp_path / "free.json").write_text(json.dumps(free))
+    ithaca.load(tmp_path / "free.json")  # what AutoSA builds is a configuration of the whole space
+
+
+def test_a_configuration_that_autosa_does_not_build_is_refused_in_a_result_for_it(tmp_path: Path) -> None:
+    ithaca.solve("mm", i=64, j=64, k=16, dtype="int8", dataflow="i,j", permutation="C").save(tmp_path / "free.json")
+    document = json.loads((tmp_path / "free.json").read_text())
+    (tmp_path / "changed.json").write_text(json.dumps(document | {"space": {"for": "autosa"}}))
+    with pytest.raises(InputError, match="is not in the design space"):
+        ithaca.load(tmp_path / "changed.json")
+
+
+def proof(value: Fraction, bound: Fraction | None) -> Certificate:
+    status = Status.OPTIMAL if value == bound else Status.FEASIBLE
+    return Certificate(status, bound, relative_gap(value, bound), "exact", 1, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("other", "bound", "said"),
+    [
+        (80, 80, "proven optimal among what AutoSA builds; that costs 25.00%: the unrestricted optimum is 80"),
+        (100, 100, "proven optimal among what AutoSA builds; that costs nothing: without the restriction nothing is better"),
+        (80, 50, "builds; that costs 25.00% to 100.00%: the unrestricted optimum is between 50 and 80"),
+        (100, None, "builds; that costs 0.00% to –: the unrestricted optimum is between – and 100"),
+        (0, 0, "builds; that costs –: the unrestricted optimum is 0"),
+        (-100, -100, "builds; that costs 200.00%: the unrestricted optimum is -100"),
+    ],
+)
+def test_costs_are_bounds_where_the_optimum_is_open(other: int, bound: int | None, said: str) -> None:
+    value, least = Fraction(100), None if bound is None else Fraction(bound)
+    found = Unrestricted(Fraction(other), proof(Fraction(other), least))
+    assert target_text(Target.AUTOSA, value, proof(value, value), found).endswith(said)
+    assert target_text(Target.AUTOSA, value, proof(value, None), None) == "the best found, not proven, among what AutoSA builds"
+
+
+def test_the_time_limit_is_for_both_questions() -> None:
+    found = ithaca.solve("mm", i=64, j=64, k=64, target="autosa", time_limit=1e-6)
+    assert found.unrestricted is None or found.unrestricted.certificate.lower_bound is None
+
+
+def test_networks_restrict_every_layer_and_say_what_the_total_costs() -> None:
+    free, found = (
+        ithaca.network("vgg16", layers=["conv5_1"], dtype="int8", dataflow="r,i", target=t) for t in (None, "autosa")
+    )
+    assert free.unrestricted is None
+    assert free.value is not None
+    assert found.value is not None
+    assert found.unrestricted is not None
+    assert found.unrestricted.value == free.value
+    assert not reasons(found.layers[0].answer)
+    with pytest.raises(InputError, match=r"layer bottleneck1_1\.depthwise: target autosa: AutoSA cannot build"):
+        ithaca.network("mobilenetv2", layers=["bottleneck1_1*"], target="autosa")
+
+
+def test_studies_vary_what_they_are_for() -> None:
+    words = ("whatif", *SMALL, "--dataflow", "i,j", "--permutation", "C", "--vary", "for=none,autosa", "--json")
+    document = json.loads(command(*words).stdout)
+    none, autosa = (point["objective"]["value"] for point in document["points"])
+    assert none < autosa == ithaca.solve("mm", i=64, j=64, k=16, dtype="int8", dataflow="i,j", target="autosa").value
+    both = command(*words, "--for", "autosa")
+    assert (both.returncode, both.stderr) == (2, "ithaca: --vary 'for' is fixed by another option, too; allowed: one of them\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("mm", "--for", "vivado"), "ithaca: --for is 'vivado'; allowed: autosa\n"),
+        (("mttkrp", "--for", "autosa"), "ithaca: --for autosa: AutoSA cannot build mttkrp: SIMD loop l is not k"),
+        (("mm", "--permutation", "A", "--for", "autosa"), "ithaca: --for autosa: AutoSA builds no design of these ([i] A: "),
+    ],
+)
+def test_what_autosa_never_builds_is_refused_in_one_line(words: tuple[str, ...], said: str) -> None:
+    done = command("solve", *words)
+    assert done.returncode == 2
+    assert done.stderr.startswith(said)
+    assert done.stderr.count("\n") == 1
