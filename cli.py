@@ -24,36 +24,40 @@ from ithaca.workloads.signals import INTERRUPTED, STDERR
 
 CLOSED = "standard output was closed before everything was printed"
 
-#: What each command does. Its function has its name and stands in a module of this name in `ithaca.commands`.
+#: What each command does, in a line that fits. Its function has its name and stands in a module of this name in
+#: `ithaca.commands`; `ithaca.commands.about` says more.
 COMMANDS: Mapping[str, str] = {
     "solve": "Find the best configuration of a workload, and prove it.",
-    "network": "Solve every layer of a network, alone or on what layers share, and prove the total.",
-    "whatif": "Prove the best configuration over a grid of sizes, limits, platforms and so on.",
-    "pareto": "Compute the Pareto front of several objectives, every point proven.",
-    "grid": "Evaluate the cost model exactly around the best configuration of a result.",
-    "evaluate": "Compute all metrics of given configurations afresh, by the exact reference.",
-    "verify": "Check a result anew: every value by the exact reference, every proof by another engine.",
-    "explain": "Explain a result: what limits it, what it could reach, and what to change first.",
-    "report": "Report a result as one self-contained page: the answer, its proof, what limits it, the array drawn.",
+    "network": "Solve every layer of a network, and prove the total.",
+    "whatif": "Prove the best over a grid of sizes, limits, platforms.",
+    "pareto": "Compute the Pareto front of several objectives, proven.",
+    "grid": "Evaluate the cost model exactly around a result.",
+    "evaluate": "Compute all metrics of given configurations afresh.",
+    "verify": "Check a result anew: its values and its proofs.",
+    "explain": "Explain what limits a result, and what to change first.",
+    "report": "Report a result as one self-contained page.",
     "export": "Export the best configuration of a result for another tool.",
-    "seed": "Write diverse, feasible configurations as a start population for another search tool.",
-    "refine": "Improve the configurations of a result by evolution; what is proven optimal stays as it is.",
-    "experiment": "Remake a table or figure of the Odyssey paper against proven optima: table (CSV), plot, claims (JSON).",
-    "list": "List workloads, platforms, or the designs of a workload.",
+    "seed": "Write a start population for another search tool.",
+    "refine": "Improve the configurations of a result by evolution.",
+    "experiment": "Remake a table or figure of the Odyssey paper.",
+    "list": "List workloads, networks, platforms, or designs.",
 }
 
 
 def load(name: str) -> Any:
     """A command with its options; all that it needs is imported only here."""
+    from ithaca.commands.about import ABOUT, examples
     from ithaca.commands.typed import as_typed
 
+    text, epilog = ABOUT[name][0], examples(name)
     if name == "list":
         from ithaca.commands.listing import listing
 
-        listing.info.help = COMMANDS[name]
+        listing.info.help, listing.info.epilog = text, epilog
         return typer.main.get_command(listing)
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
-    single.command(name, help=COMMANDS[name])(as_typed(getattr(import_module(f"ithaca.commands.{name}"), name)))
+    command = as_typed(getattr(import_module(f"ithaca.commands.{name}"), name))
+    single.command(name, help=text, epilog=epilog)(command)
     return typer.main.get_command(single)
 
 
@@ -62,6 +66,8 @@ class _Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)
+        if ctx.resilient_parsing and rest and rest[-1].startswith("-"):  # an option whose value is being completed
+            rest = rest[:-1]
         return name, None if command is None else load(str(name)), rest
 
 
@@ -73,7 +79,6 @@ app = typer.Typer(
     cls=_Commands,
     help="Find the best hardware configuration for a tensor program, with a proof.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -113,8 +118,8 @@ def main() -> None:
         status = _refuse("interrupted", status=INTERRUPTED)
     except BrokenPipeError:
         status = _refuse(CLOSED, broken_output=True)
-    except SystemExit:  # typer makes this of a BrokenPipeError with an error number, and of nothing else
-        status = _refuse(CLOSED, broken_output=True)
+    except SystemExit as ended:  # typer makes 1 of a BrokenPipeError with an error number; 0 ends what completes words
+        status = _refuse(CLOSED, broken_output=True) if ended.code else 0
     except OSError as error:
         where = f" '{error.filename}'" if error.filename else ""
         status = _refuse(f"{error.strerror or error}{where}", broken_output=error.filename is None)
@@ -155,7 +160,7 @@ def _keep_standard_error() -> None:
 def _run() -> object:
     """Run the command; its exit status, if it says one."""
     try:
-        status = app(standalone_mode=False)
+        status = app(prog_name="ithaca", standalone_mode=False)
     except Exception:
         if signals.came():  # libraries make errors of their own of it, above all while they are imported
             raise KeyboardInterrupt from None

@@ -32,7 +32,7 @@ SHOWN = ("latency", "prologue", "main", "epilogue", "dsp", "bram18k", "off_chip_
 
 def evaluate(
     *,
-    workload: Annotated[
+    source: Annotated[
         str, Argument(metavar="WORKLOAD|RESULT", help="A loop nest (ithaca list workloads); or a result, with all it states.")
     ],
     points: Annotated[
@@ -45,15 +45,15 @@ def evaluate(
 ) -> None:
     """``ithaca evaluate``."""
     check_loops(loops=loops, as_json=as_json)
-    if is_result(workload):
+    if is_result(source):
         for option, text in (("--points", points), ("--dtype", dtype)):
             if text is not None:
                 raise InputError(f"{option} cannot be given with a result, which states its own; allowed with a workload")
-        named = points_of(Path(workload))
+        named = points_of(Path(source))
     elif points is None:
-        raise InputError(f"--points is missing; allowed: configurations of {quoted(workload)}, or a result in its place")
+        raise InputError(f"--points is missing; allowed: configurations of {quoted(source)}, or a result in its place")
     else:
-        found = load_any_points(points, read_nest(workload), None if dtype is None else data_type(dtype))
+        found = load_any_points(points, read_nest(source), None if dtype is None else data_type(dtype))
         named = [(str(number), point) for number, point in enumerate(found, start=1)]
     names, found = [name for name, _ in named], tuple(point for _, point in named)
     if table is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,12 +11,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ithaca.api.options import AsJson, DType, Workload
+from ithaca.api.options import AsJson, DType, TableFile, Workload
 from ithaca.api.options import Edition as EditionName
 from ithaca.api.parsing import parse_choice, parse_edition
 from ithaca.api.request import read_nest
 from ithaca.commands.display import console
-from ithaca.commands.outcome import print_document
+from ithaca.commands.outcome import print_document, wrote
 from ithaca.commands.typed import as_typed
 from ithaca.formulations.algebra.expression import Symbols
 from ithaca.formulations.algebra.number_systems import SYMBOLIC
@@ -27,9 +29,12 @@ from ithaca.formulations.systolic.data_types import DataType, data_type
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
+from ithaca.workloads.csv_text import csv_text
 from ithaca.workloads.library import workload as find_workload
 from ithaca.workloads.library import workload_names
 from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.networks.find import find_network, network_names
+from ithaca.workloads.writing import write_text_atomically
 
 if TYPE_CHECKING:
     from ithaca.formulations.schema import Document
@@ -38,31 +43,43 @@ listing = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mo
 
 
 @listing.command("workloads")
-def print_workloads() -> None:
+@as_typed
+def print_workloads(*, table: TableFile = None) -> None:
     """Loop nests that come with Ithaca."""
-    table = Table("name", "statement", "loops and parameters (defaults)", "untiled", "SIMD", "what it is")
-    table.columns[0].no_wrap = True
+    rows = []
     for nest in map(find_workload, workload_names()):
         defaults = ", ".join(f"{name}={n}" for name, n in (*nest.extents, *nest.parameters))
-        statement = escape(nest.template or str(nest))
-        table.add_row(nest.name, statement, defaults, " ".join(sorted(nest.untiled)) or "–", nest.simd, nest.description)
-    console().print(table)
+        statement, untiled = nest.template or str(nest), " ".join(sorted(nest.untiled)) or "–"
+        rows.append((nest.name, statement, defaults, untiled, nest.simd, nest.description))
+    _show(("name", "statement", "loops and parameters (defaults)", "untiled", "SIMD", "what it is"), rows, table)
+
+
+@listing.command("networks")
+@as_typed
+def print_networks(*, table: TableFile = None) -> None:
+    """Networks that come with Ithaca."""
+    rows = []
+    for network in map(find_network, network_names()):
+        defaults, runs = (f"{name}={n}" for name, n in network.parameters), sum(layer.count for layer in network.layers)
+        figures = (str(runs), str(len(network.layers)), f"{network.operations / 10**9:.4g}")
+        rows.append((network.name, "\n".join(defaults), *figures, network.description))
+    _show(("name", "parameters (defaults)", "layers", "distinct", "GMAC", "what it is"), rows, table)
 
 
 @listing.command("platforms")
-def print_platforms() -> None:
+@as_typed
+def print_platforms(*, table: TableFile = None) -> None:
     """Devices that come with Ithaca."""
-    table, out = Table("name", "description", "clock (MHz)", "resource: total × usable = limit"), console()
-    platforms = [load_platform(name) for name in platform_names()]
-    for platform in platforms:
+    rows, sources = [], []
+    for platform in map(load_platform, platform_names()):
         resources = [f"{kind}: {_resource(kind, resource)}" for kind, resource in platform.resources.items()]
         if platform.memory is not None:
             resources[-1] += f" GB/s, {counted(platform.memory.channels, 'channel')} of {platform.memory.kind}"
-        table.add_row(platform.name, platform.description, number(platform.clock_mhz), "\n".join(resources))
-    out.print(table)
-    for platform in platforms:
-        for of, source in platform.sources.items():
-            out.print(escape(f"{platform.name}: {of}: {source}"))
+        rows.append((platform.name, platform.description, number(platform.clock_mhz), "\n".join(resources)))
+        sources += [f"{platform.name}: {of}: {source}" for of, source in platform.sources.items()]
+    _show(("name", "description", "clock (MHz)", "resource: total × usable = limit"), rows, table)
+    for source in sources:
+        console().print(escape(source))
 
 
 def _resource(kind: str, resource: Resource) -> str:
@@ -70,10 +87,22 @@ def _resource(kind: str, resource: Resource) -> str:
     return f"{total} × {number(resource.usable)} = {number(resource.limit)}" if kind in METRICS else total
 
 
+def _show(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]], file: Path | None) -> None:
+    """Print a table, and write it if asked for."""
+    if file is not None:
+        write_text_atomically(file, csv_text(headings, [[cell.replace("\n", "; ") for cell in row] for row in rows]))
+        wrote(file)
+    table = Table(*headings)
+    table.columns[0].no_wrap = True
+    for row in rows:
+        table.add_row(*map(escape, row))
+    console().print(table)
+
+
 @listing.command("designs")
 @as_typed
 def list_designs(*, workload: Workload, edition: EditionName = "exact", dtype: DType = "fp32", as_json: AsJson = False) -> None:
-    """Every dataflow and permutation of a workload, with its modules and formulas."""
+    """Every design of a workload, with its modules and formulas."""
     arguments = read_nest(workload), parse_edition(edition), data_type(dtype)
     if as_json:
         print_document(designs_document(*arguments))

@@ -15,6 +15,7 @@ from typer.models import ArgumentInfo
 
 from ithaca.api.keywords import Declared, declared, gathered
 from ithaca.api.options import REPEATED, WRITTEN
+from ithaca.commands.completion import completed
 from ithaca.workloads.errors import InputError
 
 C = TypeVar("C", bound=Callable[..., object])
@@ -73,8 +74,9 @@ def _parameter(option: Declared) -> Parameter:
     elif kind is not bool:
         kind = str | None if default is None else str
         default = default if default in (None, Parameter.empty) else str(default)
+    info = copy(info)
+    info.autocompletion = completed(option.name)
     if _is_path(option.hint) and not isinstance(info, ArgumentInfo):
-        info = copy(info)
         info.metavar = info.metavar or "PATH"
     return Parameter(option.name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info])
 

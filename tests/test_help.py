@@ -1,0 +1,113 @@
+"""Finding things: help that fits and whose examples run, lists, and what shells complete."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from pathlib import Path
+
+import pytest
+
+from ithaca.cli import COMMANDS, load
+from ithaca.commands.about import ABOUT
+from ithaca.workloads.networks.find import find_network, network_names
+from tests.command_line import ithaca
+
+LISTS = [("list", name) for name in load("list").commands]
+
+
+@pytest.mark.parametrize("words", [(), *((name,) for name in COMMANDS), *LISTS], ids=" ".join)
+def test_help_fits_80_columns(words: tuple[str, ...]) -> None:
+    done = ithaca(*words, "--help")
+    assert done.returncode == 0, done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    if words == () or words == ("list",):
+        summaries = done.stdout.partition("Commands:")[2].partition("Examples:")[0]
+        assert "..." not in summaries  # cut short
+
+
+def test_every_command_has_examples() -> None:
+    assert ABOUT.keys() == COMMANDS.keys()
+    for name, (_, lines) in ABOUT.items():
+        text = ithaca(name, "--help").stdout
+        assert lines
+        for line in lines:
+            assert f"\n    {line}\n" in text
+            assert line.startswith(f"ithaca {name} ")
+
+
+@pytest.mark.slow
+def test_the_examples_run_one_after_the_other(tmp_path: Path) -> None:
+    for _, lines in ABOUT.values():
+        for line in lines:
+            done = ithaca(*shlex.split(line)[1:], cwd=tmp_path)
+            assert done.returncode == 0, f"{line}: {done.stderr}"
+
+
+def test_networks_are_listed(tmp_path: Path) -> None:
+    table = tmp_path / "networks.csv"
+    done = ithaca("list", "networks", "--table", table)
+    assert done.returncode == 0, done.stderr
+    rows = {row["name"]: row for row in csv.DictReader(io.StringIO(table.read_text()))}
+    assert rows.keys() == set(network_names())
+    for name, row in rows.items():
+        network = find_network(name)
+        assert name in done.stdout
+        assert int(row["distinct"]) == len(network.layers)
+        assert float(row["GMAC"]) == pytest.approx(network.operations / 1e9, rel=1e-3)
+    assert rows["resnet50"]["parameters (defaults)"] == "batch=1; image=224"
+    # 4.09 billion multiply-accumulates, as published for version 1.5
+    assert float(rows["resnet50"]["GMAC"]) == pytest.approx(4.09, abs=0.005)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a result of a workload and one of a network."""
+    folder = tmp_path_factory.mktemp("results")
+    quick = ("--dataflow", "i,j", "--divisors-only", "--limit", "dsp=40", "-o")
+    assert ithaca("solve", "mm", "-s", "i=8,j=8,k=8", *quick, folder / "solved.json").returncode == 0
+    words = ("network", "bert-base", "-s", "sequence=8,layers=1,hidden=16,heads=2,feed_forward=32", "--layers", "mm")
+    assert ithaca(*words, *quick, folder / "bert.json").returncode == 0
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("ithaca s", ["solve", "seed"]),
+        ("ithaca list ", ["workloads", "networks", "platforms", "designs", "schema"]),
+        ("ithaca solve m", ["mm", "mttkrp", "mv"]),
+        ("ithaca solve mm --pl", ["--platform"]),
+        ("ithaca solve mm --platform u2", ["u250"]),
+        ("ithaca solve conv2d --dataflow o", ["o", "o,r", "o,c", "o,i"]),
+        ("ithaca solve mm --permutation ", ["A", "B", "C"]),
+        ("ithaca solve mm --limit dsp=3,bra", ["dsp=3,bram18k="]),
+        ("ithaca solve mm --objective off", ["off_chip_words"]),
+        ("ithaca solve mm -s i=4,", ["i=4,i=", "i=4,j=", "i=4,k="]),
+        ("ithaca solve nowhere --dataflow ", []),
+        ("ithaca network res", ["resnet50"]),
+        ("ithaca network vgg16 --layers fc", ["fc6", "fc7", "fc8"]),
+        ("ithaca network vgg16 -s ", ["batch=", "image="]),
+        ("ithaca network vgg16 --mode shared", ["shared-dataflow", "shared-array"]),
+        ("ithaca explain s", ["solved.json"]),
+        ("ithaca explain solved.json --design ", ["i,j C"]),
+        ("ithaca explain bert.json --layer layer1.ex", ["layer1.expand"]),
+        ("ithaca evaluate solv", ["solved.json"]),
+        ("ithaca seed solved.json --permutation ", ["A", "B", "C"]),
+        ("ithaca export solved.json --to auto", ["autosa"]),
+        ("ithaca list designs mtt", ["mttkrp"]),
+    ],
+)
+def test_shells_complete(folder: Path, typed: str, offered: list[str]) -> None:
+    words = {"_ITHACA_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split(" ")) - 1)}
+    done = ithaca(cwd=folder, env=words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(filter(None, done.stdout.splitlines())) == sorted(offered)
+
+
+def test_completion_can_be_installed() -> None:
+    done = ithaca("--show-completion", "bash", env={"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"})
+    assert done.returncode == 0, done.stderr
+    assert "complete -o default -F _ithaca_completion ithaca" in done.stdout
+    assert "--install-completion" in ithaca("--help").stdout
