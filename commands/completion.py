@@ -99,7 +99,7 @@ def _designs(words: Mapping[str, Any], start: str) -> Iterable[str]:
     """The designs of the result that was typed."""
     from ithaca.studies.network.loading import load_one
 
-    return (solution.design.strip("[").replace("]", "") for solution in load_one(Path(words["file"]), words["layer"]).designs)
+    return (solution.design.strip("[").replace("]", "") for solution in load_one(Path(words["result"]), words["layer"]).designs)
 
 
 def _layers(words: Mapping[str, Any], start: str) -> Iterable[str]:
@@ -110,7 +110,7 @@ def _layers(words: Mapping[str, Any], start: str) -> Iterable[str]:
         return (layer.name for layer in find_network(words["name"]).layers)
     from ithaca.studies.network.documents import load_network_result
 
-    return (layer.layer.name for layer in load_network_result(Path(words["file"])).layers)
+    return (layer.layer.name for layer in load_network_result(Path(words["result"])).layers)
 
 
 def _dtypes(words: Mapping[str, Any], start: str) -> Iterable[str]:
@@ -155,6 +155,7 @@ _VALUES: Mapping[str, Callable[[Mapping[str, Any], str], Iterable[str]]] = {
     "source": _workloads_and_results,
     "name": _networks,
     "file": lambda words, start: _files(start, ".json"),
+    "result": lambda words, start: _files(start, ".json"),
     "start": lambda words, start: _files(start, ".json"),
     "points": lambda words, start: _files(start, ".csv", ".json"),
     "platform": _platforms,

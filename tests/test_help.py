@@ -79,7 +79,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("ithaca list ", ["workloads", "networks", "platforms", "designs", "schema"]),
         ("ithaca solve m", ["mm", "mttkrp", "mv"]),
         ("ithaca solve mm --pl", ["--platform"]),
-        ("ithaca solve mm --platform u2", ["u250"]),
+        ("ithaca solve mm --platform zc", ["zcu102"]),
         ("ithaca solve conv2d --dataflow o", ["o", "o,r", "o,c", "o,i"]),
         ("ithaca solve mm --permutation ", ["A", "B", "C"]),
         ("ithaca solve mm --limit dsp=3,bra", ["dsp=3,bram18k="]),
