@@ -91,8 +91,7 @@ def _node(level: Level, data: DataType) -> Node:
 def _storage(level: Level, data: DataType) -> dict[str, Any]:
     if level.kind is Kind.LOOPS:
         return {"width": 1, "depth": 1, "datawidth": 1}
-    rates = {"read_bandwidth": level.reads, "write_bandwidth": level.writes, "shared_bandwidth": level.shared}
-    limited = {name: _rate(words) for name, words in rates.items() if words is not None}
+    limited = {f"{name}_bandwidth": _rate(words) for name, words in level.rates.items()}
     if level.kind is Kind.DRAM:
         return {"width": 8 * DRAM_PORT_BYTES, "datawidth": data.bits, **limited}
     attributes = {"depth": -(-level.words // level.width), "width": level.width * data.bits, "datawidth": data.bits}

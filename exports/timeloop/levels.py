@@ -31,7 +31,7 @@ says ``no_reuse``. `tests.exports.timeloop_rules` counts as Timeloop does.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
@@ -76,10 +76,8 @@ class Level:
     double_buffered: bool = False  #: Whether half of the capacity is being refilled
     #: Tensors that are loaded anew for every tile, or by lanes for every lane, though Timeloop would keep or share them.
     no_reuse: tuple[str, ...] = ()
-    #: Words an instance can give and take per cycle; None where nothing limits them.
-    reads: Fraction | None = None
-    writes: Fraction | None = None
-    shared: Fraction | None = None  #: Of both together
+    #: Words that an instance reads, writes, or both together (shared) per cycle at most; nothing limits what is not here.
+    rates: Mapping[str, Fraction] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -194,25 +192,22 @@ class Hierarchy:
     def _dram(self, tensors: tuple[str, ...]) -> Level:
         chosen = self.configuration
         modules = [(group, module) for group, module in chosen.design.modules if module.dram]
-        port = chosen.data.port_words
-        read = sum(module.direction is Direction.IN for _, module in modules)
+        read = sum(module.direction is Direction.IN for _, module in modules) * chosen.data.port_words
         # an output's way is timed here: Timeloop counts no reads of the buffers that it leaves
         written = sum(self._moved_per_cycle(group) for group, module in modules if module.direction is Direction.OUT)
-        shared = None
+        rates = {"read": Fraction(read), "write": Fraction(written)}
         if chosen.bandwidth is not None:
-            shared = chosen.bandwidth * 1000 / chosen.technology.clock_mhz / chosen.data.bytes
-        rates = Fraction(read * port), Fraction(written), shared
-        return Level("DRAM", Kind.DRAM, tensors, self.tiles, 0, port, False, (), *rates)
+            rates["shared"] = chosen.bandwidth * 1000 / chosen.technology.clock_mhz / chosen.data.bytes
+        return Level("DRAM", Kind.DRAM, tensors, self.tiles, width=chosen.data.port_words, rates=rates)
 
     def _buffer(self, access: Access, *, together: bool = False) -> Level:
         group = self.configuration.moved_group(access.tensor)
         words = self.configuration.whole(group.size)
         if together:
             words = max(self.configuration.whole(group.size * group.count), self._all_lanes(access))
-        filled = None
+        rates = {}
         if group.role is Role.READ:
-            lanes = Fraction(1) if together else 1 / Fraction(self.configuration.whole(group.count))
-            filled = self._moved_per_cycle(group) * lanes
+            rates["write"] = self._moved_per_cycle(group) / (1 if together else self.configuration.whole(group.count))
         return Level(
             group.buffers[-1].name,
             Kind.BUFFER,
@@ -221,7 +216,7 @@ class Hierarchy:
             width=self.configuration.tiling.pack[group.name],
             double_buffered=group.double_buffered,
             no_reuse=(access.tensor,) if self.kept_longer.get(access.tensor) else (),
-            writes=filled,
+            rates=rates,
         )
 
     def _moved_per_cycle(self, group: IOGroup) -> Fraction:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil, prod
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -30,6 +31,7 @@ from ithaca.formulations.systolic.metrics import tensor_words
 from ithaca.formulations.systolic.systolic_array import Direction
 from ithaca.formulations.systolic.tiling import Tiling, group_packs
 from ithaca.workloads.library import workload
+from tests.command_line import ithaca
 from tests.exports.timeloop_rules import Mapped, Statistics, Storage, count, read_export
 from tests.reference import DATA
 
@@ -205,3 +207,17 @@ def test_bandwidths_are_the_packs_the_ports_and_the_memorys() -> None:
     assert (dram.read_bandwidth, dram.write_bandwidth, dram.shared_bandwidth) == (32, 4, 8)
     ways = [module.direction for _, module in array.modules if module.dram]
     assert ways == [Direction.IN, Direction.IN, Direction.OUT]
+
+
+def test_a_platforms_bandwidth_is_exported(tmp_path: Path) -> None:
+    result, folder = tmp_path / "r.json", tmp_path / "t"
+    words = ("-s", "i=64,j=64,k=64", "--dtype", "int8", "--dataflow", "i,j", "--platform", "zcu102")
+    assert ithaca("solve", "mm", *words, "-o", result).returncode == 0
+    assert ithaca("export", result, "--to", "timeloop", "-o", folder).returncode == 0
+    mapped = read_export({file.name: file.read_text() for file in folder.iterdir()})
+    dram = mapped.nodes[0]
+    assert isinstance(dram, Storage)
+    # 19.2 GB/s at 300 MHz are 64 words of a byte a cycle
+    assert dram.shared_bandwidth == 64
+    # its words are off chip in no more than Ithaca's latency, and so are they at this bandwidth
+    assert count(mapped).cycles <= json.loads(result.read_text())["best"]["metrics"]["latency"]
