@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = (
     "workloads",
     "formulations",
+    "simulation",
     "results",
     "solver",
     "studies",

@@ -1,0 +1,505 @@
+"""Run a network: exact times of every event, by numba.
+
+Each process is run as far as its FIFOs let it. A FIFO keeps, for as many words as it holds, when each entered or when its room
+was made: all that maximum and plus need. Where the whole state relative to the clock is one that was there before, what lay
+between happens again and again: whole periods are added at once, exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ithaca.simulation.network import DEEPEST, Loop, Meet, Network, Repeat, Step, steps_of
+
+Integers = NDArray[np.int64]
+
+#: Turns between looks at whether to stop: a fraction of a second.
+SLICE = 10_000_000
+
+#: Events kept at most, for traces.
+MOST_EVENTS = 4_000_000
+
+# what instructions are, and their columns
+_LOOP, _REPEAT, _END, _MEET, _STOP = range(5)
+_OP, _COUNT, _ENTRY, _PORTS, _READS, _WRITES, _WORDS, _INTERVALS, _INTERVAL = range(9)
+# columns of a process' state: instruction, clock, turns left, depth, at a barrier, done, the clock in parts of a cycle, the
+# port that blocks it, when its loop began
+_AT, _CLOCK, _LEFT, _DEPTH, _MET, _DONE, _PARTS, _BLOCKED, _BEGAN = range(9)
+# columns of a process' counts
+TURNS, WORKING, ENTERING, MEETING, REFRESHING = range(5)
+# columns of a FIFO's state: words put in and taken out, and their places in its ring
+_IN, _OUT, _PUT, _TAKE = range(4)
+# how a slice of a run ended
+_DONE_ALL, _GO_ON, _HANGS, _FULL = range(4)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a run counted; cycles unless said otherwise."""
+
+    ends: Integers  #: When each process ended, or stands if it hangs
+    finished: NDArray[np.bool_]  #: Whether it ended
+    processes: Integers  #: Turns, and cycles working, entering loops, meeting and waiting for refreshes, of each process
+    waits: Integers  #: Cycles that turns waited for each port
+    ports: tuple[tuple[int, int, bool], ...]  #: Process, FIFO and whether it reads, of each port
+    blocked: Integers  #: The port at which each process stands that hangs; −1 at a barrier
+    skipped: int  #: Cycles that were not run one by one, since they repeat others
+    phases: Integers  #: Process, instruction, begin and end of every loop that was run, if that was asked for
+    words: Integers  #: FIFO, whether it left, and the cycle of every word that moved, if that was asked for
+    labels: tuple[str, ...]  #: What each instruction does, in words
+
+
+def run_network(
+    network: Network, *, phases: bool = False, words: bool = False, checkpoint: Callable[[], None] | None = None
+) -> Counts | None:
+    """Run a network until every process has ended, or none can go on; None if it has more events than are kept.
+
+    Parameters
+    ----------
+    network : Network
+        What to run.
+    phases, words : bool
+        Keep every loop's times, every word's; then no period is skipped.
+    checkpoint : callable, optional
+        Called every now and then; what it raises ends the run.
+    """
+    program = _Program(network)
+    state = _State(program, kept=MOST_EVENTS if phases or words else 0)
+    while True:
+        ended = _run(
+            *program.arrays, *state.arrays, phases, words, program.periodic and not (phases or words), SLICE
+        )  # fmt: skip
+        if ended == _FULL:
+            return None
+        if ended != _GO_ON:
+            break
+        if checkpoint is not None:
+            checkpoint()
+    events = int(state.totals[0])
+    log = state.log[:events]
+    return Counts(
+        ends=state.process[:, _CLOCK],
+        finished=state.process[:, _DONE] == 1,
+        processes=state.counts,
+        waits=state.waits,
+        ports=tuple(program.owners),
+        blocked=state.process[:, _BLOCKED],
+        skipped=int(state.totals[1]),
+        phases=log[log[:, 0] >= 0],
+        words=log[log[:, 0] < 0][:, 1:],
+        labels=tuple(program.labels),
+    )
+
+
+class _Program:
+    """A network as arrays."""
+
+    def __init__(self, network: Network) -> None:
+        self._fifo = {fifo.name: number for number, fifo in enumerate(network.fifos)}
+        self._barrier: dict[str, int] = {}
+        self._scale = _common_scale(network)
+        self._code: list[list[int]] = []
+        self._ports: list[int] = []
+        self._sequences: list[int] = []
+        self.owners: list[tuple[int, int, bool]] = []
+        self.labels: list[str] = []
+        starts = []
+        for number, process in enumerate(network.processes):
+            starts.append(len(self._code))
+            self._add(process.steps, number)
+            self._emit(_STOP)
+        numbers = {process.name: number for number, process in enumerate(network.processes)}
+        refresh = network.refresh
+        self.periodic = not self._sequences
+        # the process that begins its outermost steps most often tells when to look for a period
+        outermost = [max((s.times for s in p.steps if isinstance(s, Repeat)), default=0) for p in network.processes]
+        self.arrays = (
+            np.array(self._code, np.int64),
+            np.array(self._ports, np.int64),
+            np.array([fifo.latency for fifo in network.fifos], np.int64),
+            np.array([fifo.capacity for fifo in network.fifos], np.int64),
+            np.cumsum([0, *(fifo.capacity for fifo in network.fifos)], dtype=np.int64),
+            np.array([numbers[network.readers[fifo.name]] for fifo in network.fifos], np.int64),
+            np.array([numbers[network.writers[fifo.name]] for fifo in network.fifos], np.int64),
+            np.array([process.memory for process in network.processes], np.bool_),
+            np.array(self._sequences or [0], np.int64),
+            np.array([1, 0] if refresh is None else [refresh.period, refresh.cycles], np.int64),
+            int(np.argmax(outermost)) if outermost else 0,
+            self._scale,
+        )
+        self.begins = np.array([process.begin for process in network.processes], np.int64)
+        self.starts = np.array(starts, np.int64)
+        self.barriers = len(self._barrier)
+
+    def _emit(self, *columns: int, label: str = "") -> None:
+        self.labels.append(label)
+        self._code.append([*columns, *[0] * (9 - len(columns))])
+
+    def _add(self, steps: Sequence[Step], process: int) -> None:
+        for step in steps:
+            if isinstance(step, Repeat):
+                self._emit(_REPEAT, step.times)
+                self._add(step.body, process)
+                self._emit(_END)
+            elif isinstance(step, Meet):
+                self._emit(_MEET, self._barrier.setdefault(step.barrier, len(self._barrier)), step.cycles)
+            else:
+                ports = [*((name, True) for name in step.reads), *((name, False) for name in step.writes)]
+                first = len(self._ports)
+                for name, reads in ports:
+                    self._ports.append(self._fifo[name])
+                    self.owners.append((process, self._fifo[name], reads))
+                count = step.words if isinstance(step.words, int) else 0
+                rate = step.interval if isinstance(step.interval, int | Fraction) else Fraction(1)
+                words, intervals = self._sequence(step.words), self._sequence(step.interval)
+                self._emit(
+                    _LOOP, count, step.entry, first, len(step.reads), len(step.writes), words, intervals,
+                    int(rate * self._scale), label=_label(step),
+                )  # fmt: skip
+
+    def _sequence(self, values: int | Fraction | Sequence[int]) -> int:
+        """Where a sequence begins; −1 for a number."""
+        if isinstance(values, int | Fraction):
+            return -1
+        self._sequences += values
+        return len(self._sequences) - len(values)
+
+
+def _label(loop: Loop) -> str:
+    words = f"{loop.words} words" if isinstance(loop.words, int) else "words"
+    does = "passes" if loop.reads and loop.writes else "takes" if loop.reads else "sends" if loop.writes else "works on"
+    return f"{does} {words}"
+
+
+def _common_scale(network: Network) -> int:
+    """Parts of a cycle in which all intervals are whole."""
+    loops = (step for process in network.processes for step in steps_of(process.steps) if isinstance(step, Loop))
+    return lcm(*(loop.interval.denominator for loop in loops if isinstance(loop.interval, Fraction)))
+
+
+class _State:
+    """What changes during a run."""
+
+    def __init__(self, program: _Program, kept: int) -> None:
+        code, ports, _, capacity, offsets, *_ = program.arrays
+        count = program.starts.size
+        self.process = np.zeros((count, 9), np.int64)
+        self.process[:, _AT] = program.starts
+        self.process[:, _CLOCK] = program.begins
+        self.process[:, _LEFT] = self.process[:, _BLOCKED] = -1
+        self.counts = np.zeros((count, 5), np.int64)
+        self.waits = np.zeros(max(ports.size, 1), np.int64)
+        self.log = np.zeros((kept, 4), np.int64)
+        self.totals = np.zeros(2, np.int64)  # events kept, cycles skipped
+        loops = np.zeros((count, DEEPEST + 1, 2), np.int64)  # rounds left, and where each begins
+        fifo = np.zeros((capacity.size, 4), np.int64)
+        rings = np.zeros((2, max(int(offsets[-1]), 1)), np.int64)
+        met = np.full(program.barriers + 1, -1, np.int64)
+        places = np.zeros((len(code), 2), np.int64)
+        size = count * (7 + DEEPEST) + capacity.size + int(offsets[-1]) + met.size + 1
+        # what a period is found by: the state then, when, rounds left, counts; how many looks, and the next one to keep
+        then = (np.full(size, -1, np.int64), np.zeros(3, np.int64), np.zeros(count, np.int64))
+        self.arrays = (
+            self.process, loops, fifo, rings, met, places, self.counts, self.waits, self.log, self.totals,
+            *then, self.counts.copy(), self.waits.copy(),
+        )  # fmt: skip
+
+
+@njit(cache=True)
+def _run(  # type: ignore[no-untyped-def]
+    code, ports, latency, capacity, offsets, readers, writers, memory, sequences, refresh, lead, scale,
+    process, loops, fifo, rings, met, places, counts, waits, log, totals,
+    then, looks, rounds, counts_then, waits_then,
+    keep_phases, keep_words, periodic, budget,
+):  # fmt: skip
+    """Run all processes in turn for so many turns; how that ended."""
+    entered, made = rings[0], rings[1]
+    total = process.shape[0]
+    seen = loops[lead, 0, 0]
+    going = True
+    while going:
+        if budget <= 0:
+            return 1
+        if periodic and loops[lead, 0, 0] != seen:
+            seen = loops[lead, 0, 0]
+            _skip_periods(
+                latency, capacity, offsets, readers, writers, refresh, scale, process, loops, fifo, rings, met, counts,
+                waits, totals, then, looks, rounds, counts_then, waits_then, lead,
+            )  # fmt: skip
+            seen = loops[lead, 0, 0]
+        going = False
+        for p in range(total):
+            if process[p, 5]:
+                continue
+            while True:
+                at = process[p, 0]
+                op = code[at, 0]
+                if op == 0:
+                    clock = process[p, 1]
+                    if process[p, 2] < 0:
+                        process[p, 8] = clock
+                        number = code[at, 1]
+                        if code[at, 6] >= 0:
+                            number = sequences[code[at, 6] + places[at, 0]]
+                            places[at, 0] += 1
+                        process[p, 2] = number
+                        if number > 0:
+                            clock += code[at, 2]
+                            counts[p, 2] += code[at, 2]
+                        going = True
+                    left = process[p, 2]
+                    first = code[at, 3]
+                    middle = first + code[at, 4]
+                    end = middle + code[at, 5]
+                    step = code[at, 8]
+                    varies = code[at, 7]
+                    process[p, 7] = -1
+                    before = left
+                    while left > 0:
+                        now = clock
+                        cause = -1
+                        for q in range(first, middle):
+                            f = ports[q]
+                            if fifo[f, 1] >= fifo[f, 0]:
+                                process[p, 7] = q
+                                break
+                            ready = entered[offsets[f] + fifo[f, 3]] + latency[f]
+                            if ready > now:
+                                now = ready
+                                cause = q
+                        if process[p, 7] >= 0:
+                            break
+                        for q in range(middle, end):
+                            f = ports[q]
+                            if fifo[f, 0] - fifo[f, 1] >= capacity[f]:
+                                process[p, 7] = q
+                                break
+                            if fifo[f, 0] >= capacity[f]:
+                                ready = made[offsets[f] + fifo[f, 2]] + 1
+                                if ready > now:
+                                    now = ready
+                                    cause = q
+                        if process[p, 7] >= 0:
+                            break
+                        if cause >= 0:
+                            waits[cause] += now - clock
+                        if memory[p] and now % refresh[0] < refresh[1]:
+                            more = refresh[1] - now % refresh[0]
+                            counts[p, 4] += more
+                            now += more
+                        if keep_words:
+                            if totals[0] + end - first > log.shape[0]:
+                                return 3
+                            for q in range(first, end):
+                                log[totals[0], 0] = -1
+                                log[totals[0], 1] = ports[q]
+                                log[totals[0], 2] = q < middle
+                                log[totals[0], 3] = now
+                                totals[0] += 1
+                        for q in range(first, middle):
+                            f = ports[q]
+                            made[offsets[f] + fifo[f, 3]] = now
+                            fifo[f, 1] += 1
+                            fifo[f, 3] = fifo[f, 3] + 1 if fifo[f, 3] + 1 < capacity[f] else 0
+                        for q in range(middle, end):
+                            f = ports[q]
+                            entered[offsets[f] + fifo[f, 2]] = now
+                            fifo[f, 0] += 1
+                            fifo[f, 2] = fifo[f, 2] + 1 if fifo[f, 2] + 1 < capacity[f] else 0
+                        if varies >= 0:
+                            clock = now + sequences[varies + places[at, 1]]
+                            places[at, 1] += 1
+                        elif step == scale:
+                            clock = now + 1
+                        else:  # what is left of a cycle counts for the next turn, unless that waits
+                            spare = now * scale - process[p, 6] < scale
+                            process[p, 6] = (process[p, 6] if spare else now * scale) + step
+                            clock = -(-process[p, 6] // scale)
+                        counts[p, 1] += clock - now
+                        left -= 1
+                    moved = before - left
+                    if moved:
+                        going = True
+                        budget -= moved
+                        counts[p, 0] += moved
+                    process[p, 1] = clock
+                    process[p, 2] = left
+                    if left > 0:
+                        break
+                    if keep_phases:
+                        if totals[0] >= log.shape[0]:
+                            return 3
+                        log[totals[0], 0] = p
+                        log[totals[0], 1] = at
+                        log[totals[0], 2] = process[p, 8]
+                        log[totals[0], 3] = clock
+                        totals[0] += 1
+                    process[p, 2] = -1
+                    process[p, 0] += 1
+                elif op == 1:
+                    if code[at, 1] == 0:
+                        depth = 1
+                        while depth > 0:
+                            at += 1
+                            if code[at, 0] == 1:
+                                depth += 1
+                            elif code[at, 0] == 2:
+                                depth -= 1
+                    else:
+                        loops[p, process[p, 3], 0] = code[at, 1]
+                        loops[p, process[p, 3], 1] = at + 1
+                        process[p, 3] += 1
+                    process[p, 0] = at + 1
+                elif op == 2:
+                    depth = process[p, 3] - 1
+                    loops[p, depth, 0] -= 1
+                    if loops[p, depth, 0] > 0:
+                        process[p, 0] = loops[p, depth, 1]
+                    else:
+                        process[p, 3] = depth
+                        process[p, 0] += 1
+                elif op == 3:
+                    if process[p, 4] == 1:  # waits
+                        break
+                    barrier = code[at, 1]
+                    if process[p, 4] == 2:  # the other one has come
+                        process[p, 4] = 0
+                    elif met[barrier] < 0:
+                        met[barrier] = p
+                        process[p, 4] = 1
+                        process[p, 7] = -1
+                        going = True
+                        break
+                    else:
+                        other = met[barrier]
+                        now = max(process[p, 1], process[other, 1]) + code[at, 2]
+                        counts[p, 3] += now - process[p, 1]
+                        counts[other, 3] += now - process[other, 1]
+                        process[p, 1] = now
+                        process[other, 1] = now
+                        process[other, 4] = 2
+                        met[barrier] = -1
+                    process[p, 0] += 1
+                    going = True
+                else:
+                    process[p, 5] = 1
+                    going = True
+                    break
+    for p in range(total):
+        if not process[p, 5]:
+            return 2
+    return 0
+
+
+@njit(cache=True)
+def _skip_periods(  # type: ignore[no-untyped-def]
+    latency, capacity, offsets, readers, writers, refresh, scale, process, loops, fifo, rings, met, counts,
+    waits, totals, then, looks, rounds, counts_then, waits_then, lead,
+):  # fmt: skip
+    """Add whole periods if the state is one that was kept; keep states ever more rarely (Brent 1980)."""
+    now = process[lead, 1]
+    same = True
+    place = 0
+    looks[1] += 1
+    keep = looks[1] >= looks[2]
+    # two passes: compare, and keep where nothing is found
+    for kept in range(2):
+        place = 0
+        for p in range(process.shape[0]):
+            for column in range(7):
+                value = process[p, column]
+                if column == 1:
+                    value = 0 if process[p, 5] else value - now
+                elif column == 6:
+                    value = max(value, (process[p, 1] - 1) * scale) - now * scale
+                if kept:
+                    then[place] = value
+                elif then[place] != value:
+                    same = False
+                place += 1
+            for depth in range(1, loops.shape[1]):
+                value = loops[p, depth, 0] if depth < process[p, 3] else 0
+                if kept:
+                    then[place] = value
+                elif then[place] != value:
+                    same = False
+                place += 1
+            if not same and not keep:
+                return
+        for f in range(fifo.shape[0]):
+            inside = fifo[f, 0] - fifo[f, 1]
+            if kept:
+                then[place] = inside
+            elif then[place] != inside:
+                same = False
+            place += 1
+            for j in range(capacity[f]):
+                slot = offsets[f] + (fifo[f, 3] + j) % capacity[f]
+                # what is over when the process comes to it is as good as any other time before
+                if j < inside:
+                    value = max(rings[0, slot] + latency[f], process[readers[f], 1]) - now
+                elif fifo[f, 0] < capacity[f]:
+                    value = process[writers[f], 1] - now
+                else:
+                    value = max(rings[1, slot] + 1, process[writers[f], 1]) - now
+                if kept:
+                    then[place] = value
+                elif then[place] != value:
+                    same = False
+                place += 1
+        for b in range(met.size):
+            if kept:
+                then[place] = met[b]
+            elif then[place] != met[b]:
+                same = False
+            place += 1
+        if kept:
+            then[place] = now % refresh[0]
+        elif then[place] != now % refresh[0]:
+            same = False
+        if not kept:
+            if looks[2] and same:
+                _add_periods(scale, process, loops, rings, counts, waits, totals, looks, rounds, counts_then, waits_then, now)
+                now = process[lead, 1]
+                keep = True
+            if not keep:
+                return
+    looks[0] = process[lead, 1]
+    looks[1] = 0
+    looks[2] = 2 * looks[2] if looks[2] else 2
+    for p in range(process.shape[0]):
+        rounds[p] = loops[p, 0, 0] if process[p, 3] > 0 else 0
+    counts_then[:] = counts
+    waits_then[:] = waits
+
+
+@njit(cache=True)
+def _add_periods(  # type: ignore[no-untyped-def]
+    scale, process, loops, rings, counts, waits, totals, looks, rounds, counts_then, waits_then, now
+):
+    """Add as many periods as leave every process a round more of its outermost steps than a period takes."""
+    period = now - looks[0]
+    times = np.int64(1 << 62)
+    for p in range(process.shape[0]):
+        if process[p, 3] > 0 and rounds[p] > loops[p, 0, 0]:
+            times = min(times, (loops[p, 0, 0] - 1) // (rounds[p] - loops[p, 0, 0]) - 1)
+    if times < 1 or times == np.int64(1 << 62):
+        return
+    for p in range(process.shape[0]):
+        if not process[p, 5]:
+            process[p, 1] += times * period
+            process[p, 6] += times * period * scale
+            process[p, 8] += times * period
+        if process[p, 3] > 0:
+            loops[p, 0, 0] -= times * (rounds[p] - loops[p, 0, 0])
+    rings += times * period
+    counts += times * (counts - counts_then)
+    waits += times * (waits - waits_then)
+    totals[1] += times * period
