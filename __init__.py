@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ithaca.api.networks import network
     from ithaca.api.refining import refine
     from ithaca.api.reporting import report
+    from ithaca.api.simulating import simulate
     from ithaca.api.solving import solve
     from ithaca.api.studies import Study, whatif
     from ithaca.api.verifying import Verification, verify
@@ -41,6 +42,7 @@ _HOMES = {
     "pareto": "api.fronts",
     "refine": "api.refining",
     "report": "api.reporting",
+    "simulate": "api.simulating",
     "solve": "api.solving",
     "verify": "api.verifying",
     "whatif": "api.studies",
@@ -64,6 +66,7 @@ __all__ = [
     "pareto",
     "refine",
     "report",
+    "simulate",
     "solve",
     "verify",
     "whatif",

@@ -33,6 +33,7 @@ COMMANDS: Mapping[str, str] = {
     "pareto": "Compute the Pareto front of several objectives, proven.",
     "grid": "Evaluate the cost model exactly around a result.",
     "evaluate": "Compute all metrics of given configurations afresh.",
+    "simulate": "Run a result word by word: where the cycles go.",
     "verify": "Check a result anew: its values and its proofs.",
     "explain": "Explain what limits a result, and what to change first.",
     "report": "Report a result as one self-contained page.",

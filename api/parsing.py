@@ -37,6 +37,12 @@ def several(given: Sequence[str] | None) -> Sequence[str]:
     return [given] if isinstance(given, str) else given or []
 
 
+def parse_counts(option: str, given: Mapping[str, object] | Sequence[str] | None, example: str) -> dict[str, int]:
+    """Whole numbers from words such as ``d=1,m=8``, which may be given several times, or by name."""
+    pairs = given.items() if isinstance(given, Mapping) else _assignments(option, several(given), example)
+    return {str(name): parse_integer(f"{option} {name}", value, least=0) for name, value in pairs}
+
+
 def parse_extent(loop: str, value: object, where: str = "") -> int:
     """An extent; whether it is in range, the nest says."""
     text = str(value)

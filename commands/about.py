@@ -40,6 +40,10 @@ ABOUT: Mapping[str, tuple[str, tuple[str, ...]]] = {
         "Compute all metrics of given configurations afresh, by the exact reference.",
         ("ithaca evaluate mm.json", "ithaca evaluate mm --points mm.json --table points.csv"),
     ),
+    "simulate": (
+        "Run the best configuration of a result, every word of it, and say where the cycles go.",
+        ("ithaca simulate mm.json",),
+    ),
     "verify": (
         "Check a result anew: every value by the exact reference, every proof by another engine.",
         ("ithaca verify mm.json", "ithaca verify vgg16.json --time-limit 20"),

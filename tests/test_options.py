@@ -41,6 +41,7 @@ NEEDS = {
     "pareto": ("mm", "--objectives", "latency,dsp"),
     "grid": ("r.json",),
     "evaluate": ("mm",),
+    "simulate": ("r.json",),
     "explain": ("r.json",),
     "report": ("r.json", "-o", "page.html"),
     "export": ("r.json", "--to", "autosa", "-o", "folder"),

@@ -38,6 +38,7 @@ RUNS = (
     ("grid", "result.json", "--around", "1", "-o", "grid.nc"),
     ("evaluate", "mm", "--points", "result.json"),
     ("verify", "result.json"),
+    ("simulate", "result.json"),
     ("explain", "result.json", "--quick"),
     ("report", "result.json", "-o", "page.html", "--quick"),
     ("export", "result.json", "--to", "autosa", "-o", "autosa"),

@@ -1,0 +1,121 @@
+"""``ithaca simulate``: run an array word by word, and say where the time goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer import Option
+
+from ithaca.api.options import WRITTEN, AsJson, DType
+from ithaca.api.request import read_nest
+from ithaca.api.simulating import read_machine, simulate_points
+from ithaca.api.simulating import simulate as run_simulation
+from ithaca.commands.display import console, table
+from ithaca.commands.outcome import NOTHING_FOUND, print_document, say, wrote
+from ithaca.commands.typed import calls
+from ithaca.formulations.json_numbers import SCHEMA, document_text
+from ithaca.formulations.shown_numbers import number
+from ithaca.formulations.systolic.data_types import data_type
+from ithaca.simulation.activity import ModuleShare, Wait
+from ithaca.simulation.arrays import array_network
+from ithaca.simulation.compared import Simulation
+from ithaca.simulation.trace import phase_trace, word_dump
+from ithaca.workloads import signals
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.writing import check_writable, write_text_atomically
+
+
+@calls(run_simulation)
+def simulate(
+    ask: Callable[..., Simulation],
+    *,
+    points: Annotated[Path | None, Option("--points", help="CSV with one configuration a row, of a workload.")] = None,
+    dtype: DType = "fp32",
+    trace: Annotated[
+        Path | None, Option("--trace", help="Write a phase per event, for Perfetto or chrome://tracing."), WRITTEN
+    ] = None,
+    vcd: Annotated[
+        Path | None, Option("--vcd", help="Write the words in every FIFO (value change dump; short runs)."), WRITTEN
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """``ithaca simulate``."""
+    if points is not None:
+        if trace is not None or vcd is not None:
+            raise InputError("--trace and --vcd show one run; allowed: with a result, without --points")
+        print_points(ask, points, dtype, as_json=as_json)
+        return
+    for path in (trace, vcd):
+        if path is not None:
+            check_writable(path)
+    found = ask()
+    if as_json:
+        print_document(found.document)
+    else:
+        print_simulation(found)
+    network = array_network(found.design, found.configuration, found.machine)
+    if trace is not None:
+        write_text_atomically(trace, document_text(phase_trace(network, signals.check)))
+        wrote(trace)
+    if vcd is not None:
+        write_text_atomically(vcd, word_dump(network, signals.check))
+        wrote(vcd)
+    if found.cycles is None:
+        raise typer.Exit(NOTHING_FOUND)
+
+
+def print_points(ask: Callable[..., Simulation], points: Path, dtype: str, *, as_json: bool) -> None:
+    """Print the cycles of every point."""
+    asked = dict(ask.keywords)  # type: ignore[attr-defined]
+    workload = asked.pop("source")
+    if asked.pop("design", None) is not None:
+        raise InputError("--design does not go with --points; allowed: the column dataflow")
+    machine = read_machine(asked.pop("regime", "rtl"), **asked)
+    found = simulate_points(points, read_nest(workload), data_type(dtype), machine)
+    if as_json:
+        print_document({"schema": SCHEMA, "points": [{"cycles": cycles} for cycles in found]})
+        return
+    rows = [[("point", str(n)), ("cycles", "hangs" if c is None else number(c))] for n, c in enumerate(found, start=1)]
+    console().print(table(rows, left=set()))
+
+
+def print_simulation(found: Simulation) -> None:
+    """Print what happened."""
+    design, run = found.design, found.run
+    say(f"{design.title}; design {design.name}")
+    if found.cycles is None:
+        say(f"hangs after {number(run.cycles)} cycles, waiting {'; '.join(map(_shown_wait, run.hanging[:5]))}")
+        if len(run.hanging) > 5:
+            say(f"and {len(run.hanging) - 5} more processes")
+    else:
+        say(f"{number(run.cycles)} cycles")
+        for edition, latency in found.models.items():
+            error = float(latency / run.cycles - 1)
+            say(f"{edition} model edition: {number(latency)} cycles ({error:+.2%})")
+        busiest = max(run.modules, key=lambda module: module.working + module.entering)
+        share = busiest.working + busiest.entering
+        say(f"{busiest.module} is busiest: it works {share:.1%} of the time")
+    console().print(table([_row(module) for module in run.modules], left={"module"}))
+    for module in run.modules:
+        if module.cause is not None:
+            say(f"{module.module} waits longest {_shown_wait(module.cause)}")
+
+
+def _row(module: ModuleShare) -> list[tuple[str, str]]:
+    shares = {
+        "works": module.working, "enters loops": module.entering, "no word": module.starved, "no room": module.held_up,
+        "swaps": module.meeting, "idle": module.idle,
+    }  # fmt: skip
+    return [
+        ("module", module.module),
+        ("instances", str(module.processes)),
+        *((name, f"{share:.1%}") for name, share in shares.items()),
+    ]
+
+
+def _shown_wait(wait: Wait) -> str:
+    what = f"for a word from {wait.neighbour}" if wait.starved else f"for room at {wait.neighbour}"
+    return f"{what} (FIFO '{wait.fifo}'{f', {number(wait.cycles)} cycles' if wait.cycles else ''})"

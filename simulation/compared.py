@@ -1,0 +1,94 @@
+"""A simulated configuration: its run beside what each model edition says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.json_numbers import SCHEMA, json_number
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.design import SystolicDesign
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.simulation.activity import Run, Wait, simulate_network
+from ithaca.simulation.arrays import array_network
+from ithaca.simulation.machine import LETTERS, Machine
+from ithaca.workloads.errors import InputError
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What happened when a configuration ran."""
+
+    design: SystolicDesign  #: The design, in the exact edition
+    configuration: Configuration  #: The configuration
+    machine: Machine  #: On what machine
+    run: Run  #: What happened
+    models: Mapping[str, Fraction]  #: The latency by each model edition that has the design's packs (cycles)
+
+    @property
+    def cycles(self) -> int | None:
+        """Cycles of the whole run; None where the array hangs."""
+        return self.run.cycles if self.run.finished else None
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Ready for JSON; shares are of the run's cycles, on average over the processes of a module."""
+        machine = {letter: getattr(self.machine, name) for letter, name in LETTERS.items()}
+        return {
+            "schema": SCHEMA,
+            "simulation": {
+                "workload": {
+                    "name": self.design.nest.name,
+                    "sizes": dict(self.design.nest.sizes),
+                    "dtype": self.design.data.name,
+                },
+                "design": self.design.name,
+                "machine": machine
+                | {
+                    "fifo_depth": self.machine.fifo_depth,
+                    "sums": self.machine.sums.value,
+                    "memory": asdict(self.machine.memory),
+                },
+                "cycles": self.cycles,
+                "models": {edition: json_number(latency) for edition, latency in self.models.items()},
+                "hanging": [_wait_document(wait) for wait in self.run.hanging],
+                "modules": [
+                    {**asdict(module), "cause": None if module.cause is None else _wait_document(module.cause)}
+                    for module in self.run.modules
+                ],
+            },
+        }
+
+
+def _wait_document(wait: Wait) -> dict[str, Any]:
+    return {"fifo": wait.fifo, "for": "a word" if wait.starved else "room", "neighbour": wait.neighbour, "cycles": wait.cycles}
+
+
+def simulate_configuration(
+    design: SystolicDesign, configuration: Configuration, machine: Machine, checkpoint: Callable[[], None] | None = None
+) -> Simulation:
+    """Run a configuration of a design, whatever edition that is stated in.
+
+    Raises `InputError` if the array cannot be built, or numba is not installed.
+    """
+    tiling = design.tiling(configuration)
+    models, simulated = {}, None
+    for edition in Edition:
+        array = derive(design.nest, design.array.dataflow, design.array.permutation, edition)
+        stated = SystolicDesign(design.nest, array, design.data, design.options, design.technology, design.physical)
+        names = {group.name for group in array.packed_groups}
+        if names <= tiling.pack.keys():
+            own = stated.configuration(replace(tiling, pack={name: tiling.pack[name] for name in names}))
+            models[edition.value] = stated.costs(own).latency
+            if edition is Edition.EXACT:
+                simulated = stated, own
+    if simulated is None:
+        raise InputError(
+            f"design {design.name} in the {design.array.edition.value} model edition states no packs for "
+            "all modules; allowed: results of the exact model edition"
+        )
+    run = simulate_network(array_network(*simulated, machine), checkpoint)
+    return Simulation(*simulated, machine, run, models)

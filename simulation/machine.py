@@ -1,0 +1,93 @@
+"""The machine that an array becomes: what loops, buffers, FIFOs and memory take, in cycles (DESIGN.md §11)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from enum import Enum
+from types import MappingProxyType
+
+from ithaca.workloads.errors import InputError
+
+#: Largest parameter: beyond are mistakes.
+LARGEST = 10**6
+
+
+class Sums(Enum):
+    """When a PE adds the sum of its neighbour along a chain of PEs that reduces."""
+
+    FIRST = "first"
+    """At the first visit of an output, as the AutoSA compiler builds PEs."""
+    LAST = "last"
+    """At the last visit, just before the sum is handed on: the same hardware."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What DRAM modules add to ideal memory."""
+
+    latency: int = 0  #: Cycles from the request of a tile to its first word
+    refresh: int = 0  #: Cycles that a refresh takes
+    refresh_period: int = 0  #: Cycles from one refresh to the next; 0: none
+    bandwidth: int = 0  #: Bytes per cycle that all DRAM modules share; 0: no limit
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Cycles of what the cost model takes for free."""
+
+    swap: int = 1  #: d: to swap the buffers of a pair
+    entry: int = 0  #: e: to enter a pipelined loop
+    hop: int = 2  #: h: from writing a word to reading it in the next module
+    mac: int = 8  #: m: depth of the MAC pipeline
+    fifo_depth: int = 2  #: Words that a FIFO holds beside those on their way
+    sums: Sums = Sums.FIRST  #: The convention for sums along a chain
+    memory: Memory = Memory()  #: The memory
+
+    def changed(
+        self, letters: Mapping[str, int], fifo_depth: int | None = None, memory: Memory | None = None, sums: Sums | None = None
+    ) -> Machine:
+        """The machine with parameters replaced, those named d, e, h, m by their letters.
+
+        Raises `InputError` for other letters, and values out of range.
+        """
+        for letter, value in letters.items():
+            if letter not in LETTERS:
+                raise InputError(f"--param {letter} is unknown; allowed: {', '.join(LETTERS)}")
+            _check(f"--param {letter}", value, 1 if letter in "hm" else 0)
+        depth = self.fifo_depth if fifo_depth is None else fifo_depth
+        _check("--fifo-depth", depth, 1)
+        parts = {LETTERS[letter]: value for letter, value in letters.items()}
+        return replace(self, fifo_depth=depth, memory=memory or self.memory, sums=sums or self.sums, **parts)
+
+
+#: The parameters by the letters of DESIGN.md §11.
+LETTERS: Mapping[str, str] = MappingProxyType({"d": "swap", "e": "entry", "h": "hop", "m": "mac"})
+
+#: Modules as an RTL designer writes them, and as high-level synthesis schedules them (DESIGN.md §11).
+REGIMES: Mapping[str, Machine] = MappingProxyType({"rtl": Machine(), "hls": Machine(swap=2, entry=2, hop=2, mac=10)})
+
+
+def _check(name: str, value: int, least: int) -> None:
+    if not least <= value <= LARGEST:
+        raise InputError(f"{name} is {value}; allowed: {least} to {LARGEST:,}")
+
+
+def regime_machine(name: str) -> Machine:
+    """A machine by name. Raises `InputError` if there is none."""
+    if name not in REGIMES:
+        raise InputError(f"--regime is '{name}'; allowed: {', '.join(REGIMES)}")
+    return REGIMES[name]
+
+
+def parse_memory(words: Mapping[str, int]) -> Memory:
+    """A memory from what a user wrote: latency, refresh and its period, bandwidth (bytes per cycle)."""
+    allowed = {field.name: field.name for field in fields(Memory)}
+    for name, value in words.items():
+        if name not in allowed:
+            raise InputError(f"--memory {name} is unknown; allowed: {', '.join(allowed)}")
+        _check(f"--memory {name}", value, 0)
+    memory = Memory(**words)
+    if bool(memory.refresh) != bool(memory.refresh_period) or memory.refresh_period < memory.refresh:
+        raise InputError("--memory refresh needs a longer refresh_period; allowed: both, in cycles")
+    return memory

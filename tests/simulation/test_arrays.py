@@ -1,0 +1,195 @@
+"""Networks of systolic arrays, against cycles that two independent simulations and RTL agree on (``golden/cycles_*.csv``)."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from ithaca import simulate, solve
+from ithaca.formulations.systolic.data_types import data_type
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.design import SystolicDesign
+from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.simulation.activity import simulate_network
+from ithaca.simulation.arrays import array_network
+from ithaca.simulation.machine import REGIMES, Machine, Memory, Sums
+from ithaca.simulation.trace import phase_trace, word_dump
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import workload
+from tests.command_line import ithaca
+from tests.reference import DATA
+
+GOLDEN = {"mm": "mm", "mm_more": "mm", "conv": "conv2d", "conv_sum_last": "conv2d"}
+
+
+@pytest.fixture
+def golden(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    path = tmp_path / "points.csv"
+    path.write_bytes(gzip.decompress((DATA / "golden" / f"cycles_{request.param}.csv.gz").read_bytes()))
+    return path
+
+
+@pytest.mark.parametrize(("golden", "nest"), GOLDEN.items(), indirect=["golden"], ids=GOLDEN)
+def test_cycles_are_the_golden_ones(golden: Path, nest: str, request: pytest.FixtureRequest) -> None:
+    sums = "last" if "sum_last" in request.node.callspec.id else "first"
+    ran = ithaca("simulate", nest, "--points", golden, "--sums", sums, "--json")
+    assert not ran.returncode, ran.stderr
+    found = [point["cycles"] for point in json.loads(ran.stdout)["points"]]
+    with golden.open(newline="") as file:
+        assert found == [int(row["cycles"]) for row in csv.DictReader(file)]
+    assert len(found) > 40
+
+
+def design(nest: str, dataflow: tuple[str, ...], permutation: str, **sizes: int) -> SystolicDesign:
+    sized = workload(nest, sizes)
+    return SystolicDesign(sized, derive(sized, dataflow, permutation), data_type("fp32"))
+
+
+SMALL = design("mm", ("i", "j"), "C", i=8, j=8, k=8)
+TILING = Tiling({"i": 4, "j": 4, "k": 4}, {"i": 2, "j": 2}, 2, {"A": 2, "B": 2, "C_drain": 2})
+
+
+def cycles(machine: Machine) -> int:
+    run = simulate_network(array_network(SMALL, SMALL.configuration(TILING), machine))
+    assert run.finished
+    return run.cycles
+
+
+def test_every_pe_takes_every_trip() -> None:
+    run = simulate_network(array_network(SMALL, SMALL.configuration(TILING), Machine()))
+    pes = [activity for activity in run.activities if activity.module == "PE"]
+    # 2 × 2 PEs; 8 tiles of 2 · 2 · 2 trips of two words
+    assert [pe.turns for pe in pes] == [8 * 8] * 4
+    assert sum(pe.turns for pe in pes) * 2 == 8**3
+
+
+def test_what_slows_a_machine_makes_runs_longer() -> None:
+    ideal = cycles(Machine())
+    slower = [
+        REGIMES["hls"],
+        Machine(memory=Memory(latency=50)),
+        Machine(memory=Memory(refresh=20, refresh_period=100)),
+        Machine(memory=Memory(bandwidth=2)),
+        Machine(hop=4),
+        Machine(mac=30),
+    ]
+    assert all(cycles(machine) > ideal for machine in slower)
+    assert cycles(Machine(memory=Memory(bandwidth=10**6))) == ideal
+
+
+def test_shared_bandwidth_bounds_a_run_by_the_bytes_it_moves() -> None:
+    words = SMALL.costs(SMALL.configuration(TILING)).off_chip_words
+    moved = 4 * int(words)
+    for bandwidth in (1, 2, 3):
+        found = cycles(Machine(memory=Memory(bandwidth=bandwidth)))
+        assert moved / bandwidth - 1 <= found <= moved / bandwidth * 1.6
+
+
+def test_arrays_that_cannot_be_built_are_refused() -> None:
+    unbuildable = design("mm", ("i", "j"), "A", i=8, j=8, k=8)
+    with pytest.raises(InputError, match=r"cannot be simulated: partial sums of C are copied in"):
+        array_network(unbuildable, {}, Machine())
+
+
+@pytest.mark.parametrize("name", ["mttkrp", "ttmc"])
+def test_products_of_three_tensors_run_and_may_hang_where_sums_come_first(name: str) -> None:
+    nest = workload(name, {})
+    small = nest.with_sizes(dict.fromkeys(nest.loops, 8))
+    ended = {}
+    for sums in Sums:
+        found = []
+        for loop in small.reduction_loops:
+            if loop not in small.band:
+                continue
+            array = derive(small, (loop,), small.output.tensor)
+            if not array.buildable:
+                continue
+            made = SystolicDesign(small, array, data_type("fp32"))
+            packs = {group.name: 1 for group in array.packed_groups}
+            tiling = Tiling(dict.fromkeys(array.band, 4), dict.fromkeys(array.latency_hiding_loops, 2), 1, packs)
+            network = array_network(made, made.configuration(tiling), Machine(sums=sums))
+            found.append(simulate_network(network).finished)
+        ended[sums] = found
+    assert ended[Sums.LAST]
+    assert all(ended[Sums.LAST])
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("result") / "result.json"
+    solve("mm", i=32, j=32, k=32, dataflow="i,j").save(path)
+    return path
+
+
+def test_the_command_says_where_the_time_goes(result: Path) -> None:
+    ran = ithaca("simulate", result)
+    assert not ran.returncode, ran.stderr
+    assert "cycles" in ran.stdout.splitlines()[1]
+    assert "exact model edition" in ran.stdout
+    assert "PE" in ran.stdout
+    found = json.loads(ithaca("simulate", result, "--json").stdout)["simulation"]
+    assert f"{found['cycles']:,} cycles" in ran.stdout
+    shares = ("working", "entering", "starved", "held_up", "meeting", "idle")
+    for module in found["modules"]:
+        assert sum(module[name] for name in shares) == pytest.approx(1, abs=1e-9)
+    assert simulate(result).cycles == found["cycles"]
+
+
+def test_traces_show_every_loop_and_every_word(result: Path, tmp_path: Path) -> None:
+    ran = ithaca("simulate", result, "--trace", tmp_path / "run.json", "--vcd", tmp_path / "run.vcd")
+    assert not ran.returncode, ran.stderr
+    total = simulate(result).cycles
+    assert total is not None
+    events = json.loads((tmp_path / "run.json").read_text())["traceEvents"]
+    threads: dict[tuple[int, int], int] = {}
+    for event in events:
+        if event["ph"] == "X":
+            place = event["pid"], event["tid"]
+            assert event["ts"] >= threads.get(place, 0)  # phases of a process follow each other
+            threads[place] = event["ts"] + event["dur"]
+    assert max(threads.values()) == total
+    dump = (tmp_path / "run.vcd").read_text()
+    times = [int(line[1:]) for line in dump.splitlines() if line.startswith("#")]
+    assert times == sorted(times)
+    assert times[-1] == total
+
+
+def test_words_of_a_dump_stay_within_their_fifos() -> None:
+    network = array_network(SMALL, SMALL.configuration(TILING), Machine())
+    most = max(fifo.capacity for fifo in network.fifos)
+    values = {int(line.split()[0][1:], 2) for line in word_dump(network).splitlines() if line.startswith("b")}
+    assert values <= set(range(most + 1))
+    assert max(values) > 1
+    assert phase_trace(network)["traceEvents"]
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (("--param", "x=2"), "ithaca: --param x is unknown; allowed: d, e, h, m"),
+        (("--param", "h=0"), "ithaca: --param h is 0; allowed: 1 to 1,000,000"),
+        (("--fifo-depth", "0"), "ithaca: --fifo-depth is '0'; allowed: an integer ≥ 1"),
+        (("--regime", "asic"), "ithaca: --regime is 'asic'; allowed: rtl, hls"),
+        (("--sums", "never"), "ithaca: --sums is 'never'; allowed: first, last"),
+        (("--memory", "speed=1"), "ithaca: --memory speed is unknown; allowed: latency, refresh, refresh_period, bandwidth"),
+        (("--memory", "refresh=9"), "ithaca: --memory refresh needs a longer refresh_period; allowed: both, in cycles"),
+        (("--design", "k C"), "ithaca: nothing to simulate: --design 'k C'; allowed: a result with a configuration ([i,j] C)"),
+    ],
+)
+def test_bad_input_is_one_line(result: Path, tmp_path: Path, options: tuple[str, ...], line: str) -> None:
+    ran = ithaca("simulate", result, *options, cwd=tmp_path)
+    assert ran.returncode == 2
+    assert ran.stderr == f"{line}\n"
+
+
+def test_traces_to_unwritable_places_are_refused_before_anything_runs(result: Path, tmp_path: Path) -> None:
+    ran = ithaca("simulate", result, "--trace", tmp_path / "none" / "run.json")
+    assert ran.returncode == 2
+    assert (
+        ran.stderr == f"ithaca: cannot write {tmp_path / 'none' / 'run.json'}: {tmp_path / 'none'} is not an existing folder\n"
+    )
+    assert not ran.stdout
