@@ -129,6 +129,8 @@ def _entries(nest: LoopNest, level: Level) -> list[dict[str, Any]]:
             "factors": [f"{loop}={trips.get(loop, 1)}" for loop in nest.loops],
             "permutation": [*inside, *(loop for loop in reversed(nest.loops) if loop not in trips)],
             **({"no_reuse": list(level.no_reuse)} if level.no_reuse else {}),
+            # what lanes hand to each other is not counted beside what they load
+            **({"no_link_transfer": [access.tensor for access in nest.accesses]} if level.kind is Kind.LANES else {}),
         }
     )
     return entries

@@ -197,7 +197,8 @@ class Hierarchy:
         written = sum(self._moved_per_cycle(group) for group, module in modules if module.direction is Direction.OUT)
         rates = {"read": Fraction(read), "write": Fraction(written)}
         if chosen.bandwidth is not None:
-            rates["shared"] = chosen.bandwidth * 1000 / chosen.technology.clock_mhz / chosen.data.bytes
+            shared = chosen.bandwidth * 1000 / chosen.technology.clock_mhz / chosen.data.bytes
+            rates = {name: min(rate, shared) for name, rate in rates.items()} | {"shared": shared}
         return Level("DRAM", Kind.DRAM, tensors, self.tiles, width=chosen.data.port_words, rates=rates)
 
     def _buffer(self, access: Access, *, together: bool = False) -> Level:

@@ -118,6 +118,7 @@ class Loops(Strict):
     factors: list[Annotated[str, Field(pattern="^[A-Za-z]=[1-9][0-9]*$")]]
     permutation: list[str]
     no_reuse: list[str] = []
+    no_link_transfer: list[str] = []
 
     @property
     def trips(self) -> dict[str, int]:

@@ -201,10 +201,13 @@ def test_bandwidths_are_the_packs_the_ports_and_the_memorys() -> None:
     tiling = Tiling({"i": 32, "j": 32, "k": 32}, {"i": 8, "j": 4}, 2, {"A": 4, "B": 2, "C_drain": 4})
     configuration = ArrayConfiguration(nest, array, data_type("fp32"), tiling, bandwidth=Fraction(48, 5))
     levels = {node.name: node for node in read_export(TIMELOOP.export(configuration)).nodes if isinstance(node, Storage)}
-    # a pack per cycle and chain; two read ports of 64 bytes; 9.6 GB/s at 300 MHz are 8 words of 4 bytes a cycle
+    # a pack per cycle and chain; 9.6 GB/s at 300 MHz are 8 words of 4 bytes a cycle, and without it ports have 64 bytes each
     assert (levels["A_IO_L2_in"].write_bandwidth, levels["B_IO_L2_in"].write_bandwidth) == (4, 2)
     dram = levels["DRAM"]
-    assert (dram.read_bandwidth, dram.write_bandwidth, dram.shared_bandwidth) == (32, 4, 8)
+    assert (dram.read_bandwidth, dram.write_bandwidth, dram.shared_bandwidth) == (8, 4, 8)
+    alone = read_export(TIMELOOP.export(replace(configuration, bandwidth=None))).nodes[0]
+    assert isinstance(alone, Storage)
+    assert (alone.read_bandwidth, alone.write_bandwidth, alone.shared_bandwidth) == (32, 4, None)
     ways = [module.direction for _, module in array.modules if module.dram]
     assert ways == [Direction.IN, Direction.IN, Direction.OUT]
 

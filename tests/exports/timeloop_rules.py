@@ -11,6 +11,7 @@ evaluated, and `count` follows these rules (link transfers off), which `test_tim
 5. Outputs travel the other way, and are read back but for the first time.
 6. Cycles are the trips of all temporal loops, or what a level's words take at its bandwidths.
 
+Lanes may not take tiles from each other (``no_link_transfer``), which the tool otherwise allows.
 ``no_reuse`` of a temporal directive reloads a tile in every trip (2 and 3 do not hold there); of a spatial one it loads every
 lane by itself (4 does not). Both follow the tool's source; the rows have neither.
 """
@@ -249,6 +250,7 @@ def read_export(files: Mapping[str, str]) -> Mapped:
             entry = directives[node["name"], "spatial"]
             loops = _loops(entry)
             assert prod(n for _, n in loops) <= prod(node["spatial"].values())
+            assert entry["no_link_transfer"] == [tensor.name for tensor in tensors]  # else the rules do not hold
             nodes.append(Lanes(loops, frozenset(entry.get("no_reuse", ()))))
         elif (node["name"], "temporal") in directives:
             entry, kept = directives[node["name"], "temporal"], directives[node["name"], "dataspace"].get("keep", ())
