@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import product, zip_longest
 from pathlib import Path
 from textwrap import fill
 from typing import IO, TYPE_CHECKING, Any
@@ -137,14 +138,17 @@ def _lines(chart: LineChart, axes: Axes, tips: Tips) -> None:
     axes.set_xscale("log" if chart.log_x else "linear")
     axes.set_yscale("log" if chart.log_y else "linear")
     place: dict[Any, Any] = {x: x if chart.numeric else at for at, x in enumerate(chart.x_values)}
-    labels: list[tuple[float, float, str]] = []
+    labels: list[tuple[Any, ...]] = []
+    step = min(0.8 / max(len(chart.series), 1), 0.1 * len(chart.x_values) / _inches(axes))
     known = [colour for series in chart.series for colour in series.colours]
     ends: dict[str, Any] = {"cmap": heat(), "vmin": min(known), "vmax": max(known)} if known else {}
     for at, series in enumerate(chart.series):
         colour = ROLES[series.role] if series.role else SERIES[at % len(SERIES)]
-        x, part = [place[v] for v in series.x], {"gid": f"series-{at}"}
-        if series.form != "points":
-            line = _LINES[at // len(SERIES) % len(_LINES)] if chart.numeric else ":"
+        # names have no order that a line could follow; points of one are side by side, so that equal ones are seen
+        aside = 0.0 if chart.numeric else step * (at - (len(chart.series) - 1) / 2)
+        x, part = [place[v] + aside for v in series.x], {"gid": f"series-{at}"}
+        if series.form != "points" and chart.numeric:
+            line = _LINES[at // len(SERIES) % len(_LINES)]
             name = series.name if series.form == "line" else None
             style = "steps-post" if chart.steps else "default"
             axes.plot(x, series.y, line, color=colour, label=name, drawstyle=style, **part)  # type: ignore[arg-type]
@@ -156,8 +160,9 @@ def _lines(chart: LineChart, axes: Axes, tips: Tips) -> None:
             if known and at == len(chart.series) - 1:
                 _key(axes, points, chart.colour_label)
         for bound_x, low, y in series.bounds:
-            axes.plot([place[bound_x]] * 2, [low, y], color=colour, alpha=0.6, linewidth=3, **part)  # type: ignore[arg-type]
-        labels += [(*point, label) for *point, label in zip(x, series.y, series.labels, strict=False) if label]
+            axes.plot([place[bound_x] + aside] * 2, [low, y], color=colour, alpha=0.6, linewidth=3, **part)  # type: ignore[arg-type]
+        if series.labels:
+            labels += list(zip_longest(x, series.y, series.labels, fillvalue=""))
     bottom = axes.get_xaxis_transform()
     for x_value, _ in chart.missing:
         axes.plot(place[x_value], 0.02, marker="x", color=ROLES["ink"], transform=bottom, clip_on=False)
@@ -198,7 +203,7 @@ def _legend(axes: Axes) -> None:
         axes.figure.legend(handles, names, fontsize="small", loc="outside right upper", ncols=-(-len(names) // LEGEND_ROWS))
 
 
-def _label_points(axes: Axes, labels: Sequence[tuple[float, float, str]]) -> None:
+def _label_points(axes: Axes, labels: Sequence[tuple[Any, ...]]) -> None:
     """Write labels beside points where there is room; without it, none."""
     if not labels:
         return
@@ -207,17 +212,19 @@ def _label_points(axes: Axes, labels: Sequence[tuple[float, float, str]]) -> Non
     marks = [axes.transData.transform((x, y)) * scale for x, y, _ in labels]
     taken = [(x - 3, y - 3, x + 3, y + 3) for x, y in marks]
     for (x, y, label), (at_x, at_y) in zip(labels, marks, strict=True):
+        if not label:
+            continue
         wide, high = 0.62 * LABEL_TEXT * len(label), LABEL_TEXT * 1.3
-        for right, up in ((True, True), (False, False), (True, False), (False, True)):
-            left, bottom = at_x + (6 if right else -6 - wide), at_y + (3 if up else -3 - high)
+        for away, right, up in product((6, 14, 24), (True, False), (True, False)):
+            left, bottom = at_x + (away if right else -away - wide), at_y + (away / 2 if up else -away / 2 - high)
             box = (left, bottom, left + wide, bottom + high)
             inside = frame.x0 * scale <= box[0] and box[2] <= frame.x1 * scale
             inside &= frame.y0 * scale <= box[1] and box[3] <= frame.y1 * scale
             if inside and not any(box[0] < t[2] and t[0] < box[2] and box[1] < t[3] and t[1] < box[3] for t in taken):
                 taken.append(box)
                 place = {"ha": "left" if right else "right", "va": "bottom" if up else "top"}
-                away = (6 if right else -6, 3 if up else -3)
-                axes.annotate(label, (x, y), away, textcoords="offset points", size=LABEL_TEXT, zorder=4, **place)  # type: ignore[arg-type]
+                offset = (away if right else -away, away / 2 if up else -away / 2)
+                axes.annotate(label, (x, y), offset, textcoords="offset points", size=LABEL_TEXT, zorder=4, **place)  # type: ignore[arg-type]
                 break
 
 
