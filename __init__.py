@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ithaca.api.answers import NetworkResult, Result, load
     from ithaca.api.explaining import Words, explain
+    from ithaca.api.exporting import export
     from ithaca.api.fronts import Front, pareto
     from ithaca.api.grids import Grid, grid
     from ithaca.api.networks import network
     from ithaca.api.refining import refine
     from ithaca.api.reporting import report
+    from ithaca.api.seeding import seed
     from ithaca.api.simulating import simulate
     from ithaca.api.solving import solve
     from ithaca.api.studies import Study, whatif
     from ithaca.api.verifying import Verification, verify
-    from ithaca.workloads.errors import DisagreementError, InputError
+    from ithaca.workloads.errors import DisagreementError, InputError, NothingFoundError
 
 __version__ = "0.1.0"
 
@@ -30,18 +32,21 @@ _HOMES = {
     "Front": "api.fronts",
     "Grid": "api.grids",
     "InputError": "workloads.errors",
+    "NothingFoundError": "workloads.errors",
     "NetworkResult": "api.answers",
     "Result": "api.answers",
     "Study": "api.studies",
     "Verification": "api.verifying",
     "Words": "api.explaining",
     "explain": "api.explaining",
+    "export": "api.exporting",
     "grid": "api.grids",
     "load": "api.answers",
     "network": "api.networks",
     "pareto": "api.fronts",
     "refine": "api.refining",
     "report": "api.reporting",
+    "seed": "api.seeding",
     "simulate": "api.simulating",
     "solve": "api.solving",
     "verify": "api.verifying",
@@ -54,18 +59,21 @@ __all__ = [
     "Grid",
     "InputError",
     "NetworkResult",
+    "NothingFoundError",
     "Result",
     "Study",
     "Verification",
     "Words",
     "__version__",
     "explain",
+    "export",
     "grid",
     "load",
     "network",
     "pareto",
     "refine",
     "report",
+    "seed",
     "simulate",
     "solve",
     "verify",

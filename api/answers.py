@@ -15,6 +15,7 @@ from ithaca.formulations.json_numbers import document_text
 from ithaca.results import result as results
 from ithaca.results.certificate import Certificate, Status
 from ithaca.results.files import result_document
+from ithaca.solver.infeasibility import why_infeasible
 from ithaca.studies.best import conclude_least
 from ithaca.studies.network import result as networks
 from ithaca.studies.network.documents import network_document
@@ -114,6 +115,16 @@ class Result(results.Result, Answer):
     def lower_bound(self) -> Fraction | None:
         """No configuration of any design has a smaller objective; None where nothing is proven."""
         return self.certificate.lower_bound
+
+    @property
+    def failure(self) -> str:
+        """Why there is no configuration, in one line; empty where there is one."""
+        if self.best is not None:
+            return ""
+        if not all(s.certificate.status is Status.INFEASIBLE for s in self.designs):
+            return "nothing found before the search ended; allow more time"
+        found = [shortfall for solution in self.designs for shortfall in solution.shortfalls]
+        return f"infeasible: {why_infeasible([solution.problem for solution in self.designs], found)}"
 
     @property
     def document(self) -> dict[str, Any]:

@@ -20,7 +20,8 @@ from ithaca.workloads.errors import InputError
 
 T = TypeVar("T")
 
-_OPTION = re.compile(r"--[a-z][a-z-]*")
+#: An option in a message, or a whole command, whose options stay.
+_OPTION = re.compile(r"ithaca [a-z]+ [^;]*|--[a-z][a-z-]*")
 
 
 class Given(frozenset[str]):
@@ -88,11 +89,14 @@ def public(function: Callable[..., T]) -> Callable[..., T]:
             return function(**gathered(function, words), **next(iter(more.values()), {}))
         except InputError as error:
             line = error.line
-            named = _OPTION.sub(lambda match: names.get(match[0], match[0][2:].replace("-", "_")), line)
-            raise InputError(named, line) from None
+            raise InputError(_OPTION.sub(lambda match: _keyword(match[0], names), line), line) from None
 
     call.__signature__ = flat  # type: ignore[attr-defined]
     return call
+
+
+def _keyword(word: str, names: Mapping[str, str]) -> str:
+    return word if word.startswith("ithaca") else names.get(word, word[2:].replace("-", "_"))
 
 
 def _flat(function: Callable[..., object]) -> Signature:

@@ -138,13 +138,13 @@ def _modes(words: Mapping[str, Any], start: str) -> Iterable[str]:
 
 
 def _targets(words: Mapping[str, Any], start: str) -> Iterable[str]:
-    from ithaca.commands.export import TARGETS
+    from ithaca.api.exporting import TARGETS
 
     return TARGETS
 
 
 def _seed_tools(words: Mapping[str, Any], start: str) -> Iterable[str]:
-    from ithaca.commands.seed import TOOLS
+    from ithaca.api.seeding import TOOLS
 
     return TOOLS
 

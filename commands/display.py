@@ -21,7 +21,6 @@ from ithaca.formulations.systolic.target import Target
 from ithaca.results.certificate import Certificate, Status
 from ithaca.results.result import Result, Unrestricted
 from ithaca.results.solution import Solution
-from ithaca.solver.infeasibility import why_infeasible
 from ithaca.studies.best import conclude_least
 from ithaca.workloads.messages import printable
 
@@ -210,12 +209,6 @@ def _print_nothing_found(out: Console, result: Result) -> None:
         out.print("\nnothing found in time" + (some if infeasible else ""))
         return
     out.print("\ninfeasible: no configuration of any design meets the limits")
-
-
-def explain_infeasibility(designs: tuple[Solution, ...]) -> str:
-    """The limits that would help, with the smallest value over all designs that would do."""
-    found = [shortfall for solution in designs for shortfall in solution.shortfalls]
-    return why_infeasible([solution.problem for solution in designs], found)
 
 
 def _design_table(result: Result) -> Table:

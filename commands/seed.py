@@ -2,155 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated
+from collections.abc import Callable
 
-from typer import Argument, Option
-
-from ithaca.api import solving
-from ithaca.api.keywords import Given
-from ithaca.api.live_line import tell
-from ithaca.api.options import OBJECTIVE, WRITTEN, Effort, Objective, ProblemOptions, RandomSeed, Sizes
-from ithaca.api.parsing import parse_choice, parse_integer, parse_loops
-from ithaca.commands.conclusion import explain_failure
+from ithaca.api.seeding import seed as write_seeds
 from ithaca.commands.outcome import nothing_found, say
-from ithaca.exports.seeds.diverse import diverse_configurations
-from ithaca.exports.seeds.for_nevergrad import nevergrad_text
-from ithaca.exports.seeds.for_odyssey import odyssey_text
-from ithaca.exports.seeds.for_opentuner import opentuner_files
-from ithaca.exports.seeds.for_optuna import optuna_text
-from ithaca.exports.seeds.for_pymoo import pymoo_text
-from ithaca.exports.seeds.parameters import Seeds, parameter_space
-from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.problem import Problem
-from ithaca.formulations.shown_numbers import number
-from ithaca.formulations.systolic.design import systolic
-from ithaca.formulations.systolic.points import Point, points_text
-from ithaca.results.files import load_result
-from ithaca.solver.options import SolveOptions
-from ithaca.studies.network.loading import is_result
-from ithaca.workloads.errors import InputError
-from ithaca.workloads.signals import Interrupt
-from ithaca.workloads.writing import check_writable, write_folder, write_text_atomically
-
-#: Tools whose seeds are one text file; the others have their own branch in `_write`.
-_TEXTS: Mapping[str, Callable[[Seeds], str]] = {
-    "optuna": optuna_text,
-    "pymoo": pymoo_text,
-    "nevergrad": nevergrad_text,
-    "odyssey": odyssey_text,
-}
-
-TOOLS = ("optuna", "pymoo", "nevergrad", "opentuner", "odyssey", "csv")
-
-#: More seeds than this are no start population any more.
-MAX_COUNT = 10_000
-
-#: Options that go with a result, too; all others it answers itself.
-OF_RESULTS = frozenset({"RESULT|WORKLOAD", "--for", "--output", "--count", "--dataflow", "--permutation", "--seed"})
+from ithaca.commands.typed import calls
+from ithaca.workloads.errors import NothingFoundError
 
 
-def seed(
-    *,
-    source: Annotated[str, Argument(metavar="RESULT|WORKLOAD", help="A result of solve -o (JSON), or a loop nest to solve.")],
-    tool: Annotated[str, Option("--for", metavar="TOOL", help="optuna, pymoo, nevergrad, opentuner, odyssey or csv.")],
-    output: Annotated[Path, Option("-o", "--output", help="File to write; for opentuner a folder."), WRITTEN],
-    count: Annotated[str, Option("--count", metavar="N", help="How many seeds.")] = "10",
-    sizes: Sizes = None,
-    problem: ProblemOptions,
-    objective: Objective = OBJECTIVE,
-    effort: Effort,
-    random_seed: RandomSeed = 0,
-    given: Given,
-) -> None:
+@calls(write_seeds)
+def seed(ask: Callable[..., str]) -> None:
     """``ithaca seed``."""
-    wanted, first = parse_integer("--count", count, least=1), parse_integer("--seed", random_seed, least=0)
-    parse_choice("--for", tool, TOOLS)
-    if wanted > MAX_COUNT:
-        raise InputError(f"--count is {wanted}; allowed: at most {MAX_COUNT}")
-    if tool != "opentuner":
-        check_writable(output)
-    elif output.exists() and not output.is_dir():
-        raise InputError(f"cannot write {output}: OpenTuner reads one file per seed; give the name of a folder")
-    if is_result(source):
-        for option in sorted(given - OF_RESULTS):
-            raise InputError(
-                f"{option} cannot be given with a result, which states its own; allowed: --dataflow, --permutation, --seed"
-            )
-        origin = origin_of_result(Path(source), parse_loops(problem.dataflow), problem.permutation)
-    else:
-        search, threads = effort.options, effort.workers
-        result = solving.run(problem.request(source, sizes, objective), search, threads, {})
-        if result.best is None:
-            nothing_found(explain_failure(result))
-        assert result.best.configuration is not None
-        origin = Origin(result.best.problem, result.best.configuration)
-    say(write_seeds(origin, tool, wanted, first, output))
-
-
-@dataclass(frozen=True)
-class Origin:
-    """What seeds are grown from."""
-
-    problem: Problem  #: The design, with limits and objective
-    configuration: Configuration  #: The configuration to begin with
-    others: tuple[Point, ...] = ()  #: Configurations of other designs of the same result; only a table can hold them
-
-
-def origin_of_result(path: Path, dataflow: tuple[str, ...] | None, permutation: str | None) -> Origin:
-    """The best configuration of a result, among the designs asked for.
-
-    Raises `InputError` if the file is no result, or holds no such configuration.
-    """
-    result = load_result(path)
-    found = [s for s in result.solutions if s.configuration is not None]
-    asked = [
-        s
-        for s in found
-        if (dataflow is None or set(dataflow) == set(systolic(s.problem).array.dataflow))
-        and (permutation is None or permutation == systolic(s.problem).array.permutation)
-    ]
-    if not asked:
-        held = "; ".join(dict.fromkeys(s.design for s in found)) or "none"
-        raise InputError(f"{path} holds no configuration of the design asked for; it has: {held}")
-    best = min(asked, key=lambda s: s.value or 0)
-    assert best.configuration is not None
-    everything = dataflow is None and permutation is None
-    others = tuple((systolic(s.problem), s.configuration) for s in found if s.configuration and s.design != best.design)
-    return Origin(best.problem, best.configuration, others if everything else ())
-
-
-def write_seeds(origin: Origin, tool: str, count: int, seed: int, output: Path) -> str:
-    """Grow seeds and write them; returns one line on what was written.
-
-    Raises `InputError` if the output cannot be written.
-    """
-    with Interrupt() as interrupt:
-        stop = SolveOptions(stop=interrupt)
-        others = origin.others[: count - 1] if tool == "csv" else ()
-        own = count - len(others)
-        found = diverse_configurations(origin.problem, own, seed, stop, known=(origin.configuration,))
-    seeds = Seeds(parameter_space(origin.problem), found)
-    _write(seeds, others, tool, output)
-    written = len(found) + len(others)
-    if written < count:
-        why = "interrupted" if interrupt() else "no more feasible configurations were found"
-        tell(f"only {written} of {count} seeds: {why}")
-    values = [origin.problem.value(configuration) for configuration in found]
-    objective = origin.problem.objective.text
-    span = number(min(values)) + (f" to {number(max(values))}" if max(values) > min(values) else "")
-    design = origin.problem.design.name + (f" (and {len(others)} of other designs)" if others else "")
-    return f"wrote {output}: {written} seeds for {tool}, design {design}, {objective} {span}"
-
-
-def _write(seeds: Seeds, others: Sequence[Point], tool: str, output: Path) -> None:
-    """Write the file or folder."""
-    if tool == "opentuner":
-        write_folder(output, opentuner_files(seeds))
-    elif tool == "csv":
-        first, *rest = ((systolic(seeds.space.problem), configuration) for configuration in seeds.configurations)
-        write_text_atomically(output, points_text([first, *others, *rest]))
-    else:
-        write_text_atomically(output, _TEXTS[tool](seeds))
+    try:
+        line = ask()
+    except NothingFoundError as why:
+        nothing_found(str(why))
+    say(line)

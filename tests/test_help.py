@@ -75,7 +75,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
-        ("ithaca s", ["solve", "seed"]),
+        ("ithaca s", ["solve", "simulate", "seed"]),
         ("ithaca list ", ["workloads", "networks", "platforms", "designs", "schema"]),
         ("ithaca solve m", ["mm", "mttkrp", "mv"]),
         ("ithaca solve mm --pl", ["--platform"]),

@@ -26,3 +26,7 @@ class InputError(ValueError):
 
 class DisagreementError(RuntimeError):
     """Two engines contradict each other: at least one of them is wrong."""
+
+
+class NothingFoundError(RuntimeError):
+    """There is no answer to go on with: nothing is feasible, or nothing was found in time; the message says why."""

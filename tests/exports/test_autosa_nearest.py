@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ithaca.commands import export
+from ithaca.api import exporting
 from ithaca.exports.autosa.requirements import design_obstacles, nest_obstacles
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.workloads.errors import InputError
@@ -28,10 +28,10 @@ def convolution(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_nest_that_autosa_never_takes_is_refused_before_anything_is_solved(
     convolution: Path, tmp_path: Path, nearest: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export, "solve_designs", lambda *arguments, **more: pytest.fail("searched"))
+    monkeypatch.setattr(exporting, "solve_designs", lambda *arguments, **more: pytest.fail("searched"))
     with pytest.raises(InputError, match="AutoSA cannot build this workload: SIMD loop o is parallel") as error:
-        export.export_result(convolution, "autosa", tmp_path / "out", nearest=nearest)
-    assert "--nearest" not in str(error.value)
+        exporting.export(convolution, "autosa", tmp_path / "out", nearest=nearest)
+    assert "nearest" not in str(error.value)
     assert not (tmp_path / "out").exists()
 
 

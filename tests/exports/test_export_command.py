@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ithaca.commands.export import TARGETS, export_result
+from ithaca.api.exporting import TARGETS
+from ithaca.api.exporting import export as export_result
 from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.data_types import data_type
@@ -53,7 +54,7 @@ def result_file(folder: Path, name: str, sizes: dict[str, int], *dataflows: str,
 @pytest.mark.parametrize(("name", "sizes", "dataflow"), [("mm", {"i": 9, "j": 9, "k": 9}, "ij"), ("conv2d", CONV, "oi")])
 def test_every_target_takes_both_kernels(target, name, sizes, dataflow, tmp_path):
     path = result_file(tmp_path, name, sizes, dataflow)
-    said = export_result(path, target, tmp_path / "out", nearest=False)
+    said = export_result(path, target, tmp_path / "out")
     design = f"[{','.join(dataflow)}] {workload(name).output.tensor}"
     assert said == f"wrote {tmp_path / 'out'}: design {design}, the result's best configuration"
     assert {entry.name for entry in (tmp_path / "out").iterdir()} == FILES[target]
@@ -64,15 +65,15 @@ def test_existing_folders_keep_their_other_files(tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine").write_text("mine")
     for target in TARGETS:
-        export_result(path, target, tmp_path / "out", nearest=False)
+        export_result(path, target, tmp_path / "out")
     assert {entry.name for entry in (tmp_path / "out").iterdir()} == {"mine"}.union(*FILES.values())
     assert not list(tmp_path.glob(".ithaca*"))
 
 
 def test_a_design_that_scalesim_lacks_is_refused_and_the_nearest_is_the_best_that_it_has(tmp_path):
     path = result_file(tmp_path, "conv2d", CONV, "rc", "o")
-    with pytest.raises(InputError, match=r"SCALE-Sim cannot express the best .*two loops over pixels.* \(see --nearest\)"):
-        export_result(path, "scalesim", tmp_path / "out", nearest=False)
+    with pytest.raises(InputError, match=r"SCALE-Sim cannot express the best .*two loops over pixels.* \(see nearest\)"):
+        export_result(path, "scalesim", tmp_path / "out")
     assert not (tmp_path / "out").exists()
     said = export_result(path, "scalesim", tmp_path / "out", nearest=True)
     values = {s.design: s.value for s in load_result(path).solutions if not s.design.startswith("[r,c]")}
@@ -86,7 +87,7 @@ def test_results_without_a_suitable_design_are_refused(tmp_path):
     empty = result_file(tmp_path, "mm", {"i": 9, "j": 9, "k": 9}, "ij", found=False)
     for target in ("timeloop", "scalesim"):
         with pytest.raises(InputError, match="holds no configuration"):
-            export_result(empty, target, tmp_path / "out", nearest=False)
+            export_result(empty, target, tmp_path / "out")
         with pytest.raises(InputError, match="it holds no configuration"):
             export_result(empty, target, tmp_path / "out", nearest=True)
 
@@ -97,9 +98,9 @@ def test_workloads_that_a_target_lacks_are_refused_in_one_line(tmp_path):
         with pytest.raises(InputError, match=rf"cannot \w+ this workload: .*{reason}") as error:
             export_result(path, target, tmp_path / "out", nearest=True)
         assert "\n" not in str(error.value)
-    export_result(path, "timeloop", tmp_path / "out", nearest=False)
+    export_result(path, "timeloop", tmp_path / "out")
 
 
 def test_unknown_targets_are_refused(tmp_path):
-    with pytest.raises(InputError, match="--to is 'vivado'; allowed: autosa, timeloop, scalesim"):
-        export_result(tmp_path / "any.json", "vivado", tmp_path / "out", nearest=False)
+    with pytest.raises(InputError, match="to is 'vivado'; allowed: autosa, timeloop, scalesim"):
+        export_result(tmp_path / "any.json", "vivado", tmp_path / "out")
