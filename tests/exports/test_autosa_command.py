@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -72,24 +74,60 @@ def test_known_designs(sizes, t1, t2, pack, expected, configure, table):
         assert "| latency (cycles) | 680,353 |" in AUTOSA.export(chosen)["README.md"]
 
 
+#: Says where it is and what it was given, and writes a kernel like AutoSA.
+COMPILER = """#!/bin/sh
+printf '%s\\n' "$PWD" "$@" > "$SAID"
+for word in "$@"; do
+  case $word in --output-dir=*) output=${word#*=} ;; --config=*) cat "${word#*=}" ;; esac
+done
+test -f "$1" && printf '%s' "$WRITES" > "$output/src/kernel_kernel.cpp"
+exit "${STATUS:-0}"
+"""
+
+
+@pytest.fixture
+def compiler(tmp_path: Path) -> Path:
+    """A stand-in for AutoSA, in a folder whose name it could not take."""
+    path = tmp_path / "the target of it all" / "autosa"
+    (path.parent / "autosa_config").mkdir(parents=True)
+    (path.parent / "autosa_config" / "autosa_config.json").write_text("its own")
+    path.write_text(COMPILER)
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def script(configure, table, tmp_path: Path) -> Path:
+    """An exported script in a folder with spaces and "target" in its name."""
+    folder = tmp_path / "a target folder"
+    write_folder(folder, AUTOSA.export(configure(table[4])))
+    return folder / "autosa_command.sh"
+
+
+def run(script: Path, compiler: object, folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    known = {name: value for name, value in os.environ.items() if not name.startswith("AUTOSA")}
+    said = str(folder / "said")
+    environment = {**known, "SAID": said, "WRITES": "kernel", **({"AUTOSA": str(compiler)} if compiler else {}), **variables}
+    return subprocess.run([str(script), *words], env=environment, cwd=folder, capture_output=True, text=True, check=False)
+
+
 @pytest.mark.parametrize("host", ["hls", "opencl"])
-def test_the_script_runs_the_compiler(host, configure, table, tmp_path):
+@pytest.mark.parametrize("given", ["compiler", "folder", "relative"])
+def test_the_script_runs_the_compiler_from_any_folder(host, given, compiler, script, table, tmp_path):
     row = table[4]
-    folder = tmp_path / "a folder"
-    write_folder(folder, AUTOSA.export(configure(row)))
-    compiler = tmp_path / "compiler"
-    compiler.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
-    compiler.chmod(0o755)
-    variables = {**os.environ, "AUTOSA": str(compiler), "AUTOSA_HOST": host}
-    script = [str(folder / "autosa_command.sh"), "--fifo-depth=4"]
-    result = subprocess.run(script, env=variables, capture_output=True, text=True, check=True)
-    assert result.stderr == ""
-    assert result.stdout.splitlines() == [
-        f"{folder}/kernel.c",
+    named = {"compiler": compiler, "folder": compiler.parent, "relative": f"{compiler.parent.name}/autosa"}[given]
+    done = run(script, named, tmp_path, "--fifo-depth=4", AUTOSA_HOST=host)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [f"its ownwrote {script.parent}/output/src/kernel_kernel.cpp"]
+    folder, source, *words = (tmp_path / "said").read_text().splitlines()
+    assert Path(folder) == compiler.parent
+    assert not any(" " in word or "target" in word for word in (source, *words) if not word.startswith("--target="))
+    work = source.removesuffix("/kernel.c")
+    assert words == [
         "--config=autosa_config/autosa_config.json",
         "--target=autosa_hls_c",
-        f"--output-dir={folder}/output",
-        f"--simd-info={folder}/simd_info.json",
+        f"--output-dir={work}/output",
+        f"--simd-info={work}/simd_info.json",
         f"--sa-sizes={row.sa_sizes}",
         f"--data-pack-sizes={row.data_pack_sizes}",
         "--host-serialize",
@@ -99,7 +137,38 @@ def test_the_script_runs_the_compiler(host, configure, table, tmp_path):
         *(["--hls"] if host == "hls" else []),
         "--fifo-depth=4",
     ]
-    assert (folder / "output" / "src").is_dir()
+    assert (script.parent / "output" / "src" / "kernel_kernel.cpp").read_text() == "kernel"
+    assert not Path(work).exists()
+
+
+def test_the_script_takes_another_configuration_and_another_place(compiler, script, tmp_path):
+    (tmp_path / "my config.json").write_text("mine")
+    done = run(script, compiler, tmp_path, AUTOSA_CONFIG="my config.json", AUTOSA_OUTPUT="the design")
+    assert done.stdout == f"minewrote {tmp_path}/the design/src/kernel_kernel.cpp\n"
+    assert not (script.parent / "output").exists()
+
+
+@pytest.mark.parametrize("variables", [{"WRITES": ""}, {"STATUS": "3"}])
+def test_the_script_fails_if_no_kernel_was_written(variables, compiler, script, tmp_path):
+    done = run(script, compiler, tmp_path, **variables)
+    assert done.returncode == 1
+    assert "AutoSA wrote no kernel" in done.stderr
+    assert not list((script.parent / "output").iterdir())
+
+
+@pytest.mark.parametrize("given", [None, "/nowhere/autosa", "/tmp"])
+def test_the_script_says_what_it_needs(given, script, tmp_path):
+    done = run(script, given, tmp_path, PATH="/usr/bin:/bin")
+    assert done.returncode == 2
+    assert "is no compiler; set AUTOSA to the built autosa of github.com/UCLA-VAST/AutoSA, or its folder" in done.stderr
+
+
+def test_the_script_has_nothing_for_shellcheck_to_say(script):
+    checker = shutil.which("shellcheck")
+    if checker is None:
+        pytest.skip("shellcheck is not installed")
+    done = subprocess.run([checker, str(script)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_the_folder_is_deterministic_and_complete(configure):
