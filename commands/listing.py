@@ -129,6 +129,8 @@ def _print_design(out: Console, design: dict[str, Any]) -> None:
         cells = (module["buffer"], module["buffers"], double, module["instances"])
         dram = " (DRAM)" if module["dram"] else ""
         shown.add_row(module["name"] + dram, f"L{module['level']}", *(escape(cell or "–") for cell in cells))
+    for module in design["helpers"]:
+        shown.add_row(f"{module['name']} ({module['kind']})", "–", "–", "–", "–", escape(module["instances"]))
     if design["accumulators"] is not None:
         shown.add_row("PE", "–", *map(escape, (design["accumulators"], design["pes"], "no", design["pes"])))
     out.print(shown)
@@ -192,6 +194,11 @@ def _design_document(array: SystolicArray, data: DataType) -> dict[str, Any]:
                 "double_buffered": group.double_buffered if module.buffer else None,
             }
             for group, module in array.modules
+        ],
+        "helpers": [
+            {"name": module.name, "kind": kind, "instances": str(module.instances)}
+            for kind, modules in (("serialize", array.serializers), ("dummy", array.dummies))
+            for module in modules
         ],
         "pes": str(array.pe.count),
         "accumulators": None if array.pe.accumulators is None else str(array.pe.accumulators),

@@ -30,6 +30,27 @@ def test_conv2d_has_30_designs_of_which_10_are_buildable() -> None:
     assert sum(a.buildable for a in found) == 10
 
 
+@pytest.mark.parametrize(
+    ("name", "dataflow", "dummies"),
+    [  # as in code that AutoSA generated, published at github.com
+        ("mm", "i", {"B_PE_dummy_in": "1"}),
+        ("mm", "k", {"C_PE_dummy_out": "1"}),
+        ("mm", "i,j", {"A_PE_dummy_in": "lanes.i", "B_PE_dummy_in": "lanes.j"}),
+        ("mm", "i,k", {"B_PE_dummy_in": "lanes.k", "C_PE_dummy_out": "lanes.i"}),
+        ("conv2d", "o", {"cin_PE_dummy_in": "1"}),
+        ("conv2d", "i", {"cout_1_PE_dummy_out": "1"}),
+        ("batched_mm", "b", {}),
+    ],
+)
+def test_helpers_at_the_ends_of_chains_and_of_dram(name: str, dataflow: str, dummies: dict[str, str]) -> None:
+    nest = workload(name)
+    array = derive(nest, tuple(dataflow.split(",")), nest.output.tensor)
+    assert {module.name: str(module.instances) for module in array.dummies} == dummies
+    drams = [module.name for _, module in array.modules if module.dram]
+    assert [module.name for module in array.serializers] == [f"{name}_serialize" for name in drams]
+    assert not derive(nest, array.dataflow, nest.inputs[0].tensor).serializers or name == "batched_mm"
+
+
 def test_a_stride_beyond_one_keeps_a_loop_out_of_space() -> None:
     output, inputs = parse_statement("y[a] += x[2*a+3*b] * w[b]")
     assert dataflows(LoopNest("test", (("a", 4), ("b", 4)), output, inputs, "b")) == ()
