@@ -55,12 +55,17 @@ def far_dependences(nest: LoopNest) -> dict[str, Dependence]:
 
     Those are the loops with a read or flow dependence whose distance exceeds 1. They cannot be
     mapped to space, where data travel between neighbours only (Wang, Guo & Cong, AutoSA, FPGA
-    2021, §4.1). Output dependences count as little as they move data.
+    2021, §4.1). Output dependences count as little as they move data, and neither do reads that an
+    untiled loop repeats: it runs inside the PE, which holds its whole window, whatever its dilation.
     """
     found: dict[str, Dependence] = {}
     for dependence in dependences(nest):
-        for loop, distance in zip(nest.loops, dependence.distance, strict=True):
-            if loop in nest.band and abs(distance) > 1 and dependence.kind is not DependenceKind.OUTPUT:
+        distances = dict(zip(nest.loops, dependence.distance, strict=True))
+        window = dependence.kind is DependenceKind.READ and any(distances[loop] for loop in nest.untiled)
+        if window or dependence.kind is DependenceKind.OUTPUT:
+            continue
+        for loop in nest.band:
+            if abs(distances[loop]) > 1:
                 found.setdefault(loop, dependence)
     return found
 

@@ -17,7 +17,7 @@ from ithaca.workloads.nest import LoopNest
 def space_loops(nest: LoopNest) -> tuple[str, ...]:
     """Band loops along which data travel at most one PE per step.
 
-    A loop qualifies if the distance of every read and flow dependence along it is at most 1
+    A loop qualifies if the distance of every read and flow dependence along it is at most 1, windows inside PEs aside
     (Wang, Guo & Cong, AutoSA, FPGA 2021, §4.1: neighbour-to-neighbour communication).
     """
     far = far_dependences(nest)

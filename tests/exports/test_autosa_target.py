@@ -140,6 +140,10 @@ def test_studies_vary_what_they_are_for() -> None:
     ("words", "said"),
     [
         (("mm", "--for", "vivado"), "ithaca: --for is 'vivado'; allowed: autosa\n"),
+        (
+            ("mm", "--dtype", "fp16", "--for", "autosa"),
+            "ithaca: --for autosa: AutoSA cannot build mm: fp16 is no type of the C",
+        ),
         (("mttkrp", "--for", "autosa"), "ithaca: --for autosa: AutoSA cannot build mttkrp: SIMD loop l is not k"),
         (("mm", "--permutation", "A", "--for", "autosa"), "ithaca: --for autosa: AutoSA builds no design of these ([i] A: "),
     ],

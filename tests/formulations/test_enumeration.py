@@ -26,6 +26,9 @@ FP32 = DATA_TYPES["fp32"]
 OWN = {
     "conv1d": "{name: n, statement: 'y[f][o] += x[s*f+d*p][i] * w[o][p][i]', extents: {o: 4, f: 4, i: 4, p: 3}, untiled: [p], "
     "parameters: {s: 2, d: 1}}",
+    "dilated": "{name: n, statement: 'y[f][o] += x[f+2*p][i] * w[o][p][i]', extents: {o: 4, f: 4, i: 4, p: 3}, untiled: [p]}",
+    "dilated, parallel simd": "{name: n, statement: 'y[f][o] += x[2*f+3*p] * w[o][p]', extents: {o: 4, f: 4, p: 3}, "
+    "untiled: [p], simd: o}",
     "window tiled": "{name: n, statement: 'y[f][o] += x[3*f+p][o] * w[p][o]', extents: {o: 4, f: 4, p: 4}, simd: o}",
     "two reductions": "{name: n, einsum: 'ikl,jkl->ij', extents: {i: 4, j: 4, k: 4, l: 4}}",
     "reduction outside": "{name: n, einsum: 'ikl,jkl->ij', extents: {k: 4, i: 4, l: 4, j: 4}}",
