@@ -159,7 +159,7 @@ def some_of_every_design(kernel: str, count: int) -> Iterator[ArrayConfiguration
 
 @pytest.mark.parametrize("kernel", SIZES)
 def test_any_configuration_counts_the_same(kernel: str) -> None:
-    for configuration in some_of_every_design(kernel, 2):
+    for configuration in some_of_every_design(kernel, 1 if kernel == "mttkrp" else 2):
         array, costs = configuration.design, modelled(configuration)
         mapped = read_export(TIMELOOP.export(configuration))
         inexact = {tensor for tensor, stated in Hierarchy(configuration).kept_longer.items() if not stated}

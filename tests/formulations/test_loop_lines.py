@@ -159,8 +159,8 @@ def test_a_result_that_is_read_prints_what_was_solved(result: Path) -> None:
 
 def test_every_layer_of_a_network_prints_its_nest(tmp_path: Path) -> None:
     path = tmp_path / "n.json"
-    words = ("-s", "sequence=32", "--layers", "layer1.e*", "--platform", "zcu102", "--dtype", "int8")
-    answer = ithaca("network", "bert-base", *words, "--loops", "-o", path)
+    words = ("-s", "image=32", "--layers", "conv1_*", "--platform", "zcu102", "--dtype", "int8", "--dataflow", "o")
+    answer = ithaca("network", "vgg16", *words, "--loops", "-o", path)
     assert answer.returncode == 0, answer.stderr
     again = ithaca("explain", path, "--loops").stdout
     headings = [
