@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ithaca.api.answers import NetworkResult, Result, load
+    from ithaca.api.evaluating import Points, evaluate
     from ithaca.api.explaining import Words, explain
     from ithaca.api.exporting import export
     from ithaca.api.fronts import Front, pareto
@@ -38,6 +39,8 @@ _HOMES = {
     "Study": "api.studies",
     "Verification": "api.verifying",
     "Words": "api.explaining",
+    "Points": "api.evaluating",
+    "evaluate": "api.evaluating",
     "explain": "api.explaining",
     "export": "api.exporting",
     "grid": "api.grids",
@@ -60,11 +63,13 @@ __all__ = [
     "InputError",
     "NetworkResult",
     "NothingFoundError",
+    "Points",
     "Result",
     "Study",
     "Verification",
     "Words",
     "__version__",
+    "evaluate",
     "explain",
     "export",
     "grid",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ithaca.commands.evaluate import load_any_points
+from ithaca.api.evaluating import load_any_points
 from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.design import systolic
 from ithaca.results.certificate import Status

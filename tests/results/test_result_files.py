@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ithaca.commands.evaluate import load_any_points
+from ithaca.api.evaluating import load_any_points
 from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.data_types import DATA_TYPES

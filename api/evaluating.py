@@ -1,0 +1,120 @@
+"""`ithaca.evaluate`: all metrics of given configurations, computed afresh."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, Option
+
+from ithaca.api.answers import Answer, NetworkResult, Result, opened
+from ithaca.api.keywords import public
+from ithaca.api.request import read_data_type, read_nest
+from ithaca.formulations.algebra.parsing import quoted
+from ithaca.formulations.json_numbers import SCHEMA, refuse
+from ithaca.formulations.systolic.data_types import DataType, data_type
+from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.points import Point, evaluate_points, load_points, points_text
+from ithaca.studies.network.loading import is_result
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import is_variant
+from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.writing import write_text_atomically
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@dataclass(frozen=True)
+class Points(Answer):
+    """The answer of `ithaca.evaluate`: configurations with all their metrics, by the exact reference."""
+
+    names: tuple[str, ...]  #: Numbers from 1, or layers
+    points: tuple[Point, ...] = field(repr=False)  #: Design and configuration of each
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        return {"schema": SCHEMA, "points": evaluate_points(self.points)}
+
+    def to_xarray(self) -> xr.Dataset:
+        """The metrics of every point as labelled arrays; numbers are doubles."""
+        import xarray as xr
+
+        rows, known = self.document["points"], self.points[0][0].vocabulary
+        columns = {name: ("point", [row[name] for row in rows]) for name in ("permutation", "edition", "meets_bounds")}
+        columns["dataflow"] = ("point", [",".join(row["dataflow"]) for row in rows])
+        for name, metric in known.items():
+            values = [float(row["metrics"][name]) for row in rows]
+            columns[name] = ("point", values, {"units": metric.unit, "long_name": metric.meaning})  # type: ignore[assignment]
+        return xr.Dataset(columns, {"point": list(self.names)})
+
+    def save_table(self, path: str | Path) -> None:
+        """Write the points and their metrics as CSV, which `evaluate` reads."""
+        write_text_atomically(path, points_text(self.points))
+
+
+@public
+def evaluate(
+    source: Annotated[
+        str | PathLike[str] | LoopNest | Answer,
+        Argument(metavar="WORKLOAD|RESULT", help="A loop nest (ithaca list workloads); or a result, with all it states."),
+    ],
+    *,
+    points: Annotated[
+        str | Path | Result | None, Option("--points", help="CSV with one configuration a row, or a result of solve -o (JSON).")
+    ] = None,
+    dtype: Annotated[
+        str | DataType | None, Option("--dtype", help="fp32, int16 or int8; default: the result's, of a CSV fp32.")
+    ] = None,
+) -> Points:
+    """Compute all metrics of given configurations afresh, by the exact reference."""
+    if isinstance(source, Answer) or (not isinstance(source, LoopNest) and is_result(str(source))):
+        for option, given in (("--points", points), ("--dtype", dtype)):
+            if given is not None:
+                raise InputError(f"{option} cannot be given with a result, which states its own; allowed with a workload")
+        named = points_of(opened(source if isinstance(source, Answer) else str(source)))
+    elif points is None:
+        raise InputError(f"--points is missing; allowed: configurations of {quoted(str(source))}, or a result in its place")
+    else:
+        found = load_any_points(points, read_nest(source), None if dtype is None else read_data_type(dtype))
+        named = [(str(number), point) for number, point in enumerate(found, start=1)]
+    names, values = zip(*named, strict=True)
+    return Points(names, values)
+
+
+def points_of(result: Result | NetworkResult) -> list[tuple[str, Point]]:
+    """The configurations of a result by number, or of a network's by layer, as it states them.
+
+    Raises `InputError` if it has no configuration.
+    """
+    if isinstance(result, NetworkResult):
+        solutions = [(layer.layer.name, layer.answer) for layer in result.layers]
+    else:
+        found = (solution for solution in result.solutions if solution.configuration is not None)
+        solutions = [(str(number), solution) for number, solution in enumerate(found, start=1)]
+    named = [(name, (systolic(s.problem), s.configuration)) for name, s in solutions if s.configuration is not None]
+    if not named:
+        raise refuse(result.source, "best and designs have no tiling; allowed: at least one point")
+    return named
+
+
+def load_any_points(path: str | Path | Result, nest: LoopNest, data: DataType | None) -> tuple[Point, ...]:
+    """Read the points of a CSV file, or of a result file (one that ends in .json), which states its data type.
+
+    Raises `InputError` if the file is malformed, belongs to another workload or data type, or has no points.
+    """
+    if not isinstance(path, Result) and Path(path).suffix.lower() != ".json":
+        return load_points(Path(path), nest, data or data_type("fp32"))
+    found = tuple(point for _, point in points_of(opened(path)))
+    where = path.source if isinstance(path, Result) else path
+    for known in (design for design, _ in found):
+        if known.nest.name != nest.name:
+            raise refuse(where, f"workload.name is {quoted(known.nest.name)}; allowed: {nest.name}, the workload asked for")
+        if not is_variant(known.nest, nest):
+            raise refuse(where, f"workload.kernel is {quoted(str(known.nest))}; allowed: {nest}, the workload asked for")
+        if data is not None and known.data != data:
+            raise refuse(where, f"workload.dtype is {quoted(known.data.name)}; allowed: {data.name}, the data type asked for")
+    return found
