@@ -18,7 +18,7 @@ from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.insight.cycles import PES, binding
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.target import Target
-from ithaca.results.certificate import Certificate, Status
+from ithaca.results.certificate import Certificate, Status, Termination
 from ithaca.results.result import Result, Unrestricted
 from ithaca.results.solution import Solution
 from ithaca.studies.best import conclude_least
@@ -104,7 +104,8 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
         least = number(min(known)) if len(known) == len(bounds) else "unknown"
         several = f"{len(unproven)} other designs are not proven; their least"
         what = "1 other design is not proven; its" if len(unproven) == 1 else several
-        out.print(f"           {what} lower bound is {least}")
+        beaten = len(known) == len(bounds) and best.value is not None and min(known) >= best.value
+        out.print(f"           {what} lower bound is {least}{': none is better' if beaten else ''}")
     target = systolic(best.problem).options.target
     if target is not None:
         proof = conclude_least([(s.value, s.certificate) for s in result.designs])
@@ -221,7 +222,7 @@ def _design_table(result: Result) -> Table:
                 ("permutation", array.permutation + ("" if array.buildable else " (not buildable)")),
                 ("objective", number(solution.value)),
                 ("lower bound", number(certificate.lower_bound)),
-                ("status", certificate.status.value),
+                ("status", (Termination.BEATEN if certificate.termination is Termination.BEATEN else certificate.status).value),
                 *unit_cells(solution.metrics),
                 *((name, number(solution.metrics.get(name))) for name in limited_metrics(result.limits)),
                 ("seconds", f"{certificate.seconds:.2f}"),

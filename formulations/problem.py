@@ -157,6 +157,14 @@ class Problem:
         spans = {name: Interval(Fraction(low), Fraction(high)) for name, (low, high) in self.space.ranges.items()}
         return self.design.metrics(spans, INTERVAL, self.used_metrics)
 
+    @cached_property
+    def floor(self) -> Fraction | None:
+        """No configuration has a smaller objective: its least value were every quantity free in its range; None if unknown."""
+        try:
+            return Fraction(as_interval(self.objective.expression.evaluate(self._metric_ranges, INTERVAL)).low)
+        except (InputError, ZeroDivisionError):
+            return None
+
     def _used(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
         return self.design.metrics(_fractions(configuration), FRACTION, self.used_metrics)
 

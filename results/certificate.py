@@ -37,6 +37,8 @@ class Termination(Enum):
     """There was nothing left to prove: an optimum, or that there is none."""
     GAP = "gap reached"
     """Value and bound were as close as was asked for."""
+    BEATEN = "not better"
+    """Nothing better than the best of the other designs was left; its own optimum is not proven."""
     TIME_LIMIT = "time limit"
     """The time was over."""
     INTERRUPTED = "interrupted"

@@ -7,29 +7,33 @@ programs prove empty of improvements are dropped; then it goes on where it was. 
 exact search take longer than that moment, evolution finds the first incumbent meanwhile. When a time
 limit leaves the problem open, CP-SAT spends the last part of it on the same problem, from the incumbent
 and the bound found so far.
+
+A `Course` is this, step by step: whoever solves many problems decides how far each goes, and when.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.results.certificate import Certificate, Status
+from ithaca.results.certificate import Status
 from ithaca.results.solution import Solution, make_solution
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.exact.search import Search, SearchState, check_bound, unsearched
-from ithaca.solver.options import SolveOptions, StoppedError
+from ithaca.solver.options import Budget, SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
 from ithaca.solver.tables.frame import build_model
 from ithaca.workloads.errors import InputError
 
-METHOD = "auto"
+if TYPE_CHECKING:
+    from ithaca.solver.evolution.seeding import Start
 
-#: What the certificate names if there was no time for exact search.
-EARLY = "gp+evolve"
+Report = Callable[[Progress], None]
+
+METHOD, EXACT = "auto", "exact"
 
 #: Seconds of exact search before other engines are asked.
 ALONE = 2.0
@@ -40,8 +44,8 @@ PATIENCE = 2.0
 #: Share of the time left that geometric programs may take, and then evolution.
 EVOLUTION_SHARE = 0.2
 
-#: Geometric programs solved for a first incumbent while tables are built.
-EARLY_STAGES = (12,)
+#: Geometric programs solved for a first incumbent while tables are built, and for a first bound where time is shared.
+EARLY_STAGES, FIRST_STAGES = (12,), (1,)
 
 #: Share of a time limit that is kept for CP-SAT.
 CPSAT_SHARE = 0.25
@@ -58,124 +62,185 @@ def solve_auto(
     Parameters and result are those of `ithaca.solver.exact.engine.solve_exact`; the certificate's
     method names the engines that contributed.
     """
-    began = time.perf_counter()
     options = options or SolveOptions()
-    checkpoint = options.checkpoint()
-    early: SearchState | None = None
+    course = Course(problem, start)
+    course.finish(options, report)
+    return course.solution(options)
 
-    def left(share: float = 1.0) -> SolveOptions:
-        """The options, with a share of the time that is left."""
-        if options.time_limit is None:
-            return options
-        return replace(options, time_limit=max(options.time_limit - (time.perf_counter() - began), 0.0) * share)
 
-    def certified(state: SearchState, method: str) -> Certificate:
-        """What a search has proven so far."""
-        spent, complete = time.perf_counter() - began, state.complete
-        return conclude(
-            state.value, state.lower_bound, options, complete=complete, method=method, nodes=state.boxes, seconds=spent
-        )
+class Course:
+    """A problem on its way to a proof: what is known of it, and how far the engines are with it.
 
-    def evolve_if_slow() -> None:
-        nonlocal early
-        checkpoint()
-        if early is None and time.perf_counter() - began > PATIENCE:
-            early = _evolved(problem, start, left(EVOLUTION_SHARE))
-            if early.complete or options.gap_is_met(early.value, early.lower_bound):
-                raise StoppedError  # enough is known without tables
+    Steps end when their options say so, and go on where others ended. Without ``others``, exact search is the only engine.
+    """
 
-    try:
-        checkpoint()
-        model = build_model(problem, evolve_if_slow)
-    except StoppedError:
-        state, method = (unsearched(problem, start), METHOD) if early is None else (early, EARLY)
-        return make_solution(problem, state.incumbent, certified(state, method))
-    prepared = time.perf_counter() - began
-    limit = None if options.time_limit is None else max(options.time_limit - prepared, 0.0)
-    search = Search(model, options, report)
+    def __init__(self, problem: Problem, start: Configuration | None = None, *, others: bool = True) -> None:
+        self.problem = problem
+        self.state = unsearched(problem, start)
+        self.seconds = 0.0
+        self._others = others
+        self._methods: list[str] = []
+        self._search: Search | None = None
+        self._combined = self._looked_ahead = False
 
-    def advance(until: float | None) -> bool:
-        """Go on with exact search until some second; whether it is finished."""
-        search.options = replace(options, time_limit=until)
-        state = search.run()
+    # -- what is known -----------------------------------------------------------------
+
+    def closed(self, options: SolveOptions) -> bool:
+        """Whether enough is known, or a stop is asked for."""
         stopped = options.stop is not None and options.stop()
-        return state.complete or stopped or options.gap_is_met(state.value, state.lower_bound)
+        return stopped or self.state.complete or options.gap_is_met(self.state.value, self.state.lower_bound)
 
-    known = unsearched(problem, start) if early is None else early
-    if known.incumbent is not None:
-        search.offer(known.incumbent)
-    if known.lower_bound is not None:
-        search.raise_floor(known.lower_bound)
-    methods = ["exact"] if early is None else [EARLY, "exact"]
-    if not advance(ALONE if limit is None else min(ALONE, limit)) and (limit is None or limit > ALONE):
-        until = None if limit is None else max(limit * (1 - CPSAT_SHARE), ALONE)
-        methods += (name for name in _combine(problem, search, left) if early is None or name not in EARLY)
-        advance(until)
-    solution = make_solution(problem, search.state.incumbent, certified(search.state, "+".join(methods)))
-    seconds = solution.certificate.seconds
-    finished = _is_final(solution, options) or (options.stop is not None and options.stop())
-    if finished or options.time_limit is None or seconds >= options.time_limit:
-        return solution
-    return _finish(solution, replace(options, time_limit=options.time_limit - seconds), report, seconds)
+    def solution(self, options: SolveOptions) -> Solution:
+        """What is known, as the solution of a search that ended under some options."""
+        state, method = self.state, "+".join(dict.fromkeys(self._methods)) or (METHOD if self._others else EXACT)
+        bound = self.problem.floor if state.lower_bound is None and not state.complete else state.lower_bound
+        certificate = conclude(
+            state.value, bound, options, complete=state.complete, method=method, nodes=state.boxes, seconds=self.seconds
+        )
+        return make_solution(self.problem, state.incumbent, certificate)
 
+    def learn(self, solution: Solution) -> None:
+        """Take over what a copy of this course, in another process, came to."""
+        known = solution.certificate
+        infeasible = known.status is Status.INFEASIBLE
+        self.state = SearchState(solution.configuration, solution.value, known.nodes, known.lower_bound, infeasible)
+        self.seconds, self._methods = known.seconds, [name for name in known.method.split("+") if name != METHOD]
 
-def _is_final(solution: Solution, options: SolveOptions) -> bool:
-    """Whether a solution is proven as far as it was asked for."""
-    certificate = solution.certificate
-    return certificate.status is Status.INFEASIBLE or options.gap_is_met(solution.value, certificate.lower_bound)
+    # -- steps -------------------------------------------------------------------------
 
+    def explore(self, options: SolveOptions, report: Report | None = None, most: float | None = None) -> None:
+        """Go on with exact search, for ``most`` seconds at most; first its tables are built, with all the time there is."""
+        budget = Budget(options)
+        if not self.closed(options) and (self._search is not None or self._prepare(budget)):
+            assert self._search is not None
+            self._search.report = report
+            self._run(budget.share().at_most(most))
+        self.seconds += budget.spent
 
-def _evolved(problem: Problem, start: Configuration | None, options: SolveOptions) -> SearchState:
-    """An incumbent and a lower bound without exact search or its tables."""
-    from ithaca.solver.combination import better_incumbent
-    from ithaca.solver.evolution.seeding import solver_start
+    def bound(self, options: SolveOptions) -> None:
+        """Ask for a bound and seeds: few geometric programs, and where there are no tables yet evolution."""
+        budget = Budget(options)
+        if self._others and not self.closed(options):
+            if self._search is None:
+                self._look_ahead(options)
+            else:
+                self._bound_and_seed(self._search, options, FIRST_STAGES)
+                self._run(replace(options, time_limit=0.0))
+        self.seconds += budget.spent
 
-    known = solver_start(problem, options, options.checkpoint(), stages=EARLY_STAGES, rounding=False)
-    state = unsearched(problem, start if known.infeasible else better_incumbent(problem, options, start, known))
-    check_bound(problem, state.value, known.lower_bound, infeasible=known.infeasible)
-    state.lower_bound, state.complete = known.lower_bound, known.infeasible
-    return state
+    def combine(self, options: SolveOptions) -> None:
+        """Let other engines bound, seed and thin out the search, once."""
+        search = self._search
+        if self._combined or search is None or not self._others or options.time_limit == 0 or self.closed(options):
+            return
+        from ithaca.solver.combination import close_coarse_boxes, evolve
 
+        self._combined, budget = True, Budget(options)
+        known = self._bound_and_seed(search, budget.part(EVOLUTION_SHARE))
+        if not (known.infeasible or options.gap_is_met(search.state.value, known.lower_bound)):
+            if evolve(self.problem, search, budget.part(EVOLUTION_SHARE), known):
+                self._methods.append("evolve")
+            if known.lower_bound is not None:
+                close_coarse_boxes(self.problem, search, budget.part(1 - CPSAT_SHARE))
+        self._run(replace(options, time_limit=0.0))
+        self.seconds += budget.spent
 
-def _combine(problem: Problem, search: Search, left: Callable[[float], SolveOptions]) -> list[str]:
-    """Let other engines bound, seed and thin out a search; those that contributed."""
-    from ithaca.solver.combination import bound_and_seed, close_coarse_boxes, evolve
+    def finish(self, options: SolveOptions, report: Report | None = None) -> None:
+        """Go on with all engines; with a time limit, CP-SAT has the last part of it."""
+        budget, limit = Budget(options), options.time_limit
+        if self._others:
+            searched = 0.0 if self._search is None else self.state.seconds
+            self.explore(options, report, max(ALONE - searched, 0.0))
+        self.combine(budget.share())
+        until = limit if limit is None or not self._others else max(limit * (1 - CPSAT_SHARE) - budget.spent, 0.0)
+        self.explore(replace(options, time_limit=until), report)
+        if limit is not None:
+            self.ask_cpsat(budget.share(), report)
 
-    known = bound_and_seed(problem, search, left(EVOLUTION_SHARE))
-    methods = ["gp"] if known.infeasible or known.lower_bound is not None else []
-    if known.infeasible or left(1.0).gap_is_met(search.state.value, known.lower_bound):
-        return methods
-    if evolve(problem, search, left(EVOLUTION_SHARE), known):
-        methods.append("evolve")
-    if known.lower_bound is not None:
-        close_coarse_boxes(problem, search, left(1.0 - CPSAT_SHARE))
-    return methods
+    def ask_cpsat(self, options: SolveOptions, report: Report | None = None) -> None:
+        """Let CP-SAT go on from what is known, for all the time there is."""
+        if not self._others or self._search is None or self.closed(options) or not options.time_limit:
+            return
+        from ithaca.solver.cpsat.engine import solve_cpsat
 
+        state, budget, before = self.state, Budget(options), self.seconds
 
-def _finish(solution: Solution, options: SolveOptions, report: Callable[[Progress], None] | None, spent: float) -> Solution:
-    """Let CP-SAT go on from an open solution."""
-    from ithaca.solver.cpsat.engine import solve_cpsat
+        def tell(progress: Progress) -> None:
+            """Count on from what was spent before."""
+            if report is not None:
+                report(replace(progress, boxes=state.boxes + progress.boxes, seconds=before + progress.seconds))
 
-    known = solution.certificate
+        try:
+            found = solve_cpsat(self.problem, options, tell, state.incumbent, state.lower_bound)
+        except InputError:  # CP-SAT cannot express the problem
+            return
+        self._methods.append(found.certificate.method)
+        self._adopt(self._search, found)
+        state.boxes += found.certificate.nodes
+        self.seconds += budget.spent
 
-    def tell(progress: Progress) -> None:
-        """Count on from what was spent before."""
-        if report is not None:
-            report(replace(progress, boxes=known.nodes + progress.boxes, seconds=spent + progress.seconds))
+    # -- engines -----------------------------------------------------------------------
 
-    try:
-        found = solve_cpsat(solution.problem, options, tell, solution.configuration, known.lower_bound)
-    except InputError:  # CP-SAT cannot express the problem
-        return solution
-    bounds = [b for b in (known.lower_bound, found.certificate.lower_bound) if b is not None]
-    better = found if found.value is not None else solution
-    certificate = conclude(
-        better.value,
-        max(bounds, default=None),
-        options,
-        complete=found.certificate.status.proven,
-        method=f"{known.method}+{found.certificate.method}",
-        nodes=known.nodes + found.certificate.nodes,
-        seconds=spent + found.certificate.seconds,
-    )
-    return make_solution(solution.problem, better.configuration, certificate)
+    def _prepare(self, budget: Budget) -> bool:
+        """Build the tables of exact search; false if enough is known without them, or time is up."""
+        checkpoint = budget.options.checkpoint()
+
+        def look_ahead_if_slow() -> None:
+            checkpoint()
+            if self._others and not self._looked_ahead and budget.spent > PATIENCE:
+                self._look_ahead(budget.part(EVOLUTION_SHARE))
+                if self.closed(budget.options):
+                    raise StoppedError  # enough is known without tables
+
+        try:
+            checkpoint()
+            model = build_model(self.problem, look_ahead_if_slow)
+        except StoppedError:
+            return False
+        self._search, known = Search(model, budget.options), self.state
+        self.state = self._search.state
+        self.state.boxes += known.boxes
+        if known.incumbent is not None:
+            self._search.offer(known.incumbent)
+        if known.lower_bound is not None:
+            self._search.raise_floor(known.lower_bound)
+        self._methods.append(EXACT)
+        return True
+
+    def _run(self, options: SolveOptions) -> None:
+        assert self._search is not None
+        self._search.options = options
+        self._search.run()
+
+    def _look_ahead(self, options: SolveOptions) -> None:
+        """An incumbent and a lower bound without exact search or its tables."""
+        from ithaca.solver.combination import better_incumbent
+        from ithaca.solver.evolution.seeding import solver_start
+
+        self._looked_ahead, start = True, self.state.incumbent
+        known = solver_start(self.problem, options, options.checkpoint(), stages=EARLY_STAGES, rounding=False)
+        state = unsearched(self.problem, start if known.infeasible else better_incumbent(self.problem, options, start, known))
+        check_bound(self.problem, state.value, known.lower_bound, infeasible=known.infeasible)
+        bounds = [b for b in (self.state.lower_bound, known.lower_bound) if b is not None]
+        state.lower_bound, state.complete = max(bounds, default=None), known.infeasible
+        self._methods += ["gp", "evolve"]
+        self.state = state
+
+    def _bound_and_seed(self, search: Search, options: SolveOptions, stages: Sequence[int] | None = None) -> Start:
+        from ithaca.solver.combination import bound_and_seed
+        from ithaca.solver.evolution.seeding import STAGES
+
+        known = bound_and_seed(self.problem, search, options, STAGES if stages is None else stages)
+        if known.infeasible or known.lower_bound is not None:
+            self._methods.append("gp")
+        return known
+
+    def _adopt(self, search: Search, found: Solution) -> None:
+        """Let the search know what another engine has found and proven."""
+        if found.certificate.status is Status.INFEASIBLE:
+            search.close_all()
+        if found.configuration is not None:
+            search.offer(found.configuration)
+        if found.certificate.lower_bound is not None:
+            search.raise_floor(found.certificate.lower_bound)
+        self._run(replace(search.options, time_limit=0.0))

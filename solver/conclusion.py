@@ -48,6 +48,8 @@ def _termination(
         return Termination.PROVEN
     if options is None:
         return None
+    if options.beaten(lower_bound):
+        return Termination.BEATEN
     if options.gap_is_met(value, lower_bound):
         return Termination.GAP
     if options.stop is not None and options.stop():

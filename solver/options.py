@@ -24,6 +24,8 @@ class SolveOptions:
     gap: float = 0.0  #: Relative gap at which it may end; 0 asks for a proof
     stop: Callable[[], bool] | None = None  #: Asked now and then; when true the search ends with what it has
     seed: int = 0  #: Of the random numbers of methods that draw some
+    rival: Fraction | None = None  #: The search may end once nothing below this is left: another design has it
+    ties: bool = False  #: Whether a value equal to the rival's is of interest, too
 
     def checkpoint(self) -> Callable[[], None]:
         """A function for long preparations to call now and then.
@@ -38,8 +40,22 @@ class SolveOptions:
 
         return check
 
+    def at_most(self, seconds: float | None) -> SolveOptions:
+        """The same with this time limit, if it is tighter."""
+        if seconds is None or (self.time_limit is not None and self.time_limit <= seconds):
+            return self
+        return replace(self, time_limit=seconds)
+
+    def beaten(self, lower_bound: Fraction | None) -> bool:
+        """Whether nothing that is left can be better than the rival."""
+        if self.rival is None or lower_bound is None:
+            return False
+        return lower_bound > self.rival or (lower_bound == self.rival and not self.ties)
+
     def gap_is_met(self, value: Fraction | None, lower_bound: Fraction | None) -> bool:
-        """Whether a search may end here: with the gap asked for, or with none left."""
+        """Whether a search may end here: beaten by its rival, with the gap asked for, or with none left."""
+        if self.beaten(lower_bound):
+            return True
         if value is None or lower_bound is None:
             return False
         return value - lower_bound <= Fraction(self.gap) * abs(value)
@@ -75,5 +91,9 @@ class Budget:
 
     def share(self, parts: int = 1) -> SolveOptions:
         """The options for the next of so many searches that are left."""
+        return self.part(1 / parts)
+
+    def part(self, share: float) -> SolveOptions:
+        """The options of a search that may take a share of the time that is left."""
         limit = self.options.time_limit
-        return self.options if limit is None else replace(self.options, time_limit=max(limit - self.spent, 0.0) / parts)
+        return self.options if limit is None else replace(self.options, time_limit=max(limit - self.spent, 0.0) * share)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.results.certificate import Status
+from ithaca.results.certificate import Status, Termination
 from ithaca.results.solution import Solution
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.engines import Method, engine
@@ -34,12 +35,15 @@ def solve_designs(
     finished: Finished | None = None,
     executor: Executor | None = None,
 ) -> tuple[Solution, ...]:
-    """Solve independent problems, one per design; the answers do not depend on ``threads``.
+    """Solve problems, one per design.
+
+    The exact engine's answers do not depend on ``threads`` unless time is up.
 
     Parameters
     ----------
     options : SolveOptions, optional
-        The time limit is for all of them: each gets an equal share of what is left.
+        The time limit is for all of them. The best of all comes first: designs that cannot beat it are proven only in the time
+        that is left (`ithaca.solver.rounds`). Engines that cannot be interrupted get equal shares of it.
     threads : int
         How many to solve at a time (each in a process of its own beyond 1).
     starts : sequence of Configuration or None, optional
@@ -62,12 +66,54 @@ def solve_designs(
     budget, given = Budget(options or SolveOptions()), starts or [None] * len(problems)
     solutions: dict[int, Solution] = {}
     with open_executor(min(threads, len(problems))) if executor is None else nullcontext(executor) as used:
-        jobs = [partial(solve_design, p, start=s, method=method) for p, s in zip(problems, given, strict=True)]
-        for index, solution in used.results(jobs, lambda unfinished: budget.share(-(-unfinished // used.width)), report):
-            solutions[index] = solution
-            if finished is not None:
+        for index, outcome in solve_together(problems, budget, used, method=method, starts=given, tell=report):
+            if isinstance(outcome, Exception):
+                raise outcome
+            known = solutions.get(index)
+            solutions[index] = outcome
+            if finished is not None and outcome.settled and not (known is not None and known.settled):
+                finished(index, outcome)
+    if finished is not None:
+        for index, solution in solutions.items():
+            if not solution.settled:
                 finished(index, solution)
     return tuple(solutions.get(index) or not_solved(problem) for index, problem in enumerate(problems))
+
+
+def solve_together(
+    problems: Sequence[Problem],
+    budget: Budget,
+    executor: Executor,
+    *,
+    method: Method,
+    starts: Sequence[Configuration | None],
+    tell: Tell | None = None,
+    rivals: Sequence[Hashable] | None = None,
+    best_only: bool = False,
+) -> Iterator[tuple[int, Solution | Exception]]:
+    """Solve problems within one budget, in rounds where the method can go on from where it was (`ithaca.solver.rounds`).
+
+    Yields the number of a problem with what came of it, perhaps several times: the last counts. Problems of the same key in
+    ``rivals`` (all, unless given) are rivals; ``best_only`` asks for no more than the best of all.
+    """
+    if method in (Method.AUTO, Method.EXACT):
+        from ithaca.solver.rounds import Rounds
+
+        others = method is Method.AUTO
+        rounds = Rounds(problems, budget, executor, others=others, starts=starts, rivals=rivals, best_only=best_only, tell=tell)
+        yield from rounds.run()
+        return
+    best: Fraction | None = None
+
+    def share(unfinished: int) -> SolveOptions:
+        options = budget.share(-(-unfinished // executor.width))
+        return options if best is None or not best_only else replace(options, rival=best - Fraction(options.gap) * abs(best))
+
+    jobs = [partial(solve_design, p, start=s, method=method) for p, s in zip(problems, starts, strict=True)]
+    for index, outcome in executor.run(jobs, share, tell):
+        if isinstance(outcome, Solution) and outcome.value is not None:
+            best = outcome.value if best is None else min(best, outcome.value)
+        yield index, outcome
 
 
 def solve_design(
@@ -86,7 +132,7 @@ def solve_design(
         if report is not None:
             report(progress)
 
-    solution = engine(method)(problem, options, tell, start)
+    solution = _bounded(engine(method)(problem, options, tell, start), options)
     if solution.certificate.status is not Status.INFEASIBLE:
         proof = solution.certificate
         trace = recorder.trace(solution.value, proof.lower_bound, proof.nodes)
@@ -99,4 +145,14 @@ def solve_design(
 
 def not_solved(problem: Problem) -> Solution:
     """The solution of a problem that was not reached."""
-    return Solution(problem, None, None, conclude(None, None, method="none"))
+    return Solution(problem, None, None, conclude(None, problem.floor, method="none"))
+
+
+def _bounded(solution: Solution, options: SolveOptions) -> Solution:
+    """A solution with the bound that needs no search, where its method has proven none."""
+    known = solution.certificate
+    if known.lower_bound is not None or known.status.proven or solution.problem.floor is None:
+        return solution
+    floor, exhausted = solution.problem.floor, known.termination is Termination.EXHAUSTED
+    again = conclude(solution.value, floor, options, method=known.method, exhausted=exhausted, nodes=known.nodes)
+    return replace(solution, certificate=replace(again, seconds=known.seconds, trace=known.trace))

@@ -1,8 +1,7 @@
 """The best configuration over several designs, proven once for all of them.
 
 `solve_designs` proves every design's own optimum. A study needs only the best of all, so here a
-design must merely be shown not to beat the best known: it is solved under the extra limit
-"better than that", which usually is infeasible at once.
+design must merely be shown not to beat the best known, which usually is so at once.
 """
 
 from __future__ import annotations
@@ -12,21 +11,19 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.problem import Problem
 from ithaca.results.certificate import Certificate, Status, relative_gap
 from ithaca.results.result import Unrestricted
 from ithaca.results.shortfall import Shortfall
 from ithaca.results.solution import Solution, best_solution, make_solution
 from ithaca.solver.conclusion import conclude
-from ithaca.solver.engines import Method, engine
-from ithaca.solver.executor import Executor
+from ithaca.solver.engines import Method
+from ithaca.solver.executor import Executor, InProcess
 from ithaca.solver.infeasibility import shortfalls
 from ithaca.solver.options import Budget, SolveOptions
-from ithaca.solver.portfolio import solve_designs
+from ithaca.solver.portfolio import not_solved, solve_together
 from ithaca.solver.progress import Progress
-from ithaca.studies.region import Bound
-from ithaca.studies.scale import EquivalentObjective, equivalent_objective, find_scale
-from ithaca.workloads.errors import InputError
+from ithaca.studies.scale import EquivalentObjective, equivalent_objective
 
 Report = Callable[[str, Progress], None]
 
@@ -47,11 +44,11 @@ def solve_best(
     problems : sequence of Problem
         One per design, alike in everything else.
     options : SolveOptions, optional
-        The time limit is for all designs: each gets an equal share of what is left.
+        The time limit is for all designs, the most promising first (`ithaca.solver.rounds`).
     method : Method
         The engine.
     executor : Executor, optional
-        Solves several designs at a time, each to its own proof.
+        Solves several designs at a time.
     starts : sequence of Configuration or None, optional
         A configuration per design to start from, of its design space.
     report : callable, optional
@@ -67,17 +64,18 @@ def solve_best(
     instead = equivalent_objective(problems, problems[0].objective)
     budget = Budget(replace(options, gap=instead.gap(options.gap)))
     asked = [replace(problem, objective=instead.objective) for problem in problems]
-    if executor is not None and executor.width > 1 and len(problems) > 1:
 
-        def tell(index: int, progress: Progress) -> None:
-            if report is not None:
-                report(problems[index].design.name, progress)
+    def tell(index: int, progress: Progress) -> None:
+        if report is not None:
+            report(problems[index].design.name, progress)
 
-        options = budget.options
-        solutions = solve_designs(asked, options, method=method, starts=given, report=tell, executor=executor)
-        answer = over_all(asked[0], solutions, budget=budget)
-    else:
-        answer = _one_by_one(asked, budget, method, given, report)
+    solutions: dict[int, Solution] = {}
+    used = executor or InProcess()
+    for index, outcome in solve_together(asked, budget, used, method=method, starts=given, tell=tell, best_only=True):
+        if isinstance(outcome, Exception):
+            raise outcome
+        solutions[index] = outcome
+    answer = over_all(asked[0], [solutions.get(index) or not_solved(p) for index, p in enumerate(asked)], budget=budget)
     return answer if instead.constant is None else _original(answer, instead, problems)
 
 
@@ -141,64 +139,3 @@ def all_shortfalls(problems: Sequence[Problem], budget: Budget) -> tuple[Shortfa
         for position, problem in enumerate(problems)
         for shortfall in shortfalls(problem, replace(budget.share(len(problems) - position), gap=0.0))
     )
-
-
-def _one_by_one(
-    problems: Sequence[Problem],
-    budget: Budget,
-    method: Method,
-    starts: Sequence[Configuration | None],
-    report: Report | None,
-) -> Solution:
-    """Designs one after the other, each only as far as it may beat the best known."""
-    solutions: dict[int, Solution] = {}
-
-    def search(index: int, left: int, *cut: Limit) -> Solution:
-        problem = problems[index]
-
-        def tell(progress: Progress) -> None:
-            if report is not None:
-                report(problem.design.name, progress)
-
-        asked = replace(problem, limits=(*problem.limits, *cut))
-        return engine(method)(asked, budget.share(left), tell, starts[index])
-
-    order = _order(problems, starts)
-    for position, index in enumerate(order):
-        problem, left = problems[index], len(order) - position
-        best = min(((s.value, number) for number, s in solutions.items() if s.value is not None), default=None)
-        if best is None:
-            solutions[index] = search(index, left)
-            continue
-        value, holder = best
-        # what is not below may beat the best within the gap only; an equal one of an earlier design would be preferred
-        target = value - Fraction(budget.options.gap) * abs(value)
-        try:
-            found = search(index, left, _cut(problem, target, strict=index > holder or target < value))
-        except InputError:  # the engine cannot express the cut: do without
-            solutions[index] = search(index, left)
-            continue
-        certificate = found.certificate
-        if certificate.status is Status.INFEASIBLE:
-            certificate = replace(certificate, status=Status.UNKNOWN, lower_bound=target)
-        elif certificate.lower_bound is not None:
-            certificate = replace(certificate, lower_bound=min(certificate.lower_bound, target))
-        solutions[index] = replace(found, problem=problem, certificate=certificate)
-    answer = over_all(problems[0], [solutions[index] for index in sorted(solutions)], budget=budget)
-    infeasible = answer.certificate.status is Status.INFEASIBLE
-    return replace(answer, shortfalls=all_shortfalls(problems, budget)) if infeasible else answer
-
-
-def _order(problems: Sequence[Problem], starts: Sequence[Configuration | None]) -> list[int]:
-    """Designs with a good start first: the better the first, the less work are the others."""
-    pairs = zip(problems, starts, strict=True)
-    values = [None if start is None else problem.feasible_value(start) for problem, start in pairs]
-    return sorted(range(len(problems)), key=lambda i: (values[i] is None, values[i] or 0))
-
-
-def _cut(problem: Problem, target: Fraction, *, strict: bool) -> Limit:
-    """What a configuration must meet to be of interest."""
-    try:
-        return find_scale(problem, problem.objective).limit(Bound(target, strict))
-    except InputError:
-        return Limit(f"({problem.objective.text})", target)

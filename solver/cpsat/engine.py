@@ -148,7 +148,8 @@ class Search:
         options = self.options
         if options.stop is not None and options.stop():
             return True
-        return bool(options.gap) and options.gap_is_met(self._shown, self.state.lower_bound)
+        early = bool(options.gap) or options.rival is not None
+        return early and options.gap_is_met(self._shown, self.state.lower_bound)
 
     # -- concluding --------------------------------------------------------------------
 

@@ -76,7 +76,6 @@ class Search:
         self._heap: list[tuple[float, int, Nodes, NDArray[np.float64]]] = []
         self._sequence = 0
         self._batches = 0
-        self._began = time.perf_counter()
         self._floor: Fraction | None = None
         self._spreads = [tree.spread for tree in model.trees]
         self._lefts = [tree.left for tree in model.trees]
@@ -84,16 +83,21 @@ class Search:
             self._examine(np.zeros((len(model.trees), 1), np.int32))
 
     def run(self, start: Configuration | None = None) -> SearchState:
-        """Search until proven, or until the options say to stop; may be called again to go on."""
-        state = self.state
+        """Search until proven, or until the options say to stop; may be called again to go on.
+
+        The time limit is that of this call; the seconds of the state are those of all calls.
+        """
+        state, began = self.state, time.perf_counter()
+        before = state.seconds
         if start is not None:
             self.offer(start)
         while self._heap:
-            state.seconds = time.perf_counter() - self._began
+            spent = time.perf_counter() - began
+            state.seconds = before + spent
             state.lower_bound = self._open_bound()
             if self.report is not None:
                 self.report(Progress(state.value, state.lower_bound, state.boxes, state.seconds))
-            if self._should_stop():
+            if self._should_stop(spent):
                 return state
             _, _, nodes, bounds = heapq.heappop(self._heap)
             nodes, bounds = self._without_ties(*self._still_open(nodes, bounds))
@@ -103,7 +107,7 @@ class Search:
                 self._dive(nodes[:, np.argsort(bounds, kind="stable")[:DIVES]])
             self._batches += 1
             self._examine(self._children(nodes))
-        state.seconds = time.perf_counter() - self._began
+        state.seconds = before + time.perf_counter() - began
         state.complete = True
         state.lower_bound = state.value
         return state
@@ -140,11 +144,11 @@ class Search:
 
     # -- stopping ----------------------------------------------------------------------
 
-    def _should_stop(self) -> bool:
+    def _should_stop(self, spent: float) -> bool:
         state, options = self.state, self.options
         if options.stop is not None and options.stop():
             return True
-        if options.time_limit is not None and state.seconds >= options.time_limit:
+        if options.time_limit is not None and spent >= options.time_limit:
             return True
         return options.gap_is_met(state.value, state.lower_bound)
 

@@ -101,8 +101,9 @@ def test_an_idle_process_that_is_killed_holds_up_nothing(tmp_path: Path) -> None
 
 def test_a_design_that_kills_its_process_says_that_memory_is_out() -> None:
     problems = [mm_problem((8, 8, 8)), mm_problem((4, 4, 4))]
+    vars(problems[1])["deadly"] = Deadly()
     with pytest.raises(MemoryError):
-        solve_designs(problems, threads=2, starts=[None, Deadly()])  # type: ignore[list-item]
+        solve_designs(problems, threads=2)
 
 
 PARENT = """

@@ -1,0 +1,238 @@
+"""One budget for many problems: what comes first is what every one of them needs, then what decides between them.
+
+Problems are *rivals* where only the best of them matters, as the designs of a workload are. In rounds, each going on where the
+last one was:
+
+1. *survey*: a short exact search of every problem, which proves most; of the others a bound and seeds by geometric programs;
+2. *contest*: whatever may still beat its best rival, the least bound first, for longer and longer stretches, with all engines;
+3. *proofs*: what is left of the time goes to each problem's own optimum.
+
+A problem whose bound is not below its best rival's value waits for the third round: it is "not better". So the best of all is
+found and proven first, and with enough time every problem is proven, as if it had been solved alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from fractions import Fraction
+from functools import partial
+
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Problem
+from ithaca.results.certificate import Status, TracePoint
+from ithaca.results.solution import Solution
+from ithaca.solver.auto import ALONE, CPSAT_SHARE, Course
+from ithaca.solver.executor import Executor, InProcess, Tell
+from ithaca.solver.infeasibility import shortfalls
+from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.progress import Progress
+from ithaca.solver.trace import TraceRecorder
+
+#: Share of a time limit that the survey may take, and of a problem's part of that what exact search may.
+SURVEY_SHARE, EXACT_SHARE = 0.5, 0.5
+
+#: Least time of one problem in the survey (seconds): tables, and a geometric program.
+LEAST = 0.1
+
+
+#: Seconds of exact search in which a problem need not mind its rivals; it looks for configurations first.
+MOMENT = 0.05
+
+
+class Step(Enum):
+    """What is done with a problem in a round."""
+
+    SURVEY = "survey"
+    CONTEST = "contest"
+    CPSAT = "cpsat"
+    PROOF = "proof"
+
+
+@dataclass
+class Entry:
+    """A problem among its rivals."""
+
+    course: Course  #: How far the engines are with it
+    rivals: Hashable  #: The same for all rivals
+    trace: tuple[TracePoint, ...] = ()  #: When its incumbent or bound changed
+    rival: Fraction | None = None  #: Only what is below this is of interest; None: everything
+    ties: bool = False  #: What equals it is, too
+    alone: float = 0.0  #: Seconds of its search in which it need not mind its rivals
+    explained: bool = False  #: Whether the limits at fault were looked for, if it is infeasible
+
+
+def advance(entry: Entry, step: Step, options: SolveOptions, report: Callable[[Progress], None]) -> Solution:
+    """Take a step with a problem, for as long as the options say."""
+    course, budget = entry.course, Budget(replace(options, rival=entry.rival, ties=entry.ties))
+    recorder = TraceRecorder(time.perf_counter() - course.seconds, list(entry.trace))
+
+    def tell(progress: Progress) -> None:
+        recorder(progress)
+        report(progress)
+
+    limit = options.time_limit
+    if step is Step.SURVEY:
+        course.explore(options, tell, entry.alone)  # a configuration is wanted even of what is beaten at once
+        course.explore(budget.options, tell, ALONE if limit is None else min(ALONE, limit * EXACT_SHARE))
+        course.bound(budget.share())
+    elif step is Step.CONTEST:
+        course.combine(budget.part(EXACT_SHARE))
+        course.explore(budget.share(), tell)
+    elif step is Step.CPSAT:
+        course.ask_cpsat(budget.options, tell)
+    else:
+        course.finish(budget.options, tell)
+    solution = course.solution(budget.options)
+    proof = solution.certificate
+    if proof.status is not Status.INFEASIBLE:
+        entry.trace = recorder.trace(solution.value, proof.lower_bound, proof.nodes)
+        return replace(solution, certificate=replace(proof, trace=entry.trace))
+    if step is not Step.PROOF:
+        return solution
+    return replace(solution, shortfalls=shortfalls(course.problem, replace(budget.share(), gap=0.0)))
+
+
+class Rounds:
+    """The problems of one budget, solved in rounds by exact search, or with all engines (``others``).
+
+    ``rivals`` tells which are rivals: those of the same key. ``best_only`` ends when the best of all rivals is proven: among
+    equals the first one.
+    """
+
+    def __init__(
+        self,
+        problems: Sequence[Problem],
+        budget: Budget,
+        executor: Executor,
+        *,
+        others: bool,
+        starts: Sequence[Configuration | None],
+        rivals: Sequence[Hashable] | None = None,
+        best_only: bool = False,
+        tell: Tell | None = None,
+    ) -> None:
+        keys = [0] * len(problems) if rivals is None else rivals
+        pairs = zip(problems, starts, keys, strict=True)
+        alone = 0.0 if best_only else MOMENT
+        self.entries = [Entry(Course(p, s, others=others), key, alone=alone) for p, s, key in pairs]
+        self.failed: set[int] = set()
+        self._budget, self._executor, self._tell = budget, executor, tell
+        self._others, self._best_only = others, best_only
+        self._resumes, self._rivalry = isinstance(executor, InProcess), True
+        self._set_rivals()
+
+    def run(self) -> Iterator[tuple[int, Solution | Exception]]:
+        """Solve; yields the number of a problem with what came of it, for every step: the last counts."""
+        everything, limit = list(range(len(self.entries))), self._budget.options.time_limit
+        # what runs elsewhere begins anew in every round: that pays where time is short
+        if len(everything) > 1 and (self._resumes or limit is not None):
+            least = None if limit is None else max(limit * SURVEY_SHARE / self._turns(everything), LEAST)
+            yield from self._round(everything, Step.SURVEY, least)
+            yield from self._contest(limit)
+        elif self._best_only:
+            yield from self._round(everything, Step.PROOF)
+        if not self._best_only or len(everything) == 1 or all(self._infeasible(n) for n in everything):
+            self._rivalry = False
+            self._set_rivals()
+            yield from self._round([n for n in everything if self._unproven(n)], Step.PROOF)
+            self._rivalry = True
+            self._set_rivals()
+        for number in everything:  # what was left open, or not begun: in view of the best that was found in the end
+            solution = self.solution(number)
+            if number not in self.failed and not solution.settled:
+                yield number, solution
+
+    def solution(self, number: int) -> Solution:
+        """What is known of a problem."""
+        entry = self.entries[number]
+        found = entry.course.solution(replace(self._budget.options, rival=entry.rival, ties=entry.ties))
+        return replace(found, certificate=replace(found.certificate, trace=entry.trace))
+
+    def _contest(self, limit: float | None) -> Iterator[tuple[int, Solution | Exception]]:
+        """Advance what may beat its rivals, until nothing may or the time of the contest is over."""
+        until = limit if limit is None or not (self._others and self._resumes) else limit * (1 - CPSAT_SHARE)
+        stretch = ALONE
+        while (contest := self._able()) and (until is None or self._budget.spent < until):
+            if until is not None:
+                turn = (until - self._budget.spent) / self._turns(contest)
+                stretch = min(stretch, turn) if self._resumes else turn
+            yield from self._round(contest, Step.CONTEST if self._resumes else Step.PROOF, stretch)
+            stretch *= 2
+        if until is not None and self._others and self._resumes:
+            # half of the rest for the first, half of that for the next
+            yield from self._round(self._able(), Step.CPSAT, parts=2)
+
+    def _round(
+        self, numbers: Sequence[int], step: Step, most: float | None = None, parts: int | None = None
+    ) -> Iterator[tuple[int, Solution | Exception]]:
+        """Take a step with some problems, in this order."""
+        jobs = [partial(advance, self.entries[n], step) for n in numbers]
+        stop = self._budget.options.stop
+
+        def share(unfinished: int) -> SolveOptions | None:
+            if self._budget.over and not (stop is not None and stop()):
+                return None
+            if most is not None:
+                return self._budget.share().at_most(most)
+            return self._budget.share(min(parts or unfinished, -(-unfinished // self._executor.width)))
+
+        def tell(position: int, progress: Progress) -> None:
+            if self._tell is not None:
+                self._tell(numbers[position], progress)
+
+        for position, outcome in self._executor.run(jobs, share, tell):
+            number = numbers[position]
+            entry = self.entries[number]
+            if isinstance(outcome, Exception):
+                self.failed.add(number)
+            else:
+                if not self._resumes:
+                    entry.course.learn(outcome)
+                    entry.trace = outcome.certificate.trace
+                entry.explained = step is Step.PROOF
+                self._set_rivals()
+            yield number, outcome
+
+    def _set_rivals(self) -> None:
+        """Let every problem know its best rival."""
+        gap, best = Fraction(self._budget.options.gap), dict[Hashable, tuple[Fraction, int]]()
+        for number, entry in enumerate(self.entries):
+            value = entry.course.state.value
+            if value is not None and (entry.rivals not in best or value < best[entry.rivals][0]):
+                best[entry.rivals] = value, number
+        for number, entry in enumerate(self.entries):
+            entry.rival = None
+            if self._rivalry and entry.rivals in best:
+                value, holder = best[entry.rivals]
+                entry.rival = None if number == holder else value - gap * abs(value)
+                # an equal one of an earlier design would be preferred
+                entry.ties = self._best_only and number < holder and not gap
+
+    def _able(self) -> list[int]:
+        """The problems that may still beat their rivals, the least bound first."""
+
+        def bound(number: int) -> tuple[bool, Fraction, int]:
+            known = self.entries[number].course.state.lower_bound
+            return known is not None, known or Fraction(0), number
+
+        return sorted((n for n in range(len(self.entries)) if n not in self.failed and not self._closed(n)), key=bound)
+
+    def _closed(self, number: int) -> bool:
+        entry = self.entries[number]
+        return entry.course.closed(replace(self._budget.options, rival=entry.rival, ties=entry.ties))
+
+    def _infeasible(self, number: int) -> bool:
+        state = self.entries[number].course.state
+        return state.complete and state.value is None
+
+    def _unproven(self, number: int) -> bool:
+        """Whether there is something left to prove or, of what is infeasible, to explain."""
+        if number in self.failed:
+            return False
+        return not self._closed(number) or (self._infeasible(number) and not self.entries[number].explained)
+
+    def _turns(self, numbers: Sequence[int]) -> int:
+        return max(-(-len(numbers) // self._executor.width), 1)

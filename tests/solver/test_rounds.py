@@ -1,0 +1,165 @@
+"""One budget for all designs: the best of all comes first, and in the end every design is what it is alone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from ithaca.formulations.json_numbers import document_text
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.systolic.data_types import data_type
+from ithaca.formulations.systolic.derivation import choose_designs
+from ithaca.formulations.systolic.design import systolic_problem
+from ithaca.formulations.systolic.metrics import parse_objective
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.results.certificate import Status, Termination
+from ithaca.results.files import load_result, result_document
+from ithaca.results.result import Result
+from ithaca.results.solution import Solution, best_solution
+from ithaca.solver import rounds
+from ithaca.solver.engines import Method
+from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.portfolio import solve_designs
+from ithaca.solver.verification import verify
+from ithaca.workloads.kernel_files import kernel_nest
+from tests.problems import MM_DATAFLOWS, mm_problem
+from tests.solver.test_exact import random_problem
+
+#: A depthwise convolution, strided and dilated, whose best array intervals bound badly and geometric programs bound well.
+STRIDED = {
+    "name": "strided",
+    "statement": "out[n][r][c][ch][m] += inp[n][r*s+p*d][c*s+q*d][ch] * w[ch][m][p][q]",
+    "loops": ["n", "r", "c", "ch", "m", "p", "q"],
+    "extents": {"n": 2, "r": 56, "c": 56, "ch": 96, "m": 2, "p": 3, "q": 3},
+    "parameters": {"s": 2, "d": 2},
+    "untiled": ["p", "q"],
+    "simd": "ch",
+}
+
+#: Its proven optimum on the ZCU102 at 70 %, int8, over all 45 designs.
+OPTIMUM = 605_276
+
+
+def strided_problems(*dataflows: str) -> list[Problem]:
+    nest = kernel_nest(STRIDED, "here")
+    limits = (Limit("dsp", Fraction(1764)), Limit("bram18k", Fraction("1276.8")))
+    arrays = (choose_designs(nest, Edition.EXACT, tuple(loops), "out")[0] for loops in dataflows)
+    return [systolic_problem(nest, a, data_type("int8"), limits, parse_objective("latency")) for a in arrays]
+
+
+def stopped_before(monkeypatch: pytest.MonkeyPatch, name: str, problems: list[Problem]) -> tuple[Solution, ...]:
+    """What is known of designs when a method of the rounds is called for the first time."""
+    reached: list[object] = []
+    method = getattr(rounds.Rounds, name)
+
+    def reach(self: rounds.Rounds, *given: object) -> object:
+        reached.append(given)
+        return method(self, *given)
+
+    monkeypatch.setattr(rounds.Rounds, name, reach)
+    return solve_designs(problems, SolveOptions(stop=lambda: bool(reached)), method=Method.AUTO)
+
+
+def test_the_best_is_known_before_anything_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "ALONE", 0.0)
+    monkeypatch.setattr(rounds, "MOMENT", 0.0)
+    found = stopped_before(monkeypatch, "_able", strided_problems("n", "r", "nr", "rm", "rc"))
+    best = best_solution(found)
+    assert best is not None
+    assert (best.value, best.design) == (OPTIMUM, "[r,c] out")
+    bounds = {s.design: s.certificate.lower_bound for s in found}
+    assert None not in bounds.values()
+    # only these two are left to be searched, the first of them first
+    assert [design for design in bounds if bounds[design] < OPTIMUM] == ["[n,r] out", "[r,c] out"]  # type: ignore[operator]
+    assert 602_000 < bounds["[r,c] out"] < bounds["[n,r] out"]  # type: ignore[operator]
+
+
+def test_without_a_limit_every_design_is_what_it_is_alone() -> None:
+    problems = [mm_problem((48, 40, 32), d) for d in MM_DATAFLOWS]
+    alone = [solve_exact(p) for p in problems]
+    for threads in (1, 2):
+        together = solve_designs(problems, threads=threads)
+        assert [(s.configuration, s.value, s.certificate.status) for s in together] == [
+            (s.configuration, s.value, Status.OPTIMAL) for s in alone
+        ]
+        assert [s.certificate.nodes for s in together] == [s.certificate.nodes for s in alone]
+
+
+@pytest.mark.usefixtures("counted_time")
+def test_what_is_not_better_says_so_and_is_verified(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(rounds, "MOMENT", 1e-4)
+    found = stopped_before(monkeypatch, "_unproven", [mm_problem((1024, 1024, 1024), d) for d in MM_DATAFLOWS])
+    result, best = Result("none", best_solution(found), found), best_solution(found)
+    assert best is not None
+    assert best.value is not None
+    assert (best.value, best.certificate.status) == (639876, Status.OPTIMAL)
+    beaten = [s for s in result.designs if s.certificate.termination is Termination.BEATEN]
+    assert beaten
+    for solution in beaten:
+        assert solution.value is not None
+        assert solution.certificate.lower_bound is not None
+        assert best.value <= solution.certificate.lower_bound < solution.value
+        assert solution.certificate.status is Status.FEASIBLE
+    path = tmp_path / "r.json"
+    path.write_text(document_text(result_document(result)), encoding="utf-8")
+    assert (
+        json.loads(path.read_text())["designs"][result.designs.index(beaten[0])]["certificate"]["termination"] == "not better"
+    )
+    loaded = load_result(path)
+    again = loaded.designs[result.designs.index(beaten[0])]
+    assert again.certificate.termination is Termination.BEATEN
+    said, confirmed = verify(again, SolveOptions(time_limit=20.0), "designs")
+    assert confirmed, said
+
+
+@pytest.mark.parametrize("method", list(Method))
+def test_no_design_is_without_a_bound(method: Method) -> None:
+    problems = [mm_problem((9, 8, 12), d) for d in MM_DATAFLOWS]
+    optima = [solve_exact(p).value for p in problems]
+    for options in (SolveOptions(time_limit=0.0), SolveOptions(stop=lambda: True)):
+        for solution, optimum in zip(solve_designs(problems, options, method=method), optima, strict=True):
+            bound = solution.certificate.lower_bound
+            assert bound is not None
+            assert optimum is not None
+            assert 0 < bound <= optimum
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_needs_no_search_is_a_bound(seed: int) -> None:
+    problem = random_problem(seed)
+    optimum = solve_exact(problem).value
+    assert problem.floor is None or optimum is None or problem.floor <= optimum
+
+
+def test_rivals_are_those_of_one_key() -> None:
+    """Of two layers each has its own best."""
+    problems = [mm_problem(sizes, d) for sizes in ((64, 64, 64), (16, 16, 16)) for d in (("i",), ("i", "j"))]
+    both = solve_designs(problems, SolveOptions(), method=Method.AUTO)
+    assert [s.certificate.status for s in both] == [Status.OPTIMAL] * 4
+    entries = rounds.Rounds(
+        problems,
+        rounds.Budget(SolveOptions()),
+        rounds.InProcess(),
+        others=False,
+        starts=[s.configuration for s in both],
+        rivals=[0, 0, 1, 1],
+    ).entries
+    values = [s.value for s in both]
+    assert [entry.rival for entry in entries] == [
+        None if values[n] == min(values[m] for m in group) else min(values[m] for m in group)  # type: ignore[type-var]
+        for n, group in enumerate(((0, 1), (0, 1), (2, 3), (2, 3)))
+    ]
+
+
+def test_a_bound_is_beaten_by_its_rival() -> None:
+    options = SolveOptions(rival=Fraction(5))
+    assert options.gap_is_met(None, Fraction(5))
+    assert not options.gap_is_met(None, Fraction(4))
+    assert not replace(options, ties=True).gap_is_met(Fraction(6), Fraction(5))
+    assert replace(options, ties=True).gap_is_met(Fraction(7), Fraction(6))
+    assert not SolveOptions().gap_is_met(None, Fraction(5))
