@@ -9,10 +9,9 @@ from ithaca.exports.report.blocks import Paragraph, Section, Table, chart_figure
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.shown_numbers import number, percent
 from ithaca.formulations.systolic.cost_model import Costs
-from ithaca.formulations.systolic.data_types import DRAM_PORT_BYTES
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.insight.roofs import Roofs
-from ithaca.formulations.systolic.metrics import energies
+from ithaca.formulations.systolic.metrics import energies, most_bandwidth
 from ithaca.studies.charts.chart import Bar, BarChart, LineChart, Series
 
 #: What energy is spent on, by the names of activities, from the operation outwards.
@@ -82,7 +81,7 @@ def _bandwidth(problem: Problem) -> tuple[float, str]:
     """GB/s, and whose: the limit on it, or what the ports of the model's DRAM modules move where that is less."""
     design = systolic(problem)
     ports = sum(module.dram for _, module in design.array.modules)
-    found = ports * DRAM_PORT_BYTES * design.technology.clock_mhz / 1000, f"of {ports} DRAM ports"
+    found = most_bandwidth(design.array, design.data, design.technology), f"of {ports} DRAM ports"
     limits = [(limit.bound, "within the limit") for limit in problem.limits if limit.metric == "bandwidth"]
     bandwidth, whose = min([found, *limits])
     return float(bandwidth), f"{number(round(float(bandwidth), 1))} GB/s {whose}"

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 #: Widths of pictures and of the drawings in pages; one below `NARROW` is laid out for a phone. Dots per inch.
 WIDTH, BROAD, PHONE, NARROW, RESOLUTION = 8.0, 10.0, 3.5, 5.0, 150
 
-#: Height of a bar, and of a bar with its words above it (inches).
-BAR_HEIGHT, NARROW_BAR = 0.3, 0.46
+#: Height of a bar, of a bar with its words above it, and of all of them at most (inches).
+BAR_HEIGHT, NARROW_BAR, MOST_HEIGHT = 0.3, 0.46, 400.0
 
 #: Most entries of a legend in one column, and inside the axes.
 LEGEND_ROWS, LEGEND_INSIDE = 20, 5
@@ -100,13 +100,15 @@ def _height(chart: Chart, width: float) -> float:
     match chart:
         case BarChart():
             bar = NARROW_BAR * _lines_of_words(chart) if width < NARROW else BAR_HEIGHT
+            bar = min(bar, MOST_HEIGHT / max(len(chart.bars), 1))
             return bar * len(chart.bars) + (0.9 if chart.line else 0.65) + (0.4 if chart.also else 0)
         case HeatMap() if width < NARROW:
             return 2.3 + 0.16 * max(min(chart.y.size, 40), 8)
         case HeatMap():
             return min(1.4 + 0.3 * max(chart.y.size, 8), 0.8 * width)
         case LineChart() if width < NARROW:
-            return 3.3 + 0.1 * len(chart.series) + (0.9 if chart.colour_label else 0)
+            slanted = not chart.numeric and _are_long([str(x) for x in chart.x_values], width)
+            return 3.3 + 0.1 * len(chart.series) + (0.9 if chart.colour_label else 0) + (0.7 if slanted else 0)
     return 5.0 if width == WIDTH else 4.4
 
 
@@ -230,9 +232,16 @@ def _label_points(axes: Axes, labels: Sequence[tuple[Any, ...]]) -> None:
 
 def _name_places(axes: Axes, names: Sequence[str]) -> None:
     """Names along the x axis, slanted where they are long side by side."""
-    long = sum(max(map(len, name.split("\n"))) + 1 for name in names) > _inches(axes) * CHARACTERS
+    long = _are_long(names, _inches(axes))
     shown = [_fitting(name, 1.4) if long and "\n" not in name else name for name in names]
-    axes.set_xticks(range(len(names)), shown, rotation=40 if long else 0, ha="right" if long else "center")
+    # slanted names need room, too: of very many, some are shown
+    at = range(0, len(names), -(-len(names) // max(int(3 * _inches(axes) - 4), 1)) if names else 1)
+    axes.set_xticks(at, [shown[place] for place in at], rotation=40 if long else 0, ha="right" if long else "center")
+
+
+def _are_long(names: Sequence[str], inches: float) -> bool:
+    """Whether names do not fit side by side."""
+    return sum(max(map(len, name.split("\n"))) + 1 for name in names) > inches * CHARACTERS
 
 
 def _apart(axes: Axes, places: Sequence[float], names: Sequence[str], logarithmic: bool) -> list[int]:

@@ -278,6 +278,9 @@ def test_landscape_holds_the_answer_and_no_better_point(result: Callable[[str], 
     place = found.y.tolist().index(found.marked[1]), found.x.tolist().index(found.marked[0])
     assert found.values[place] == answer
     assert found.texts[place[0]][place[1]] == "0"
+    assert "mm (i=64, j=60, k=64) fp32" in found.title
+    assert "u250" in found.title
+    assert not found.most
     assert known.certificate.status is Status.OPTIMAL
     assert min(v for v in found.values.flat if v == v) == answer
 

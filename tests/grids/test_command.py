@@ -43,6 +43,19 @@ def test_the_grid_is_written_drawn_and_right(folder: Path) -> None:
     assert float(grid["latency"].where(grid["feasible"]).min()) == value
 
 
+def test_the_page_says_whose_answer_is_marked(folder: Path) -> None:
+    done = ithaca("grid", "result.json", "--around", "2", *PLOT[2:], "--metric", "energy", "--plot", "map.html")
+    assert done.returncode == 0, done.stderr
+    page = (folder / "map.html").read_text(encoding="utf-8")
+    best = json.loads((folder / "result.json").read_text())["best"]
+    title = "mm (i=24, j=20, k=16) fp32, exact model edition, u250, design [i,j] C: energy of the least latency with each pair"
+    assert f"<title>{title}</title>" in page
+    assert page.count('class="answer"') == 4  # a frame of two colours, on broad pages and on phones
+    assert f"the result, {best['metrics']['energy']:,.4f}".rstrip("0").rstrip(".") + " pJ" in page
+    for words in ("energy (pJ)", " µJ", "lanes.i", "lanes.j"):
+        assert words in page
+
+
 def test_points_of_the_grid_are_what_evaluate_says(folder: Path) -> None:
     """Through the file and by the exact reference: every legal point of a small grid."""
     done = ithaca("grid", "result.json", "--loops", "i,j", "--around", "1", "-o", "small.nc")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from ithaca.formulations.shown_numbers import number
 from ithaca.grids import grid as grids
 from ithaca.grids.grid import exact_grid, load_grid, save_grid
 from ithaca.grids.heatmap import heat_map
@@ -45,6 +46,19 @@ def test_a_heat_map_shows_the_best_of_each_pair(tmp_path: Path) -> None:
     chart = heat_map(grid, "lanes.i", "t2.i", "objective")
     expected = grid["objective"].where(grid["feasible"]).min([d for d in grid["feasible"].dims if d not in ("lanes.i", "t2.i")])
     np.testing.assert_array_equal(chart.values, expected.transpose("t2.i", "lanes.i").to_numpy())
+    assert chart.marked == (center["lanes.i"], center["t2.i"])
+    value = problem.feasible_value(center)
+    assert value is None or chart.mark.startswith(f"the result, {number(value)}")
+    assert problem.design.title in chart.title
+    # the more the better only of what is to be large
+    assert {m: heat_map(grid, "lanes.i", "t2.i", m).most for m in ("latency", "throughput", "dsp")} == {
+        "latency": False,
+        "throughput": True,
+        "dsp": False,
+    }
+    plain = grid.copy()
+    plain.attrs = {key: text for key, text in grid.attrs.items() if key not in ("center_factors", "subject")}
+    assert heat_map(plain, "lanes.i", "t2.i").marked is None  # files of earlier versions
     for name in ("map.png", "map.html"):
         save_plot(chart, tmp_path / name)
         assert (tmp_path / name).stat().st_size > 5000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -9,7 +10,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from ithaca.studies.charts.chart import Bar, BarChart, Chart, HeatMap, LineChart, Series, Unit
+from ithaca.studies.charts.chart import Bar, BarChart, Chart, HeatMap, LineChart, Series, Unit, other_unit
 from ithaca.studies.charts.files import save_plot
 from ithaca.studies.charts.svg import inline_svg
 
@@ -18,7 +19,12 @@ BARS = (Bar("first", 3.0, "3 of 4", "answer", mark=2.0), Bar("none", None, "infe
 CELLS = np.array([[1.0, np.nan], [20.0, 300.0]])
 ONE, TWO = np.array([1, 3]), np.array([2, 4])
 
+LAYERS = tuple(f"layer{n // 6}.{n % 6}.conv" for n in range(60))
+TAKES = tuple(range(60_000, 0, -1000))
+
 CHARTS: dict[str, Chart] = {
+    "layers": LineChart("layers", "layer", "y", (Series("one", LAYERS, TAKES), Series("other", LAYERS, TAKES))),
+    "layer bars": BarChart("bars", "cycles", tuple(Bar(n, v, f"{v}", part=v / 2) for n, v in zip(LAYERS, TAKES, strict=True))),
     "lines": LineChart("lines", "x", "y", (STEPS,), all_x=(1.0, 2.0, 3.0, 40.0), missing=((3.0, "infeasible"),), log_y=True),
     "steps": LineChart("steps", "x", "y", (STEPS,), steps=True, log_x=True),
     "names": LineChart("names", "x", "y", (Series("", ("i\nA", "j\nB"), (1.0, 2.0)),), all_x=("i\nA", "k\nC", "j\nB")),
@@ -75,6 +81,57 @@ def test_parts_add_up() -> None:
     parts = BarChart("parts", "cycles", BARS, stacked=True)
     assert parts.starts == [0.0, 3.0, 3.0]
     assert replace(parts, stacked=False).starts == [0.0, 0.0, 0.0]
+
+
+def test_a_part_of_a_bar_is_strong_and_the_rest_pale() -> None:
+    drawing = ET.fromstring(inline_svg(BarChart("bar", "cycles", (Bar("a", 8.0, "8", part=2.0),)), "name"))
+    widths = {}
+    for path in drawing.iter("path"):
+        places = [float(word) for word in re.findall(r"[ML] ([\d.]+)", path.get("d", ""))]
+        if path.get("fill", "").startswith(("var(--main", "var(--rest")):
+            widths[path.get("fill", "")[6:10]] = max(places) - min(places)
+    assert widths["main"] == pytest.approx(widths["rest"] / 4, rel=0.01)
+
+
+def test_points_of_one_name_stand_side_by_side() -> None:
+    drawing = ET.fromstring(inline_svg(CHARTS["layers"], "name"))
+    places = [
+        [(float(use.get("x", "")), use.get("y")) for use in group.iter("use") if use.find("title") is not None]
+        for group in drawing.iter("g")
+        if group.get("class", "").startswith("series-")
+    ]
+    one, other = places
+    assert len(one) == len(other) == 60
+    for (left, y), (right, same) in zip(one, other, strict=True):
+        assert right - left > 3
+        assert y == same
+
+
+def test_labels_cover_no_point_and_each_other() -> None:
+    series = Series(
+        "", (1.0, 1.02, 2.0, 2.001), (1.0, 1.02, 2.0, 2.0), labels=("first", "second", "third", "fourth"), form="points"
+    )
+    drawing = ET.fromstring(inline_svg(LineChart("near", "x", "y", (series,)), "name"))
+    boxes = []
+    for text in drawing.iter("text"):
+        if text.text in series.labels:
+            numbers = [
+                float(n) for n in re.findall(r"-?[\d.]+", text.get("transform", "") or f"{text.get('x')} {text.get('y')}")
+            ]
+            boxes.append((text.text, numbers))
+    assert [name for name, _ in boxes] == list(series.labels)
+    assert len({tuple(place) for _, place in boxes}) == 4
+
+
+def test_another_unit_stands_on_the_other_side() -> None:
+    also = Unit("ms at 300 MHz", 1 / 300_000)
+    chart = LineChart("y", "x", "latency (cycles)", (Series("", (1.0, 2.0), (300_000.0, 900_000.0)),), y_also=also)
+    words = [element.text for element in ET.fromstring(inline_svg(chart, "name")).iter("text")]
+    assert {"ms at 300 MHz", "latency (cycles)", "400 k", "1", "3"} <= set(words)
+    assert "latency (cycles) 900,000 (3 ms at 300 MHz)" in chart.tips(chart.series[0])[1]
+    assert other_unit("cycles", 300.0) == also
+    assert other_unit("cycles") is None
+    assert other_unit("pJ") == Unit("µJ", 1e-6)
 
 
 def test_expressions_are_shortened_and_said_in_full() -> None:
