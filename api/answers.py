@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
@@ -138,7 +138,7 @@ class Result(results.Result, Answer):
 
 
 @dataclass(frozen=True)
-class NetworkResult(networks.NetworkResult, Answer):
+class NetworkResult(networks.NetworkResult, StudyAnswer):
     """The answer of `ithaca.network`: how every layer is run, and what is proven of it and of the total."""
 
     source: str = field(default="the result", compare=False)  #: The file it was read from, for messages
@@ -169,6 +169,19 @@ class NetworkResult(networks.NetworkResult, Answer):
         from ithaca.studies.datasets import network_dataset
 
         return network_dataset(self)
+
+    @property
+    def chart(self) -> Chart:
+        from ithaca.studies.network.charts import network_chart
+
+        return network_chart([self])
+
+    def plot(self, path: str | Path, compare: Sequence[NetworkResult] = ()) -> None:
+        """Draw what each layer takes to a .png, .svg, .pdf or .html file, alone or against other results of the network."""
+        from ithaca.studies.charts.files import save_plot
+        from ithaca.studies.network.charts import network_chart
+
+        save_plot(network_chart([self, *compare]), Path(path))
 
 
 @public

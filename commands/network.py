@@ -8,15 +8,19 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.api.answers import NetworkResult
+from ithaca.api.answers import NetworkResult, load
 from ithaca.api.live_line import note
 from ithaca.api.networks import network as solve_network
 from ithaca.api.options import WRITTEN, AsJson, Loops, Output
-from ithaca.commands.network_display import layer_loops, print_network
+from ithaca.commands.network_display import layer_loops, print_comparison, print_network
 from ithaca.commands.outcome import check_loops, nothing_found, print_document, say, wrote
 from ithaca.commands.typed import calls
 from ithaca.results.certificate import Status
+from ithaca.studies.charts.files import check_plot
+from ithaca.studies.network.charts import check_comparable
 from ithaca.studies.network.table import network_table
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted
 from ithaca.workloads.writing import check_writable, write_text_atomically
 
 #: Why layers are infeasible together although none is by itself.
@@ -36,13 +40,25 @@ def network(
     table: Annotated[
         Path | None, Option("--table", metavar="FILE", help="Write a table of the layers (CSV) to this file."), WRITTEN
     ] = None,
+    plot: Annotated[
+        Path | None, Option("--plot", help="Plot layers and utilisation to .png, .svg, .pdf or .html."), WRITTEN
+    ] = None,
+    compare: Annotated[
+        list[str] | None,
+        Option("--compare", metavar="FILE", help="A result to compare with, as of another mode; may be repeated."),
+    ] = None,
 ) -> None:
     """``ithaca network``."""
     check_loops(loops=loops, as_json=as_json)
     for path in (output, table):
         if path is not None:
             check_writable(path)
+    if plot is not None:
+        check_plot(plot)
+    others = [_other(file) for file in compare or ()]
     result = ask()
+    for other in others:
+        check_comparable(result, other)
     if output is not None:  # before anything is printed: a closed pipe must not cost the result
         result.save(output)
         wrote(output)
@@ -55,9 +71,23 @@ def network(
         print_network(result)
         if loops:
             say("\n".join(layer_loops(result)))
+        for other in others:
+            print_comparison(result, other)
+    if plot is not None:
+        result.plot(plot, others)
+        wrote(plot)
     report_failures(result)
     if not result.answered:
         nothing_found(explain_failure(result))
+
+
+def _other(file: str) -> NetworkResult:
+    if not file:
+        raise InputError("--compare is empty; allowed: the name of a file or folder")
+    found = load(file)
+    if not isinstance(found, NetworkResult):
+        raise InputError(f"--compare is {quoted(file)}, the result of one workload; allowed: of a network")
+    return found
 
 
 def report_failures(result: NetworkResult) -> None:

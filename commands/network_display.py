@@ -11,10 +11,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from ithaca.commands.display import console, gap_text, limited_metrics, loop_nest, microjoules, table, target_text
-from ithaca.formulations.shown_numbers import number, rounded
+from ithaca.formulations.shown_numbers import number, percent, rounded
 from ithaca.formulations.systolic.design import systolic
 from ithaca.results.certificate import Certificate, Status
 from ithaca.results.solution import Solution
+from ithaca.studies.network.charts import compared_name
+from ithaca.studies.network.explanation import explain_network
 from ithaca.studies.network.result import ArrayResult, NetworkResult, SharedDesign
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.network import Network, OmissionKind
@@ -49,6 +51,15 @@ def print_network(result: NetworkResult) -> None:
             out.print(escape(f"folded     {layer.name}: {layer.folded} runs as {layer.nest.name} {sizes}: {same}"))
     for line in _omission_lines(network):
         out.print(escape(line))
+
+
+def print_comparison(result: NetworkResult, other: NetworkResult) -> None:
+    """Print what another result of the network takes, and how much more that is."""
+    (what, mine), (_, whole) = ((e.what, e.whole) for e in map(explain_network, (result, other)))
+    how = "the same" if whole == mine else "more" if whole > mine else "less"
+    difference = f"{percent(abs(whole / mine - 1))} {how}" if mine and whole != mine else how
+    proof = "" if other.total is None else f"  ({_proof(other.total.certificate)})"
+    console().print(escape(f"compared   {compared_name(other, [result, other])}: {what} {number(whole)}, {difference}{proof}"))
 
 
 def layer_loops(result: NetworkResult) -> list[str]:

@@ -13,6 +13,8 @@ import pytest
 
 from ithaca.solver import verification
 from ithaca.solver.engines import engine
+from ithaca.studies.charts.chart import BarChart, LineChart
+from ithaca.studies.network.charts import network_chart
 from ithaca.studies.network.documents import load_network_result
 from ithaca.studies.network.explanation import explain_network
 from ithaca.studies.network.loading import load_one
@@ -232,3 +234,45 @@ def test_a_result_is_evaluated_with_its_own_workload_data_type_and_platform(solv
     points = json.loads(ithaca("evaluate", network, "--json").stdout)["points"]
     assert [point["metrics"] for point in points] == [layer["best"]["metrics"] for layer in layers]
     assert " deep " in ithaca("evaluate", network).stdout
+
+
+def test_bars_show_what_layers_take_and_how_much_of_them_works(solved: Written) -> None:
+    result = load_network_result(solved())
+    chart = network_chart([result])
+    assert isinstance(chart, BarChart)
+    assert [bar.name for bar in chart.bars] == ["wide × 1", "deep × 3", "image × 2"]
+    for bar, layer in zip(chart.bars, result.layers, strict=True):
+        metrics = layer.answer.metrics
+        # a MAC takes five DSP blocks in fp32
+        busy = layer.layer.nest.operations / (metrics["dsp"] / 5 * metrics["latency"])
+        assert bar.value == layer.layer.count * metrics["latency"]
+        assert bar.part == pytest.approx(bar.value * float(busy))
+    assert chart.also is not None
+    assert chart.also.factor == pytest.approx(1 / 300_000)  # ms at 300 MHz
+
+
+def test_modes_are_compared_layer_by_layer(solved: Written, tmp_path: Path) -> None:
+    alone, shared = (load_network_result(solved(*words, "--layers", "mm")) for words in ((), MODES[1]))
+    chart = network_chart([alone, shared])
+    assert isinstance(chart, LineChart)
+    for series, result in zip(chart.series, (alone, shared), strict=True):
+        assert series.x == ("wide", "deep")
+        assert series.y == tuple(float(r.layer.count * r.answer.metrics["latency"]) for r in result.layers)
+        assert result.total is not None
+        assert series.name == f"{result.mode} ({result.total.value})"
+    kept = tmp_path / "alone.json"
+    kept.write_text(solved("--layers", "mm").read_text())
+    words = ("network", tiny_file(tmp_path), *QUICK, "--mode", "shared-dataflow", "--compare", kept)
+    done = ithaca(*words, "--layers", "mm", "--plot", tmp_path / "modes.svg", "--dataflow", "i")
+    assert done.returncode == 0, done.stderr
+    assert alone.total is not None
+    total = float(next(line for line in done.stdout.splitlines() if line.startswith("total")).split()[2].replace(",", ""))
+    less = 1 - float(alone.total.value or 0) / total
+    assert less > 0
+    assert f"compared   per-layer: latency {alone.total.value}, {less * 100:.1f} % less  (optimal)" in done.stdout
+    assert "shared-dataflow" in (tmp_path / "modes.svg").read_text()
+    done = ithaca(*words)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "ithaca: --compare: layer 'image' is in one result only; allowed: the same layers\n",
+    )
