@@ -17,14 +17,7 @@ from ithaca.workloads.nest import LoopNest
 def loop_lines(nest: LoopNest, array: SystolicArray, values: Mapping[str, int]) -> tuple[str, ...]:
     """The nest as the array runs it, outermost loop first, a line each with a remark; loops of one iteration are left out.
 
-    Parameters
-    ----------
-    nest : LoopNest
-        The loop nest, with extents.
-    array : SystolicArray
-        The design.
-    values : mapping of str to int
-        Its quantities and the extents.
+    ``values`` are the design's quantities and the extents.
     """
     exact = {name: Fraction(n) for name, n in values.items()}
 
