@@ -9,7 +9,7 @@ from ithaca.commands.display import loop_nest, print_result
 from ithaca.commands.outcome import nothing_found, print_document, say, wrote
 
 
-def conclude(result: Result, output: Path | None, *, as_json: bool, loops: bool = False) -> None:
+def conclude(result: Result, output: Path | None, *, as_json: bool, loops: bool) -> None:
     """Write and print a result, or say why there is none."""
     if output is not None:  # before anything is printed: a closed pipe must not cost the result
         result.save(output)

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ithaca.api.answers import Result
-from ithaca.api.options import AsJson, Output
+from ithaca.api.options import AsJson, Loops, Output
 from ithaca.api.refining import refine as refine_result
 from ithaca.commands.conclusion import conclude
+from ithaca.commands.outcome import check_loops
 from ithaca.commands.typed import calls
 from ithaca.workloads.writing import check_writable
 
 
 @calls(refine_result)
-def refine(ask: Callable[..., Result], *, as_json: AsJson = False, output: Output = None) -> None:
+def refine(ask: Callable[..., Result], *, loops: Loops = False, as_json: AsJson = False, output: Output = None) -> None:
     """``ithaca refine``."""
+    check_loops(loops=loops, as_json=as_json)
     if output is not None:
         check_writable(output)
-    conclude(ask(), output, as_json=as_json)
+    conclude(ask(), output, as_json=as_json, loops=loops)

@@ -151,6 +151,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_result_that_is_read_prints_what_was_solved(result: Path) -> None:
     printed = result.with_suffix(".txt").read_text()
     assert printed in ithaca("explain", result, "--quick", "--loops").stdout
+    assert printed in ithaca("refine", result, "--samples", 1, "--loops").stdout
     evaluated = ithaca("evaluate", "mm", "--points", result, "--loops").stdout
     assert "point 1: design [i,j] C as a loop nest" in evaluated
     assert printed in evaluated
@@ -171,7 +172,14 @@ def test_every_layer_of_a_network_prints_its_nest(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [("solve", "mm"), ("network", "vgg16"), ("explain", "r.json"), ("evaluate", "mm", "--points", "p.csv")]
+    "command",
+    [
+        ("solve", "mm"),
+        ("network", "vgg16"),
+        ("explain", "r.json"),
+        ("refine", "r.json"),
+        ("evaluate", "mm", "--points", "p.csv"),
+    ],
 )
 def test_loops_are_no_json(command: tuple[str, ...]) -> None:
     answer = ithaca(*command, "--loops", "--json")
