@@ -78,13 +78,13 @@ def _gops(design: SystolicDesign, units: int) -> float:
 
 
 def _bandwidth(problem: Problem) -> tuple[float, str]:
-    """GB/s, and whose: the limit on it, or what the ports of the model's DRAM modules move where that is less."""
+    """GB/s, and whose: the limit on it, else what the ports of the model's DRAM modules move."""
     design = systolic(problem)
-    ports = sum(module.dram for _, module in design.array.modules)
-    found = most_bandwidth(design.array, design.data, design.technology), f"of {ports} DRAM ports"
-    limits = [(limit.bound, "within the limit") for limit in problem.limits if limit.metric == "bandwidth"]
-    bandwidth, whose = min([found, *limits])
-    return float(bandwidth), f"{number(round(float(bandwidth), 1))} GB/s {whose}"
+    limits = [float(limit.bound) for limit in problem.limits if limit.metric == "bandwidth"]
+    if limits:
+        return min(limits), f"{number(round(min(limits), 1))} GB/s within the limit"
+    ports = float(most_bandwidth(design.array, design.data, design.technology))
+    return ports, f"{number(round(ports, 1))} GB/s of the DRAM ports"
 
 
 def _per_byte(design: SystolicDesign, words: Fraction | int) -> float:
