@@ -39,8 +39,11 @@ def print_network(result: NetworkResult) -> None:
     if not result.complete:
         out.print("the run ended early, by the time limit or an interrupt")
     out.print(_layer_table(result))
-    for line in _share_lines(result):
-        out.print(escape(line))
+    if any(choice.how_far for choice in result.choices):
+        out.print(_design_table(result.choices))
+    else:
+        for line in _share_lines(result):
+            out.print(escape(line))
     if result.arrays:
         out.print(_array_table(result.arrays, limited_metrics(request.limits)))
     _print_totals(out, result)
@@ -137,6 +140,22 @@ def _share_lines(result: NetworkResult) -> list[str]:
         if others:
             lines.append(f"  next: {others}{more}")
     return lines
+
+
+def _design_table(designs: Sequence[SharedDesign]) -> Table:
+    """The designs that one search compared."""
+    rows = [
+        [
+            ("design", design.name),
+            ("objective", number(design.total.value)),
+            ("lower bound", number(design.total.certificate.lower_bound)),
+            ("how far it was looked at", design.how_far or ""),
+        ]
+        for design in designs
+    ]
+    made = table(rows, left=("design", "how far it was looked at"), title="designs")
+    made.box, made.show_edge, made.padding = SIMPLE_HEAD, False, (0, 0, 0, 0)
+    return made
 
 
 def _choice_value(design: SharedDesign) -> str:

@@ -46,6 +46,8 @@ class Relaxation:
         self.columns: dict[tuple[str, Expression], int] = {}
         #: Statistics of columns that may be negative.
         self.signed: set[str] = set()
+        #: Whether a bound depends on the rows of an axis, not on the expressions alone.
+        self.asked_rows = False
         self._axes_memo: dict[Expression, frozenset[str]] = {}
         self._nonnegative_memo: dict[Expression, bool] = {}
         self._lower_memo: dict[Expression, Expression] = {}
@@ -85,12 +87,10 @@ class Relaxation:
             return node.value > 0
         if isinstance(node, Maximum):
             return any(self.positive(c) for c in node.children)
+        if not (isinstance(node, Product) and node.coefficient < 0) and all(self.positive(c) for c in node.children):
+            return True
         axes = self.axes(node)
-        if len(axes) == 1:
-            return self._least(next(iter(axes)), node) > 0
-        if isinstance(node, Product) and node.coefficient < 0:
-            return False
-        return all(self.positive(c) for c in node.children)
+        return len(axes) == 1 and self._ask(next(iter(axes)), node) > 0
 
     def axes(self, node: Expression) -> frozenset[str]:
         """The axes an expression depends on."""
@@ -100,6 +100,10 @@ class Relaxation:
             else:
                 self._axes_memo[node] = frozenset().union(*(self.axes(c) for c in node.children))
         return self._axes_memo[node]
+
+    def _ask(self, axis: str, node: Expression) -> float:
+        self.asked_rows = True
+        return self._least(axis, node)
 
     # -- the rewriting -----------------------------------------------------------------
 
@@ -230,7 +234,7 @@ class Relaxation:
             return node.value >= 0
         axes = self.axes(node)
         if len(axes) == 1 and not all(self.nonnegative(c) for c in node.children):
-            return self._least(next(iter(axes)), node) >= 0
+            return self._ask(next(iter(axes)), node) >= 0
         if isinstance(node, Product) and node.coefficient < 0:
             return False
         if isinstance(node, Maximum):

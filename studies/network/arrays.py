@@ -13,18 +13,19 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.shown_numbers import counted
 from ithaca.formulations.systolic.design import systolic
 from ithaca.results.certificate import Certificate, Status
 from ithaca.results.solution import Solution, make_solution
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.progress import Progress
 from ithaca.studies.network.problems import NetworkRequest, common_designs, layer_problems
-from ithaca.studies.network.result import ArrayResult, LayerResult, NetworkResult, Total
+from ithaca.studies.network.result import ArrayResult, LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.studies.network.runner import RunOptions, RunState
 from ithaca.studies.network.totals import require_sum
 from ithaca.studies.shared.joint import Joint
 from ithaca.studies.shared.pipeline import PipelineSearch
-from ithaca.studies.shared.search import SharedSearch
+from ithaca.studies.shared.search import DesignOutcome, SharedOutcome, SharedSearch
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.folding import fold
 from ithaca.workloads.networks.network import Layer, Network
@@ -53,10 +54,12 @@ def solve_shared_array(network: Network, request: NetworkRequest, options: RunOp
     value = None if found.best is None else found.best.value
     total = _total(value, found.lower_bound, found.hardware, found.seconds, infeasible=found.infeasible)
     complete = found.infeasible or options.search.gap_is_met(value, found.lower_bound)
+    choices = _compared(network, designs, found)
     if found.best is None or found.design is None:
-        return NetworkResult(SHARED_ARRAY, network, request, "exact", _nothing(network, request, total), total, complete)
+        nothing = _nothing(network, request, total)
+        return NetworkResult(SHARED_ARRAY, network, request, "exact", nothing, total, complete, choices)
     array, layers = _on_array(network.layers, designs[found.design], found.best, 0, total)
-    return NetworkResult(SHARED_ARRAY, network, request, "exact", layers, total, complete, arrays=(array,))
+    return NetworkResult(SHARED_ARRAY, network, request, "exact", layers, total, complete, choices, arrays=(array,))
 
 
 def solve_multi_array(network: Network, request: NetworkRequest, options: RunOptions) -> NetworkResult:
@@ -106,6 +109,46 @@ def _of_arrays(request: NetworkRequest) -> NetworkRequest:
     memory = request.platform.memory
     own = None if memory is None else Limit("bandwidth", memory.bandwidth.limit)
     return replace(request, limits=tuple(limit for limit in request.limits if limit != own))
+
+
+def _compared(network: Network, designs: Sequence[Sequence[Problem]], found: SharedOutcome) -> tuple[SharedDesign, ...]:
+    """What is known of every design, the best first."""
+    names = tuple(layer.name for layer in network.layers)
+    best = None if found.best is None else found.best.value
+    compared = []
+    for number, (problems, known) in enumerate(zip(designs, found.designs, strict=True)):
+        array, chosen = systolic(problems[0]).array, number == found.design
+        total = _total(known.value, known.lower_bound, known.hardware, found.seconds, infeasible=known.infeasible)
+        compared.append(
+            SharedDesign(
+                network.layers[0].nest.name,
+                array.dataflow,
+                array.permutation,
+                all(systolic(problem).array.buildable for problem in problems),
+                names,
+                total,
+                chosen,
+                chosen and found.lower_bound == best,
+                _how_far(known, best, len(names)),
+            )
+        )
+
+    def rank(design: SharedDesign) -> tuple[bool, bool, Fraction, Fraction]:
+        value, bound = design.total.value, design.total.certificate.lower_bound
+        return not design.chosen, value is None, value or Fraction(0), bound or Fraction(0)
+
+    return tuple(sorted(compared, key=rank))
+
+
+def _how_far(known: DesignOutcome, best: Fraction | None, layers: int) -> str:
+    """How far a design was looked at, and why not further."""
+    if known.infeasible:
+        return "no array runs all layers within the limits"
+    beaten = best is not None and known.lower_bound is not None and known.lower_bound >= best
+    if known.hardware:
+        return f"{counted(known.hardware, 'array')} solved{', all others beaten by their bounds' if beaten else ''}"
+    prepared = "all layers" if known.prepared == layers else f"{known.prepared} of {layers} layers"
+    return f"{prepared} prepared{', then beaten by its bound' if beaten else ''}"
 
 
 def _report(options: RunOptions, what: str) -> Callable[[Progress], None]:

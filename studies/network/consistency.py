@@ -83,6 +83,9 @@ def _check_arrays(result: NetworkResult) -> None:
         if tuple(r.layer.name for r in own) != array.layers:
             raise InputError(f"arrays[{index}].layers are not the layers on it: {EDITED}")
         whole.append(_sum(own))
+        chosen = [(c.dataflow, c.permutation) for c in result.choices if c.chosen]
+        if chosen and (array.dataflow, array.permutation) not in chosen:
+            raise InputError(f"arrays[{index}] is not of the design chosen: {EDITED}")
         if not _same(array.total.value, whole[-1]):
             raise InputError(f"arrays[{index}].value is not the sum over its layers: {EDITED}")
     slowest = result.request.minimise is Minimise.SLOWEST

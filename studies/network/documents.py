@@ -169,6 +169,7 @@ class SharedDesignDocument(ChoiceDocument):
     certificate: ProofDocument
     chosen: bool
     proven: bool
+    how_far: Text | None = None
 
 
 class ArrayDocument(Document):

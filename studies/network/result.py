@@ -51,7 +51,7 @@ class LayerResult:
 
 @dataclass(frozen=True)
 class SharedDesign:
-    """One dataflow and permutation for all layers of a kernel."""
+    """One dataflow and permutation for all layers of a kernel, on arrays of their own or on one array."""
 
     kernel: str  #: Name of the layers' loop nest
     dataflow: tuple[str, ...]  #: The loops mapped to space
@@ -62,6 +62,7 @@ class SharedDesign:
     chosen: bool = False  #: Whether it is the best of its kernel
     #: Whether, if chosen, no other design can be better: its total is at most the lower bound of every other's.
     proven: bool = False
+    how_far: str | None = None  #: How far it was looked at, where one search decides that for all designs
 
     @property
     def name(self) -> str:

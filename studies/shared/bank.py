@@ -155,16 +155,35 @@ Node = tuple[int, ...]
 
 @dataclass
 class HardwareBank:
-    """Layers of one design, with bounds for all hardware and optima for the hardware that was asked for."""
+    """Layers of one design, with bounds for all hardware and optima for the hardware that was asked for.
+
+    Classes and bounds are made when they are first asked for; what the checkpoint raises, called now and then, ends that.
+    """
 
     layers: tuple[Layer, ...]  #: The layers
-    #: Hardware by lanes and SIMD factor, and by port widths, too.
-    coarse: HardwareClasses
-    fine: HardwareClasses
-    nodes: NDArray[np.int64]  #: All coarse hardware on which layers can run; shape (axes, combinations)
-    #: Lower bound of every layer's objective on ``nodes``; infinite where it cannot run; shape (layers, combinations).
-    bounds: NDArray[np.float64]
+    common: bool  #: Whether hardware counts only if every layer can run on it; else, if any can
+    checkpoint: Callable[[], None] = never
     _optima: dict[tuple[int, bool, Node], Optimum] = field(default_factory=dict)
+
+    @cached_property
+    def coarse(self) -> HardwareClasses:
+        """Hardware by lanes and SIMD factor."""
+        return hardware_classes(self.layers, self.checkpoint, ports=False, common=self.common)
+
+    @cached_property
+    def fine(self) -> HardwareClasses:
+        """Hardware by lanes, SIMD factor and port widths."""
+        return hardware_classes(self.layers, self.checkpoint, ports=True, common=self.common)
+
+    @cached_property
+    def nodes(self) -> NDArray[np.int64]:
+        """All coarse hardware on which layers can run; shape (axes, combinations)."""
+        return self.coarse.all(self.checkpoint)
+
+    @cached_property
+    def bounds(self) -> NDArray[np.float64]:
+        """Lower bound of every layer's objective on `nodes`; infinite where it cannot run; shape (layers, combinations)."""
+        return self.coarse.bounds(self.nodes, self.checkpoint)
 
     @cached_property
     def dsp(self) -> NDArray[np.float64]:
@@ -197,29 +216,32 @@ class HardwareBank:
 
 
 def build_bank(layers: Sequence[tuple[Problem, int]], checkpoint: Callable[[], None], *, common: bool) -> HardwareBank:
-    """Tables and classes of hardware of layers on one design; with ``common`` only hardware on which every layer can run.
+    """The layers of one design and how often each occurs; with ``common`` only hardware on which every layer can run.
 
     Raises
     ------
-    InputError
-        If a limit does not bound an array that several layers share.
     StoppedError
         If the checkpoint, called now and then, does so.
     """
-    for limit in layers[0][0].limits:
+    most = most_lanes([problem for problem, _ in layers])
+    built: list[Layer] = []
+    for problem, count in layers:
+        built.append(build_layer(problem, count, most, checkpoint, built))
+    return HardwareBank(tuple(built), common, checkpoint)
+
+
+def check_limits(problem: Problem) -> None:
+    """Refuse a limit that does not bound an array that several layers share."""
+    for limit in problem.limits:
         if not limit.expression.symbols <= SHARED_LIMITS:
             allowed = ", ".join(sorted(SHARED_LIMITS))
             raise InputError(f"limit {limit.metric} does not bound an array that layers share; allowed: limits on {allowed}")
-    most = max(_most_lanes(problem) for problem, _ in layers)
-    built = tuple(build_layer(problem, count, most, checkpoint) for problem, count in layers)
-    coarse, fine = (hardware_classes(built, checkpoint, ports=ports, common=common) for ports in (False, True))
-    nodes = coarse.all(checkpoint)
-    return HardwareBank(built, coarse, fine, nodes, coarse.bounds(nodes, checkpoint))
 
 
-def _most_lanes(problem: Problem) -> int:
-    """PEs along one loop that the DSP limit allows, or that a layer could use."""
-    bounds = [limit.bound for limit in problem.limits if limit.metric == "dsp"]
-    per_lane = systolic(problem).data.dsp(systolic(problem).array.factors)
-    widest = max(largest_t1(extent) for extent in systolic(problem).nest.sizes.values())
+def most_lanes(problems: Sequence[Problem]) -> int:
+    """PEs along one loop that the DSP limit allows, or that a layer could use, of layers of one design."""
+    design = systolic(problems[0])
+    bounds = [limit.bound for limit in problems[0].limits if limit.metric == "dsp"]
+    per_lane = design.data.dsp(design.array.factors)
+    widest = max(largest_t1(extent) for problem in problems for extent in systolic(problem).nest.sizes.values())
     return min([widest, *(int(bound / per_lane) for bound in bounds if per_lane)])

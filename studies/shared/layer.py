@@ -7,7 +7,7 @@ combination of groups at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -49,7 +49,7 @@ class Layer:
         return frozenset(statistic(column.index, True).name for table in self.tables for column in table.columns)
 
     def optimum(self, given: Mapping[str, int], options: SolveOptions) -> SearchState:
-        """The best configuration on given hardware (quantities by name), proven."""
+        """The best configuration on given hardware (quantities by name), proven unless stopped."""
         problem = self.problem.with_design(physical=physical_array(self.problem, given))
         prune = not problem.space.entangled
         parts = []
@@ -79,14 +79,30 @@ def hardware_names(axis: Axis, *, ports: bool) -> tuple[str, ...]:
     return tuple(quantity.name for quantity in axis.quantities if quantity.role in roles)
 
 
-def build_layer(problem: Problem, count: int, most_lanes: int, checkpoint: Callable[[], None] = never) -> Layer:
-    """Tables of a layer on every array with up to ``most_lanes`` PEs along a loop."""
+def build_layer(
+    problem: Problem, count: int, most_lanes: int, checkpoint: Callable[[], None] = never, kin: Iterable[Layer] = ()
+) -> Layer:
+    """Tables of a layer on every array with up to ``most_lanes`` PEs along a loop.
+
+    Layers that differ only in extents of tiled loops cost the same in symbols: what was derived for its ``kin``, other
+    layers on the design, serves such a layer, too.
+    """
     free = problem.with_design(physical=PhysicalArray(idle_lanes=most_lanes))
-    relaxation = relax(free.space)
-    lowered = lower_problem(free, relaxation)
+    same = next((layer for layer in kin if _is_alike(layer, free)), None)
+    relaxation = relax(free.space) if same is None else same.relaxation
+    lowered = lower_problem(free, relaxation) if same is None else same.lowered
     columns = used_columns(relaxation, frozenset(lowered.bounds.symbols))
     tables = tuple(build_table(axis, columns.get(axis.name, ()), checkpoint, prune=False) for axis in free.space.axes)
     return Layer(free, count, tables, relaxation, lowered)
+
+
+def _is_alike(layer: Layer, problem: Problem) -> bool:
+    """Whether bounds of a layer, as programs, are those of a problem of the same design."""
+    return (
+        not layer.relaxation.asked_rows
+        and layer.problem.symbolic() == problem.symbolic()
+        and layer.problem.space.powers == problem.space.powers
+    )
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,12 @@
 """Best-first search over hardware for the array that serves all layers best.
 
-Classes of hardware are bounded for all layers at once; the most promising is divided by port widths, then each layer is
-solved to optimality on it. That sum is a bound, too: layers alone may each use the whole memory. Configurations that fit
-together, buffers as large as the largest tile of any layer, make it a value.
+A design's layers are prepared one after the other; what each takes alone bounds what they take together. Then classes of
+hardware are bounded for all layers at once; the most promising is divided by port widths, and each layer is solved to
+optimality on it. That sum is a bound, too: layers alone may each use the whole memory. Configurations that fit together,
+buffers as large as the largest tile of any layer, make it a value.
+
+The design that promises most after a look at a few layers of each goes first, for a value to go by: a design that is bounded
+by more is not prepared any further.
 """
 
 from __future__ import annotations
@@ -23,15 +27,23 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.options import SolveOptions, StoppedError, deadline
 from ithaca.solver.progress import Progress
-from ithaca.studies.shared.bank import HardwareBank, Node, build_bank
+from ithaca.studies.shared.alone import LayersAlone
+from ithaca.studies.shared.bank import HardwareBank, Node, check_limits
 from ithaca.studies.shared.joint import Joint, fit
 from ithaca.studies.shared.layer import objective_step, total
 
-#: What is to be done next with open hardware.
-DIVIDE, SOLVE, FIT = range(3)
+#: What is to be done next with open hardware: all that a design may have, prepared layer by layer, then told apart; some
+#: lanes and SIMD factor; ports, too.
+PREPARE, CLASSIFY, DIVIDE, SOLVE, FIT = range(5)
 
 #: One step of so many follows what is furthest on rather than what promises most.
 DIVES = 4
+
+#: Hardware that is divided by port widths at once.
+DIVIDED = 64
+
+#: Layers of every design that are prepared to see which design promises most.
+LOOKS = 3
 
 
 @dataclass(order=True)
@@ -42,8 +54,19 @@ class _Open:
     sequence: int
     design: int = field(compare=False)
     level: int = field(compare=False)
-    node: Node = field(compare=False)
+    node: Node = field(compare=False, default=())
     exact: tuple[tuple[Fraction, Configuration], ...] = field(compare=False, default=())
+
+
+@dataclass(frozen=True)
+class DesignOutcome:
+    """What is known about the best array of one design."""
+
+    value: Fraction | None  #: The total of the best array found
+    lower_bound: Fraction | None  #: No array of this design serves the layers with less
+    infeasible: bool  #: Whether it is proven that none can run all layers within the limits
+    prepared: int  #: Layers that were prepared; the rest was not, as the design was beaten or time was up
+    hardware: int  #: Arrays on which every layer was solved
 
 
 @dataclass(frozen=True)
@@ -54,8 +77,13 @@ class SharedOutcome:
     best: Joint | None  #: The best array and its configurations
     lower_bound: Fraction | None  #: No array serves the layers with less
     infeasible: bool  #: Whether it is proven that no array can run all layers within the limits
-    hardware: int  #: Arrays on which every layer was solved
+    designs: tuple[DesignOutcome, ...]  #: The same, design by design
     seconds: float  #: Wall time
+
+    @property
+    def hardware(self) -> int:
+        """Arrays on which every layer was solved."""
+        return sum(design.hardware for design in self.designs)
 
 
 class SharedSearch:
@@ -73,47 +101,53 @@ class SharedSearch:
         options: SolveOptions,
         report: Callable[[Progress], None] | None = None,
     ) -> None:
+        for layers in designs:
+            check_limits(layers[0][0])
         # whatever is solved on the way ends with the whole search
         self.options = replace(options, time_limit=None, stop=deadline(options.time_limit, options.stop))
         self.report = report
         self.best: Joint | None = None
         self.best_design: int | None = None
-        self.hardware = 0
         self._began = time.perf_counter()
-        self._open: tuple[list[_Open], ...] = ([], [], [])  # heaps, by what is to be done
+        self._open: tuple[list[_Open], ...] = ([], [], [], [], [])  # heaps, by what is to be done
         self._steps = 0
-        self._left: list[float] = []  # bounds of hardware whose layers could not be fitted together at no loss
         self._sequence = 0
         # every total is a multiple of the coarsest grid that all objectives share
         self._step = objective_step([problem for layers in designs for problem, _ in layers])
-        self._banks: list[HardwareBank] = []
-        self._prepared = False
-        checkpoint = self.options.checkpoint()
-        with suppress(StoppedError):
-            for number, layers in enumerate(designs):
-                bank = build_bank(layers, checkpoint, common=True)
-                self._banks.append(bank)
-                self._push(number, DIVIDE, bank.nodes, _totals(bank, bank.bounds))
-            self._prepared = True
+        self._alone = [LayersAlone(layers) for layers in designs]
+        self._banks: dict[int, HardwareBank] = {}
+        # by design: the best total, the least bound of what cannot improve on the best of all, the least of hardware whose
+        # layers could not be fitted together at no loss, and how many arrays were examined
+        self._values: list[Fraction | None] = [None] * len(designs)
+        self._beaten = [np.inf] * len(designs)
+        self._left = [np.inf] * len(designs)
+        self._hardware = [0] * len(designs)
 
     def run(self) -> SharedOutcome:
         """Search until proven, or until the options say to stop."""
-        if not self._prepared:  # hardware that was not looked at may be better than any known
-            return SharedOutcome(None, None, None, False, 0, time.perf_counter() - self._began)
+        with suppress(StoppedError):
+            self._look()
+        for number in range(len(self._alone)):
+            self._push_design(number)
+        self._tell()
         while any(self._open) and not self._should_stop():
             item = self._next()
-            if self._hopeless(item.bound):
+            if self._hopeless(item.bound, item.design):
                 continue
             try:
-                (self._divide, self._solve, self._fit)[item.level](item)
+                (self._prepare, self._classify, self._divide, self._solve, self._fit)[item.level](item)
             except StoppedError:  # what was being examined stays open
                 heapq.heappush(self._open[item.level], item)
                 break
-            if self.report is not None:
-                self.report(Progress(self._value, self._bound(), self.hardware, time.perf_counter() - self._began))
+            self._tell()
+        impossible = self.best is None and not any(self._open) and min(self._left) == np.inf
+        designs = tuple(self._outcome(number) for number in range(len(self._alone)))
         seconds = time.perf_counter() - self._began
-        impossible = self.best is None and not any(self._open) and not self._left
-        return SharedOutcome(self.best_design, self.best, self._bound(), impossible, self.hardware, seconds)
+        return SharedOutcome(self.best_design, self.best, self._bound(), impossible, designs, seconds)
+
+    def _tell(self) -> None:
+        if self.report is not None:
+            self.report(Progress(self._value, self._bound(), sum(self._hardware), time.perf_counter() - self._began))
 
     def _next(self) -> _Open:
         """Take the hardware that promises most; now and then what is furthest on, for a value to go by."""
@@ -122,30 +156,73 @@ class SharedSearch:
             return heapq.heappop(next(heap for heap in reversed(self._open) if heap))
         return heapq.heappop(min((heap for heap in self._open if heap), key=lambda heap: heap[0]))
 
+    def _outcome(self, design: int) -> DesignOutcome:
+        """What is known about one design."""
+        open_ = [item.bound for heap in self._open for item in heap if item.design == design]
+        lowest = min([*open_, self._left[design], self._beaten[design]])
+        value = self._values[design]
+        bound = value if lowest == np.inf else self._on_grid(lowest)
+        if value is not None and bound is not None:
+            bound = min(bound, value)
+        infeasible = value is None and lowest == np.inf
+        return DesignOutcome(value, bound, infeasible, len(self._alone[design].layers), self._hardware[design])
+
+    def _look(self) -> None:
+        """Prepare some layers of every design, and all of the most promising one: it will give the first array."""
+        checkpoint = self.options.checkpoint()
+        for alone in self._alone:
+            for _ in range(min(LOOKS, len(alone.problems))):
+                alone.prepare(checkpoint)
+        first = min(self._alone, key=lambda alone: alone.bound)
+        while not first.complete:
+            first.prepare(checkpoint)
+
     # -- levels ------------------------------------------------------------------------
 
+    def _prepare(self, item: _Open) -> None:
+        """Prepare one more layer of a design: alone it bounds what all take together."""
+        self._alone[item.design].prepare(self.options.checkpoint())
+        self._push_design(item.design)
+
+    def _classify(self, item: _Open) -> None:
+        """Tell hardware of a design apart by lanes and SIMD factor."""
+        layers = self._alone[item.design].layers
+        bank = HardwareBank(tuple(layers[n] for n in range(len(layers))), True, self.options.checkpoint())
+        bounds = np.maximum(_totals(bank, bank.bounds), item.bound)
+        if not self._hopeless(float(bounds.min(initial=np.inf)), item.design):
+            self._banks[item.design] = bank
+            _ = bank.fine  # whoever is stopped here has lost nothing yet
+            self._push(item.design, DIVIDE, bank.nodes, bounds)
+
     def _divide(self, item: _Open) -> None:
-        """Tell hardware apart by the widths of its ports."""
-        bank = self._banks[item.design]
-        nodes = bank.fine.inside(bank.coarse, item.node)
-        self._push(item.design, SOLVE, nodes, np.maximum(_totals(bank, bank.fine.bounds(nodes)), item.bound))
+        """Tell hardware apart by the widths of its ports: this, and what else promises most, as it costs little more."""
+        heap = self._open[DIVIDE]
+        items = [item, *(heapq.heappop(heap) for _ in range(min(len(heap), DIVIDED - 1)))]
+        for design in sorted({each.design for each in items}):
+            bank = self._banks[design]
+            own = [each for each in items if each.design == design]
+            parts = [bank.fine.inside(bank.coarse, each.node) for each in own]
+            nodes = np.concatenate(parts, axis=1)
+            bounds = np.repeat([each.bound for each in own], [part.shape[1] for part in parts])
+            self._push(design, SOLVE, nodes, np.maximum(_totals(bank, bank.fine.bounds(nodes)), bounds))
 
     def _solve(self, item: _Open) -> None:
         """Solve each layer alone; the sum bounds the array."""
         bank = self._banks[item.design]
         bounds = bank.fine.bounds(np.array(item.node, np.int64)[:, None])[:, 0]
         values = [layer.count * float(bound) for layer, bound in zip(bank.layers, bounds, strict=True)]
-        found: list[tuple[Fraction, Configuration]] = []
-        self.hardware += 1
-        for number, layer in enumerate(bank.layers):
+        found: dict[int, tuple[Fraction, Configuration]] = {}
+        for number in sorted(range(len(values)), key=lambda n: -values[n]):  # those with most to add first
             optimum = bank.optimum(number, item.node, self.options)
             if optimum is None:
                 return
-            found.append(optimum)
-            values[number] = float(optimum[0]) * layer.count
-            if self._hopeless(below(sum(values))):
+            found[number] = optimum
+            values[number] = float(optimum[0]) * bank.layers[number].count
+            if self._hopeless(below(sum(values)), item.design):
                 return
-        self._push_one(item.design, FIT, item.node, below(total([v for v, _ in found], bank.layers)), tuple(found))
+        self._hardware[item.design] += 1
+        each = tuple(found[number] for number in range(len(values)))
+        self._push_one(item.design, FIT, below(total([value for value, _ in each], bank.layers)), item.node, each)
 
     def _fit(self, item: _Open) -> None:
         """Fit the layers together."""
@@ -153,44 +230,63 @@ class SharedSearch:
         worth = [value * layer.count for (value, _), layer in zip(item.exact, bank.layers, strict=True)]
         options = SolveOptions(stop=self.options.stop)
         joint = fit(bank.layers, bank.fine.given(item.node), [configuration for _, configuration in item.exact], worth, options)
-        if joint is not None and (self.best is None or joint.value < self.best.value):
-            self.best, self.best_design = joint, item.design
+        if joint is not None:
+            self._offer(item.design, joint)
         if joint is None or joint.value > total([value for value, _ in item.exact], bank.layers):
-            self._left.append(item.bound)
+            self._left[item.design] = min(self._left[item.design], item.bound)
 
     # -- bookkeeping -------------------------------------------------------------------
+
+    def _offer(self, design: int, joint: Joint) -> None:
+        own = self._values[design]
+        self._values[design] = joint.value if own is None else min(own, joint.value)
+        if self.best is None or joint.value < self.best.value:
+            self.best, self.best_design = joint, design
 
     @property
     def _value(self) -> Fraction | None:
         return None if self.best is None else self.best.value
 
     def _push(self, design: int, level: int, nodes: NDArray[np.int64], bounds: NDArray[np.float64]) -> None:
-        for index in np.flatnonzero(bounds < np.inf):
-            if not self._hopeless(float(bounds[index])):
-                self._push_one(design, level, tuple(int(n) for n in nodes[:, index]), float(bounds[index]))
+        possible = np.flatnonzero(bounds < np.inf)
+        for index in possible[np.argsort(bounds[possible], kind="stable")]:
+            if self._hopeless(float(bounds[index]), design):  # the others even more so
+                return
+            self._push_one(design, level, float(bounds[index]), tuple(int(n) for n in nodes[:, index]))
+
+    def _push_design(self, design: int) -> None:
+        alone = self._alone[design]
+        if alone.bound < np.inf:
+            self._push_one(design, CLASSIFY if alone.complete else PREPARE, alone.bound)
 
     def _push_one(
-        self, design: int, level: int, node: Node, bound: float, exact: tuple[tuple[Fraction, Configuration], ...] = ()
+        self, design: int, level: int, bound: float, node: Node = (), exact: tuple[tuple[Fraction, Configuration], ...] = ()
     ) -> None:
         self._sequence += 1
         heapq.heappush(self._open[level], _Open(bound, self._sequence, design, level, node, exact))
 
-    def _hopeless(self, bound: float) -> bool:
-        if self.best is None:
-            return False
+    def _hopeless(self, bound: float, design: int) -> bool:
+        """Whether what has this bound, of a design, cannot improve on the best: then it is given up."""
         # where the grid is unknown (step 0) ties stay open
-        return bound > cutoff(self.best.value - self._step)
+        if self.best is None or bound <= cutoff(self.best.value - self._step):
+            return False
+        self._beaten[design] = min(self._beaten[design], bound)
+        return True
 
     def _bound(self) -> Fraction | None:
         """The least total that any hardware may have."""
         open_ = [heap[0].bound for heap in self._open if heap]
-        lowest = min([*open_, *self._left], default=None)
-        if lowest is None:
+        lowest = min([*open_, *self._left])
+        if lowest == np.inf:
             return self._value
-        if lowest == -np.inf:
+        bound = self._on_grid(lowest)
+        return bound if self._value is None or bound is None else min(bound, self._value)
+
+    def _on_grid(self, bound: float) -> Fraction | None:
+        """The least total that a bound allows; None if it allows any."""
+        if bound == -np.inf:
             return None
-        bound = ceil(Fraction(lowest) / self._step) * self._step if self._step else Fraction(lowest)
-        return bound if self._value is None else min(bound, self._value)
+        return ceil(Fraction(bound) / self._step) * self._step if self._step else Fraction(bound)
 
     def _should_stop(self) -> bool:
         stopped = self.options.stop is not None and self.options.stop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import combinations, pairwise, product
+from itertools import combinations, count, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,12 @@ from ithaca.formulations.systolic.physical_array import ACCUMULATORS
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions, StoppedError
+from ithaca.solver.progress import Progress
 from ithaca.studies.network.problems import NetworkRequest, common_designs
 from ithaca.studies.shared.joint import Joint, buffer_words
 from ithaca.studies.shared.pipeline import PipelineSearch
 from ithaca.studies.shared.plans import Front, Minimise, Plan, best_plan
-from ithaca.studies.shared.search import SharedSearch
+from ithaca.studies.shared.search import SharedOutcome, SharedSearch
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.folding import fold
@@ -275,9 +276,12 @@ def test_no_time_leaves_nothing_and_no_claim(minimise: Minimise) -> None:
 def test_a_search_that_is_stopped_has_a_bound() -> None:
     problems = [mm_problem(s, dsp="80", bram18k="80") for s in ((12, 16, 8), (20, 8, 16))]
     asked: list[bool] = []
-    search = SharedSearch([[(p, 1) for p in problems]], SolveOptions(stop=lambda: bool(asked)))
-    asked.append(True)
-    outcome = search.run()
+
+    def stop() -> bool:
+        asked.append(True)
+        return len(asked) > 15
+
+    outcome = SharedSearch([[(p, 1) for p in problems]], SolveOptions(stop=stop)).run()
     assert outcome.best is None
     assert outcome.lower_bound is not None
     full = SharedSearch([[(p, 1) for p in problems]], SolveOptions()).run()
@@ -308,3 +312,72 @@ def test_a_search_for_several_arrays_that_is_stopped_has_one_for_all(monkeypatch
     best = SharedSearch(designs, SolveOptions()).run().best
     assert best is not None
     assert outcome.value >= best.value
+
+
+@cache
+def every_design(dsp: str, bram18k: str) -> tuple[tuple[Problem, ...], ...]:
+    """The mixed layers on designs that differ much."""
+    return tuple(mixed(dsp, bram18k, dataflow) for dataflow in (("o", "r"), ("o", "c"), ("r", "c"), ("i",), ("r", "i")))
+
+
+def searched(designs: Sequence[Sequence[Problem]], steps: int | None = None) -> SharedOutcome:
+    """The outcome of a search of all designs that is stopped after it was asked so many times whether to go on."""
+    asked = count()
+    options = SolveOptions(stop=None if steps is None else lambda: next(asked) >= steps)
+    return SharedSearch([[(problem, 2) for problem in problems] for problems in designs], options).run()
+
+
+@pytest.mark.parametrize("bram18k", ["100", "8"])
+def test_bounds_of_all_designs_hold_whenever_a_search_ends(bram18k: str) -> None:
+    designs = every_design("4", bram18k)
+    least = [
+        min((2 * t for own in arrays(problems).values() for used, t in own.items() if used <= Fraction(bram18k)), default=None)
+        for problems in designs
+    ]
+    best = min(t for t in least if t is not None)
+    found, bounded, steps = 0, 0, 1
+    while True:
+        outcome = searched(designs, steps)
+        for known, own in zip(outcome.designs, least, strict=True):
+            assert not known.infeasible or own is None
+            assert own is None or known.lower_bound is None or known.lower_bound <= own
+            assert known.value is None or (own is not None and own <= known.value)
+        assert outcome.lower_bound is None or outcome.lower_bound <= best
+        found += outcome.best is not None
+        bounded += outcome.lower_bound is not None
+        if outcome.best is not None and outcome.lower_bound == outcome.best.value:
+            break
+        if steps > 100_000:
+            break
+        steps += max(steps // 2, 1)
+    assert found > 1  # there was a value, and a bound, before the end
+    assert bounded > found
+    if bram18k == "100":
+        assert outcome.best is not None
+        assert outcome.best.value == best
+
+
+def test_designs_beaten_by_their_bound_are_not_prepared_any_further() -> None:
+    designs = [[*problems, *problems, *problems] for problems in every_design("4", "100")]  # more layers than are looked at
+    outcome = searched(designs)
+    assert outcome.best is not None
+    assert outcome.lower_bound == outcome.best.value
+    beaten = [known for known in outcome.designs if known.prepared < 6]
+    assert beaten
+    for known in beaten:
+        assert (known.value, known.hardware, known.infeasible) == (None, 0, False)
+        assert known.lower_bound is not None
+        assert known.lower_bound >= outcome.best.value
+
+
+def test_the_first_array_is_found_before_other_designs_are_prepared() -> None:
+    designs = [[*problems, *problems, *problems] for problems in every_design("4", "100")]
+    known: list[Progress] = []
+    search = SharedSearch([[(p, 1) for p in problems] for problems in designs], SolveOptions(), known.append)
+    search.run()
+    assert known[0].value is None
+    assert known[0].lower_bound is not None
+    first = next(number for number, progress in enumerate(known) if progress.value is not None)
+    assert first < 10
+    bounds = [progress.lower_bound for progress in known if progress.lower_bound is not None]
+    assert bounds == sorted(bounds)
