@@ -9,16 +9,18 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.api.answers import Result, one_result
+from ithaca.api.answers import NetworkResult, Result, opened
 from ithaca.api.keywords import public
 from ithaca.api.live_line import LiveLine
-from ithaca.api.options import WRITTEN, ResultFile
+from ithaca.api.options import WRITTEN, LayerName, ResultFile
 from ithaca.api.parsing import parse_choice
 from ithaca.exports.autosa.folder import AUTOSA
 from ithaca.exports.autosa.requirements import design_obstacles
 from ithaca.exports.configuration import ArrayConfiguration, Tool
+from ithaca.exports.layers import TABLE, ExportedLayer, export_layers
 from ithaca.exports.scalesim.folder import SCALESIM
 from ithaca.exports.timeloop.folder import TIMELOOP
+from ithaca.formulations.shown_numbers import counted
 from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import systolic
@@ -26,6 +28,7 @@ from ithaca.formulations.systolic.target import Target
 from ithaca.results.solution import Solution, best_solution
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
+from ithaca.studies.network.parts import layer_result
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.signals import Interrupt
 from ithaca.workloads.writing import write_folder
@@ -43,27 +46,73 @@ def export(
     nearest: Annotated[
         bool, Option("--nearest", help="Export the best configuration that the target can take instead.")
     ] = False,
+    layer: LayerName = None,
 ) -> str:
-    """Export the best configuration of a result for another tool; returns one line on what was written.
+    """Export the best configuration of a result for another tool, or those of a network's layers, each to a folder in it.
 
-    Raises `InputError` if the target cannot take the configuration (and ``nearest`` is not asked for).
+    Returns one line on what was written. Raises `InputError` if the target cannot take a configuration (and ``nearest`` is
+    not asked for).
     """
-    tool, found = TARGETS[parse_choice("--to", to, TARGETS)], one_result(result)
-    if reasons := tool.nest_obstacles(systolic(found.problem).nest):  # another configuration could not help
-        raise InputError(f"{tool.cannot} this workload: {'; '.join(reasons)}")
-    chosen, note = _chosen(tool, found, nearest=nearest)
+    tool, found = TARGETS[parse_choice("--to", to, TARGETS)], opened(result, layer)
+    if isinstance(found, NetworkResult):
+        return _export_network(tool, found, output, nearest=nearest)
+    chosen, note = _taken(tool, found, nearest=nearest)
     write_folder(output, tool.export(chosen))
     return f"wrote {output}: design {chosen.design.name}, {note}"
 
 
-def _solve_again(tool: Tool, result: Result) -> str:
+def _export_network(tool: Tool, found: NetworkResult, output: str | Path, *, nearest: bool) -> str:
+    """Export every layer of a network's result."""
+    if nearest and found.arrays:
+        raise InputError(f"--nearest does not go with --mode {found.mode}, whose layers share hardware; allowed: without it")
+    layers: list[ExportedLayer] = []
+    refused: dict[str, list[str]] = {}
+    for part in found.layers:
+        alone = Result.of(layer_result(found, part), source=part.layer.name)
+        reasons = "" if nearest else "; ".join(_reasons(tool, alone))
+        try:
+            if not reasons:
+                layers.append(ExportedLayer(part.layer.name, part.layer.count, _taken(tool, alone, nearest=nearest)[0]))
+        except InputError as error:
+            reasons = str(error)
+        if reasons:
+            refused.setdefault(reasons, []).append(part.layer.name)
+    if refused:
+        each = "; ".join(f"{', '.join(names)}: {reasons}" for reasons, names in refused.items())
+        asked = f"{found.network.name} --mode {found.mode} --platform {found.request.platform.name}"
+        hint = _again(tool, f"network {asked} --dtype {found.request.data.name}")
+        raise InputError(f"{tool.cannot} some layers: {each} ({hint}see --nearest and --layer)")
+    files = export_layers(tool, layers)
+    write_folder(output, files)
+    folders = len({name.split("/")[0] for name in files}) - 1
+    how = "the nearest that can be taken" if nearest else "the result's configurations"
+    return f"wrote {output}: {counted(len(layers), 'layer')} in {counted(folders, 'folder')} ({TABLE}), {how}"
+
+
+def _reasons(tool: Tool, found: Result) -> tuple[str, ...]:
+    """Why a tool cannot take the best configuration of a result."""
+    if never := tool.nest_obstacles(systolic(found.problem).nest):
+        return never
+    return ("no configuration was found",) if found.best is None else tool.obstacles(_configuration(found.best))
+
+
+def _taken(tool: Tool, found: Result, *, nearest: bool) -> _Choice:
+    """The configuration to export of a result."""
+    if reasons := tool.nest_obstacles(systolic(found.problem).nest):  # another configuration could not help
+        raise InputError(f"{tool.cannot} this workload: {'; '.join(reasons)}")
+    return _chosen(tool, found, nearest=nearest)
+
+
+def _again(tool: Tool, question: str) -> str:
     """How to solve again such that the tool takes the answer, where that can be asked for."""
-    if tool is not AUTOSA:
-        return ""
+    return f"solve again: ithaca {question} --for {Target.AUTOSA.value}; or " if tool is AUTOSA else ""
+
+
+def _solve_again(tool: Tool, result: Result) -> str:
     design = systolic(result.problem)
     sizes = ",".join(f"{name}={n}" for name, n in design.nest.settings.items())
     asked = f"{design.nest.name} -s {sizes} --platform {result.platform_name} --dtype {design.data.name}"
-    return f"solve again: ithaca solve {asked} --for {Target.AUTOSA.value}; or "
+    return _again(tool, f"solve {asked}")
 
 
 def _configuration(solution: Solution) -> ArrayConfiguration:

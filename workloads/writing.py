@@ -62,7 +62,7 @@ def check_folder(folder: Path | str, names: Iterable[str]) -> None:
 
 
 def write_folder(folder: Path | str, files: Mapping[str, str | bytes]) -> None:
-    """Write a folder of files, content by name: all of them or none.
+    """Write a folder of files, content by name (``folder/name`` inside another): all of them or none.
 
     A new folder is built beside its place, in a folder that must exist, and renamed. In an existing one the
     files replace those of the same names, and are put back should that fail half-way; other files stay. Text
@@ -77,6 +77,7 @@ def write_folder(folder: Path | str, files: Mapping[str, str | bytes]) -> None:
         with _temporary(target / "any" if target.exists() else target) as staging:
             staging.mkdir()
             for name, text in files.items():
+                (staging / name).parent.mkdir(parents=True, exist_ok=True)
                 _write_new(staging / name, text)
             _sync_folder(staging)
             if target.exists():
@@ -93,6 +94,8 @@ def _move_into(staging: Path, target: Path, names: tuple[str, ...]) -> None:
     before.mkdir()
     try:
         for name in names:
+            for place in (target, before):
+                (place / name).parent.mkdir(parents=True, exist_ok=True)
             if (target / name).exists():
                 (target / name).replace(before / name)
             (staging / name).replace(target / name)

@@ -1,0 +1,103 @@
+"""``ithaca export`` of a network's result: a folder for every layer that is run in its own way."""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import ithaca
+from ithaca.api.exporting import TARGETS
+from ithaca.exports.autosa.requirements import obstacles
+from ithaca.exports.configuration import ArrayConfiguration
+from ithaca.exports.layers import ExportedLayer, export_layers
+from ithaca.formulations.systolic.design import systolic
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.writing import write_folder
+
+NETWORK = """
+name: small
+layers:
+  - {op: kernel, name: first, kernel: conv2d, sizes: {o: 8, r: 6, c: 6, i: 8, p: 3, q: 3, s: 1, d: 1}, count: 2}
+  - {op: kernel, name: last, kernel: conv2d, sizes: {o: 16, r: 6, c: 6, i: 4, p: 1, q: 1, s: 1, d: 1}}
+"""
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("network") / "small.yaml"
+    path.write_text(NETWORK)
+    return path
+
+
+def configuration(layer: object) -> ArrayConfiguration:
+    solution = layer.answer  # type: ignore[attr-defined]
+    design = systolic(solution.problem)
+    return ArrayConfiguration(design.nest, design.array, design.data, solution.tiling, design.technology)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_target_gets_a_folder_per_layer(target: str, network: Path, tmp_path: Path) -> None:
+    found = ithaca.network(network, dataflow="o,i", target="autosa")
+    said = ithaca.export(found, target, tmp_path / "out")
+    with (tmp_path / "out" / "layers.csv").open() as table:
+        rows = list(csv.DictReader(table))
+    assert [(row["layer"], row["runs"]) for row in rows] == [(r.layer.name, str(r.layer.count)) for r in found.layers]
+    folders = {row["folder"] for row in rows}
+    assert folders == {entry.name for entry in (tmp_path / "out").iterdir() if entry.is_dir()}
+    assert f"{len(rows)} layers in {len(folders)} folder" in said
+    alone = ithaca.export(found, target, tmp_path / "alone", layer="last")
+    assert "the result's best configuration" in alone
+    for file in (tmp_path / "alone").iterdir():
+        assert file.read_text() == (tmp_path / "out" / "last" / file.name).read_text()
+
+
+@pytest.mark.parametrize("mode", ["per-layer", "shared-dataflow", "shared-array"])
+def test_layers_for_autosa_are_taken_by_it(mode: str, network: Path, tmp_path: Path) -> None:
+    found = ithaca.network(network, mode=mode, dtype="int8", dataflow="o,r", target="autosa")
+    assert found.unrestricted is not None
+    assert found.value is not None
+    assert found.value >= found.unrestricted.value
+    for layer in found.layers:
+        assert obstacles(configuration(layer)) == ()
+        assert layer.answer.configuration is not None
+        assert layer.answer.problem.space.contains(layer.answer.configuration)
+    found.save(tmp_path / "network.json")
+    assert ithaca.load(tmp_path / "network.json").document == found.document
+    ithaca.export(tmp_path / "network.json", "autosa", tmp_path / "out")
+
+
+def test_all_layers_are_exported_or_none(network: Path, tmp_path: Path) -> None:
+    found = ithaca.network(network, dtype="int8", dataflow="i", include_unbuildable=False)
+    with pytest.raises(
+        InputError, match=r"AutoSA cannot build some layers: .*condition M.*solve again: ithaca network small --"
+    ):
+        ithaca.export(found, "autosa", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    assert "the nearest that can be taken" in ithaca.export(found, "autosa", tmp_path / "out", nearest=True)
+    shared = ithaca.network(network, mode="shared-array", dtype="int8", dataflow="o,r")
+    with pytest.raises(InputError, match=r"nearest does not go with mode shared-array|--nearest does not go with"):
+        ithaca.export(shared, "autosa", tmp_path / "out", nearest=True)
+
+
+def test_layers_that_run_alike_share_a_folder_whatever_their_names(network: Path, tmp_path: Path) -> None:
+    found = ithaca.network(network, dataflow="o,i", target="autosa")
+    one, other = configuration(found.layers[0]), configuration(found.layers[-1])
+    names = ("/model/conv.1", "/model/conv.1", "layers.csv", "../..", "=x")
+    layers = [ExportedLayer(name, 1, one) for name in names] + [
+        ExportedLayer(name, 2, replace(other, bandwidth=number))
+        for number, name in enumerate(names)  # type: ignore[arg-type]
+    ]
+    files = export_layers(TARGETS["autosa"], layers)
+    folders = {name.split("/")[0] for name in files} - {"layers.csv"}
+    assert len(folders) == 1 + len(names)
+    assert all(re.fullmatch(r"[A-Za-z0-9][\w.-]*", folder) for folder in folders)
+    write_folder(tmp_path / "out", files)
+    (tmp_path / "out" / "mine").write_text("mine")
+    write_folder(tmp_path / "out", {**files, "layers.csv": "new"})
+    assert (tmp_path / "out" / "layers.csv").read_text() == "new"
+    assert {entry.name for entry in (tmp_path / "out").iterdir()} == {*folders, "layers.csv", "mine"}
+    assert (tmp_path / "out" / "model_conv.1" / "autosa_command.sh").stat().st_mode & 0o100
