@@ -135,6 +135,43 @@ def test_infeasible_exits_1_and_names_the_limit_and_what_would_do() -> None:
     assert "is 5 (design" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("limit", "limits"),
+    [
+        ("bram18k=50%", {"dsp": 1764, "bram18k": 912, "bandwidth": 19.2}),
+        ("bandwidth=none,dsp=10%", {"dsp": 252, "bram18k": 1276.8}),
+        ("bandwidth=2.5", {"dsp": 1764, "bram18k": 1276.8, "bandwidth": 2.5}),
+    ],
+)
+def test_limits_replace_the_platforms_or_lift_them(limit: str, limits: dict[str, float]) -> None:
+    done = ithaca("solve", *MM, "--platform", "zcu102", "--limit", limit, "--json")
+    document = json.loads(done.stdout)
+    assert document["platform"]["limits"] == limits
+    assert document["best"]["metrics"]["bandwidth"] <= limits.get("bandwidth", 100)
+    assert document["best"]["certificate"]["status"] == "optimal"
+
+
+def test_units_stand_beside_cycles_and_words(tmp_path: Path) -> None:
+    """64³ in fp32, by hand: 1,609 cycles at 300 MHz, 16,384 words of four bytes."""
+    asked = ("mm", "-s", "i=64,j=64,k=64", "--dataflow", "i,j")
+    shown = ithaca("solve", *asked, "-o", "r.json", cwd=tmp_path).stdout
+    metrics = json.loads((tmp_path / "r.json").read_text())["best"]["metrics"]
+    assert (metrics["latency"], metrics["off_chip_words"]) == (1609, 16384)
+    assert "0.005363 ms; " in shown
+    assert "0.06554 MB at 12.22 GB/s" in shown
+    assert "bandwidth  12.2193 of 77 GB/s (15.9%)" in shown
+    assert f"energy     {metrics['energy'] / 1e6:.4g} µJ" in shown
+    for command in (("evaluate", "r.json"), ("whatif", *asked, "--marginal", "5")):
+        table = ithaca(*command, cwd=tmp_path).stdout
+        assert [unit in table for unit in ("ms", "GB/s", "µJ", "0.005363", "12.22")] == [True] * 5
+
+
+def test_fp16_and_bf16_have_blocks_and_energies_of_their_own() -> None:
+    asked = (*MM, "--limit", "latency=3000", "--objective", "dsp", "--json")
+    found = {t: json.loads(ithaca("solve", *asked, "--dtype", t).stdout)["best"]["metrics"] for t in ("fp32", "fp16", "bf16")}
+    assert {name: metrics["dsp"] / metrics["comp"] for name, metrics in found.items()} == {"fp32": 5, "fp16": 4, "bf16": 1}
+
+
 def test_limits_are_not_blamed_for_an_empty_design_space() -> None:
     few = ("solve", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--limit", "dsp=1e9,bram18k=1e8")
     done = ithaca(*few, "--min-lanes", "1000")
@@ -162,6 +199,13 @@ BAD_INPUT = {
     "unknown platform": (("solve", "mm", "--platform", "u9999"), "asic-28nm, u250, u280, u55c, vck190, vu9p, zcu102"),
     "missing platform file": (("solve", "mm", "--platform", "/nowhere/p.yaml"), "/nowhere/p.yaml"),
     "unknown data type": (("solve", "mm", "--dtype", "fp3"), "fp32, fp16, bf16, int16, int8"),
+    "share of what is unknown": (
+        ("solve", "mm", "--limit", "area=50%"),
+        "u250 does not state that resource; allowed: a number",
+    ),
+    "share of an expression": (("solve", "mm", "--limit", "latency*dsp=50%"), "share of dsp, bram18k, uram, bandwidth"),
+    "share below 0": (("solve", "mm", "--limit", "dsp=-5%"), "--limit: 'dsp' is '-5%'; allowed: a share such as 50%"),
+    "type that C has not": (("solve", "mm", "--for", "autosa", "--dtype", "bf16"), "bf16 is no type of the C programs"),
     "unknown edition": (("solve", "mm", "--edition", "new"), "exact, odyssey"),
     "unknown dataflow": (("solve", "mm", "--dataflow", "i,x"), "i,j i,k j,k"),
     "unknown permutation": (("solve", "mm", "--permutation", "Z"), "A, B, C"),

@@ -8,7 +8,7 @@ from ithaca.exports.report.answer import BestConfiguration, Card, FamilySections
 from ithaca.exports.report.array_drawing import array_drawing
 from ithaca.exports.report.blocks import Block, Figure, Paragraph, Section, Table, chart_figure
 from ithaca.exports.report.physics import energy, roofline
-from ithaca.formulations.shown_numbers import number, percent
+from ithaca.formulations.shown_numbers import number, percent, rounded
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
@@ -58,13 +58,23 @@ def _cards(view: ArrayView) -> tuple[Card, ...]:
     if view.best.objective != "latency":
         found.append(Card("latency", number(metrics["latency"]), "cycles", ""))
     clock = number(view.design.technology.clock_mhz)
-    found.append(Card("throughput", number(round(float(metrics["throughput"]), 1)), "Gop/s", f"at {clock} MHz"))
+    found.append(
+        Card(
+            "throughput",
+            number(round(float(metrics["throughput"]), 1)),
+            "Gop/s",
+            f"{rounded(metrics['time'])} ms at {clock} MHz",
+        )
+    )
     units = number(metrics["comp"])
     useful = percent(known.cycles.shares["useful"])
     found.append(Card("useful work", useful, "of the cycles", f"the nest's own operations on {units} MAC units"))
     words = number(metrics["off_chip_words"])
     moved = number(round(float(known.roofs.traffic.moved_words / known.roofs.traffic.least_words), 2))
-    found.append(Card("off-chip traffic", words, "words", f"{moved} times the least possible"))
+    rate = f"{rounded(metrics['bandwidth'])} GB/s"
+    found.append(Card("off-chip traffic", words, "words", f"{moved} times the least possible; {rate}"))
+    spent, power = rounded(metrics["energy"] / 10**6), rounded(metrics["power"] / 1000)
+    found.append(Card("energy", spent, "µJ", f"{power} W, by published figures per operation"))
     return tuple(found)
 
 

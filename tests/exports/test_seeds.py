@@ -26,7 +26,6 @@ from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.points import load_points, points_text
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import InputError
@@ -309,7 +308,7 @@ def test_csv_reads_back_as_points(seeds: Seeds, tmp_path: Path) -> None:
     design = systolic(problem)
     path.write_text(points_text([(design, configuration) for configuration in seeds.configurations]))
     points = load_points(path, design.nest, design.data)
-    assert points == tuple((replace(design, technology=DEFAULT_TECHNOLOGY), c) for c in seeds.configurations)
+    assert points == tuple((replace(design, technology=design.data.energies()), c) for c in seeds.configurations)
     header = path.read_text().splitlines()[0].split(",")
     golden = "app,descriptor,dataflow,reuse,edition,sizes,array_part,latency_hiding,simd,pack,latency,prologue,main,epilogue"
     assert header[:14] == golden.split(",")

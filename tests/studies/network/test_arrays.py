@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ithaca.formulations.json_numbers import document_text
+from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.results.certificate import Status
 from ithaca.solver.options import SolveOptions
@@ -141,6 +142,19 @@ def test_limits_and_objectives_that_arrays_cannot_share_are_refused(products: Ne
     many = replace(products, layers=tuple(replace(layer, count=40) for layer in products.layers))
     with pytest.raises(InputError, match="up to 64 runs"):
         mode("multi-array")(many, tiny_request(arrays=2), OPTIONS)
+
+
+def test_arrays_are_not_limited_by_the_platforms_bandwidth(products: Network, shared: NetworkResult) -> None:
+    """It limits runs, of which the array knows nothing; a bound of one's own is refused rather than dropped."""
+    request = tiny_request()
+    limited = replace(request, limits=(*request.limits, Limit("bandwidth", Fraction(77))))
+    found = mode("shared-array")(products, limited, OPTIONS)
+    assert found.request.limits == request.limits
+    assert found.total is not None
+    assert shared.total is not None
+    assert found.total.value == shared.total.value
+    with pytest.raises(InputError, match="limit bandwidth does not bound an array that layers share"):
+        mode("shared-array")(products, replace(request, limits=(*request.limits, Limit("bandwidth", Fraction(70)))), OPTIONS)
 
 
 def test_no_array_is_said_so(products: Network) -> None:
