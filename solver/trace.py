@@ -62,7 +62,9 @@ class TraceRecorder:
         return tuple(_thinned([*map(within, self._points), end], LONGEST))
 
     def _seconds(self) -> float:
-        return round(time.perf_counter() - self.began, 4)
+        now = round(time.perf_counter() - self.began, 4)
+        # a search that goes on after a pause counts its own seconds: rounded, they may be behind those that are known
+        return max(now, self._points[-1].seconds) if self._points else now
 
 
 def _thinned(points: Sequence[TracePoint], most: int) -> list[TracePoint]:

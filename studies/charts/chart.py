@@ -66,6 +66,7 @@ class LineChart:
     #: All values of x in order, where there are some without points; empty for those of the series.
     all_x: tuple[Coordinate, ...] = ()
     missing: tuple[tuple[Coordinate, str], ...] = ()  #: Where there is no value, and why
+    bars: str = "not proven: the bar ends at the lower bound"  #: What bars down from points stand for, where there are some
     steps: bool = False  #: Whether lines are stairs, as a front's
     colour_label: str = ""  #: What colours of points stand for; empty where they have none
     #: Which axes are logarithmic.

@@ -165,6 +165,8 @@ def _lines(chart: LineChart, axes: Axes, tips: Tips) -> None:
             axes.plot([place[bound_x] + aside] * 2, [low, y], color=colour, alpha=0.6, linewidth=3, **part)  # type: ignore[arg-type]
         if series.labels:
             labels += list(zip_longest(x, series.y, series.labels, fillvalue=""))
+    if any(series.bounds for series in chart.series):
+        axes.plot([], [], color=ROLES["soft"], alpha=0.6, linewidth=3, label=chart.bars)
     bottom = axes.get_xaxis_transform()
     for x_value, _ in chart.missing:
         axes.plot(place[x_value], 0.02, marker="x", color=ROLES["ink"], transform=bottom, clip_on=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from ithaca.formulations.json_numbers import document_text
+from ithaca.results.certificate import TracePoint
 from ithaca.results.files import load_result, result_document
 from ithaca.results.result import Result
 from ithaca.solver.engines import Method
@@ -124,3 +126,9 @@ def test_edited_traces_are_refused(tmp_path: Path, edit: Callable[[Any], object]
     with pytest.raises(InputError) as refused:
         load_result(path)
     assert all(word in str(refused.value) for word in words), refused.value
+
+
+def test_a_search_that_goes_on_is_never_before_what_it_knows() -> None:
+    recorder = TraceRecorder(time.perf_counter(), [TracePoint(5.0, 3, Fraction(9), None)])
+    told(recorder, 8, 1, 4)
+    assert [point.seconds for point in recorder.trace(Fraction(8), Fraction(8), 5)] == [5.0, 5.0, 5.0]

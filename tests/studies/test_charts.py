@@ -77,6 +77,14 @@ def test_words_stay_words() -> None:
     assert [tip for tip in tips if tip] == ["first: 3 of 4", "last: 1 of 4"]
 
 
+def test_bars_down_to_bounds_are_explained_where_there_are_some() -> None:
+    for kind, said in (("lines", True), ("layers", False)):
+        chart = CHARTS[kind]
+        assert isinstance(chart, LineChart)
+        words = [element.text for element in ET.fromstring(inline_svg(chart, "name")).iter("text")]
+        assert (chart.bars in words) is said
+
+
 def test_parts_add_up() -> None:
     parts = BarChart("parts", "cycles", BARS, stacked=True)
     assert parts.starts == [0.0, 3.0, 3.0]
