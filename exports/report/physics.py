@@ -101,8 +101,8 @@ def energy(costs: Costs) -> Section:
         for kind, text in KINDS.items()
     ]
     text = (
-        f"Activity of a run, counted by the cost model, times energies of the platform: {in_all} µJ in all. They are "
-        "estimates by operation and by word, not measurements."
+        f"What a run does, counted by the cost model, times the energy of each operation and of each word moved: {in_all} µJ "
+        "in all. They are estimates from published figures, not measurements."
     )
     chart = BarChart(f"Energy by component: {in_all} µJ", "µJ", tuple(bars))
     return Section("energy", "Energy by component", (Paragraph(text), chart_figure("energy-chart", chart)))
