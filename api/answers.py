@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ithaca.api.keywords import public
 from ithaca.formulations.json_numbers import document_text
+from ithaca.formulations.shown_numbers import number
 from ithaca.results import result as results
 from ithaca.results.certificate import Certificate, Status
 from ithaca.results.files import result_document
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
+    from ithaca.api.explaining import Words
+    from ithaca.api.grids import Grid
+    from ithaca.api.verifying import Verification
     from ithaca.studies.charts.chart import Chart
 
 
@@ -39,6 +43,24 @@ def least(statuses: Iterable[Status]) -> Status:
 
 class Answer(ABC):
     """What all answers can do."""
+
+    @property
+    @abstractmethod
+    def headline(self) -> str:
+        """What was asked and what is proven, in one line."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.headline}>"
+
+    def _repr_html_(self) -> str:
+        from ithaca.exports.report.cell import chart_cell
+
+        return chart_cell(self.headline, self._chart, self.to_dataframe()._repr_html_())
+
+    @property
+    def _chart(self) -> Chart | None:
+        """A picture of it, where there is one."""
+        return None
 
     @property
     @abstractmethod
@@ -59,6 +81,30 @@ class Answer(ABC):
         """Write the answer as JSON."""
         write_text_atomically(path, document_text(self.document))
 
+    def explain(self, **options: Any) -> Words:
+        """Explain what limits it, and what to change first: `ithaca.explain`."""
+        from ithaca.api.explaining import explain
+
+        return explain(self, **options)
+
+    def verify(self, **options: Any) -> Verification:
+        """Check its values and its proofs anew: `ithaca.verify`."""
+        from ithaca.api.verifying import verify
+
+        return verify(self, **options)
+
+    def report(self, path: str | Path, **options: Any) -> str:
+        """Write it as one self-contained page: `ithaca.report`."""
+        from ithaca.api.reporting import report
+
+        return report(self, path, **options)
+
+    def export(self, to: str, folder: str | Path, **options: Any) -> str:
+        """Write its configuration for another tool: `ithaca.export`."""
+        from ithaca.api.exporting import export
+
+        return export(self, to, folder, **options)
+
     @classmethod
     def of(cls, found: Any, **more: Any) -> Self:
         """The answer that engines found, with all that an answer can do."""
@@ -73,6 +119,13 @@ class StudyAnswer(Answer):
     @abstractmethod
     def chart(self) -> Chart:
         """The picture that `plot` draws. Raises `InputError` if there is none of so many axes or objectives."""
+
+    @property
+    def _chart(self) -> Chart | None:
+        try:
+            return self.chart
+        except InputError:
+            return None
 
     def save(self, path: str | Path) -> None:
         """Write the answer as NetCDF if the name ends in .nc, else as JSON."""
@@ -90,11 +143,41 @@ class StudyAnswer(Answer):
         save_plot(self.chart, Path(path))
 
 
-@dataclass(frozen=True)
-class Result(results.Result, Answer):
+@dataclass(frozen=True, repr=False)
+class Result(Answer, results.Result):
     """The answer of `ithaca.solve`: the best configuration, its proof, and the solution of every design."""
 
     source: str = field(default="the result", compare=False)  #: The file it was read from, for messages
+
+    @property
+    def headline(self) -> str:
+        what = f"{self.problem.design.title}, on {self.platform_name}"
+        found = "" if self.best is None else f", design {self.best.design}"
+        return f"{what}{found}: {_told(self.objective.text, self.value, self.status)}"
+
+    def _repr_html_(self) -> str:
+        from ithaca.api.explaining import explain_result
+        from ithaca.exports.report.cell import result_cell
+
+        return result_cell(self.headline, self, explain_result(self, None, None))
+
+    def refine(self, **options: Any) -> Result:
+        """Improve the configurations by evolution: `ithaca.refine`."""
+        from ithaca.api.refining import refine
+
+        return refine(self, **options)
+
+    def grid(self, **options: Any) -> Grid:
+        """Evaluate the cost model exactly around the best configuration: `ithaca.grid`."""
+        from ithaca.api.grids import grid
+
+        return grid(self, **options)
+
+    def seed(self, tool: str, path: str | Path, **options: Any) -> str:
+        """Write a start population for another search tool: `ithaca.seed`."""
+        from ithaca.api.seeding import seed
+
+        return seed(self, tool, path, **options)
 
     @cached_property
     def certificate(self) -> Certificate:
@@ -137,11 +220,17 @@ class Result(results.Result, Answer):
         return result_dataset(self)
 
 
-@dataclass(frozen=True)
-class NetworkResult(networks.NetworkResult, StudyAnswer):
+@dataclass(frozen=True, repr=False)
+class NetworkResult(StudyAnswer, networks.NetworkResult):
     """The answer of `ithaca.network`: how every layer is run, and what is proven of it and of the total."""
 
     source: str = field(default="the result", compare=False)  #: The file it was read from, for messages
+
+    @property
+    def headline(self) -> str:
+        asked = self.request
+        what = f"{self.network.name} {asked.data.name}, {self.mode}, on {asked.platform.name}"
+        return f"{what}: {_told(asked.objective.text, self.value, self.status)}"
 
     @property
     def status(self) -> str:
@@ -182,6 +271,10 @@ class NetworkResult(networks.NetworkResult, StudyAnswer):
         from ithaca.studies.network.charts import network_chart
 
         save_plot(network_chart([self, *compare]), Path(path))
+
+
+def _told(objective: str, value: Fraction | None, status: str) -> str:
+    return status if value is None else f"{objective} {number(value)} ({status})"
 
 
 @public

@@ -15,6 +15,7 @@ from ithaca.api.keywords import public
 from ithaca.api.request import read_data_type, read_nest
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.json_numbers import SCHEMA, refuse
+from ithaca.formulations.shown_numbers import counted
 from ithaca.formulations.systolic.data_types import DataType, data_type
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.points import Point, evaluate_points, load_points, points_text
@@ -28,12 +29,16 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Points(Answer):
     """The answer of `ithaca.evaluate`: configurations with all their metrics, by the exact reference."""
 
     names: tuple[str, ...]  #: Numbers from 1, or layers
     points: tuple[Point, ...] = field(repr=False)  #: Design and configuration of each
+
+    @property
+    def headline(self) -> str:
+        return f"{self.points[0][0].nest.name}: {counted(len(self.points), 'configuration')} evaluated"
 
     @cached_property
     def document(self) -> dict[str, Any]:

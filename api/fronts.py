@@ -16,6 +16,7 @@ from ithaca.api.options import Effort, Extents, Results, Sizes, TargetedOptions,
 from ithaca.api.parsing import parse_integer, parse_proving_method, parse_sizes, split_values
 from ithaca.api.request import Request, problems, read_objective
 from ithaca.formulations.problem import Objective
+from ithaca.formulations.shown_numbers import counted
 from ithaca.results.certificate import Status
 from ithaca.studies import front as fronts
 from ithaca.studies.charts.chart import Chart
@@ -29,11 +30,15 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-@dataclass(frozen=True)
-class Front(fronts.Front, StudyAnswer):
+@dataclass(frozen=True, repr=False)
+class Front(StudyAnswer, fronts.Front):
     """The answer of `ithaca.pareto`: points proven to be on the front, and whether they are all."""
 
     request: Request = field(kw_only=True)  #: What was asked
+
+    @property
+    def headline(self) -> str:
+        return f"Pareto front of {self.title}: {counted(len(self.points), 'point')} ({self.status})"
 
     @property
     def status(self) -> str:

@@ -29,6 +29,7 @@ from ithaca.api.options import (
 from ithaca.api.parsing import parse_method, parse_number, parse_sizes
 from ithaca.api.request import Request, problems
 from ithaca.api.vary import OPTIONS, TARGET, parse_variations, varied
+from ithaca.formulations.shown_numbers import counted
 from ithaca.studies import whatif as studies
 from ithaca.studies.charts.chart import Chart
 from ithaca.studies.charts.of_studies import study_chart
@@ -42,9 +43,13 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-@dataclass(frozen=True)
-class Study(studies.Study, StudyAnswer):
+@dataclass(frozen=True, repr=False)
+class Study(StudyAnswer, studies.Study):
     """The answer of `ithaca.whatif`: the best configuration at every point of a grid."""
+
+    @property
+    def headline(self) -> str:
+        return f"{self.provenance['title']}: {counted(len(self.points), 'point')} ({self.status})"
 
     @property
     def status(self) -> str:

@@ -15,7 +15,7 @@ from ithaca.results.certificate import Certificate
 from ithaca.results.shortfall import Shortfall, explain
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Solution:
     """The best configuration found for one design, or over several: then problem and certificate are of the best and of all."""
 
@@ -24,6 +24,11 @@ class Solution:
     value: Fraction | None  #: Its objective, evaluated by the Fraction reference
     certificate: Certificate  #: What is proven
     shortfalls: tuple[Shortfall, ...] = ()  #: Limits that cannot be met, of an infeasible problem
+
+    def __repr__(self) -> str:
+        known = self.certificate
+        value = "" if self.value is None else f"{self.problem.objective.text} {float(self.value):,.10g} "
+        return f"<Solution {self.design}: {value}({known.status.value})>"
 
     @property
     def design(self) -> str:

@@ -34,7 +34,7 @@ def report_page(result: Result, explanation: Explanation, statements: Sequence[s
     from the answer's in the landscape.
     """
     best = best_configuration(result, explanation)
-    own = FamilySections() if best is None else _family_sections(best)
+    own = FamilySections() if best is None else family_sections(best)
     if best is None:
         sections, found = _nothing(result, explanation), _failed(result)
     else:
@@ -54,7 +54,7 @@ def report_page(result: Result, explanation: Explanation, statements: Sequence[s
     )
 
 
-def _family_sections(best: BestConfiguration) -> FamilySections:
+def family_sections(best: BestConfiguration) -> FamilySections:
     """What is shown of a configuration beside what is shown of any."""
     if not isinstance(best.problem.design, SystolicDesign):
         return FamilySections()

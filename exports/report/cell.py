@@ -1,0 +1,58 @@
+"""Results in the output of a notebook's cell: a headline, key figures, a drawing.
+
+Notebooks share one page among all outputs, so drawings come as images with styles of their own.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+
+from ithaca.exports.report.answer import Card, best_configuration, cards, verdict
+from ithaca.exports.report.blocks import Figure
+from ithaca.exports.report.page import family_sections
+from ithaca.results.result import Result
+from ithaca.studies.charts.chart import Chart
+from ithaca.studies.charts.page import STYLE
+from ithaca.studies.charts.svg import inline_svg
+from ithaca.studies.explanation import Explanation
+
+_GROUND = "svg{background:var(--sheet);font-family:system-ui,sans-serif;font-size:13px}"
+
+
+def result_cell(headline: str, result: Result, explanation: Explanation) -> str:
+    """A result: what is proven, its key figures, and the array drawn."""
+    best = best_configuration(result, explanation)
+    if best is None:
+        return cell(headline)
+    own, found = family_sections(best), verdict(best.certificate, best.objective)
+    figures = [block for section in own.drawing for block in section.blocks if isinstance(block, Figure)]
+    drawings = [str(figure.svg).partition("</svg>")[0] + "</svg>" for figure in figures]  # the one for broad pages
+    return cell(headline, f"{found.mark} {found.text}. {found.detail}", cards(best, own.cards), drawings)
+
+
+def chart_cell(headline: str, chart: Chart | None, table: str) -> str:
+    """A study: its chart, if there is one of so many axes, and its table, as HTML."""
+    return cell(headline, drawings=[] if chart is None else [inline_svg(chart, "chart")]) + table
+
+
+def cell(headline: str, remark: str = "", figures: Sequence[Card] = (), drawings: Sequence[str] = ()) -> str:
+    """A headline, a remark, key figures and drawings (SVG)."""
+    parts = [f"<strong>{escape(headline)}</strong>", f"<div>{escape(remark)}</div>"]
+    shown = "".join(
+        f'<div><small>{escape(card.label)}</small><br><span style="font-size:130%">{escape(card.value)}</span> '
+        f"{escape(card.unit)}<br><small>{escape(card.note)}</small></div>"
+        for card in figures
+    )
+    parts.append(f'<div style="display:flex;flex-wrap:wrap;gap:.4em 2em;margin:.6em 0">{shown}</div>')
+    return "".join([*parts, *map(_image, drawings)])
+
+
+def _image(svg: str) -> str:
+    """A drawing as an image: with the style of pages, which then holds for it alone."""
+    style = STYLE + (files("ithaca.exports.report") / "style.css").read_text(encoding="utf-8") + _GROUND
+    head, _, rest = svg.removeprefix("<svg").partition(">")
+    whole = f'<svg xmlns="http://www.w3.org/2000/svg"{head}><style>{style}</style>{rest}'
+    return f'<img alt="" style="max-width:100%" src="data:image/svg+xml;base64,{b64encode(whole.encode()).decode()}">'
