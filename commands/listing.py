@@ -130,7 +130,7 @@ def _print_design(out: Console, design: dict[str, Any]) -> None:
         dram = " (DRAM)" if module["dram"] else ""
         shown.add_row(module["name"] + dram, f"L{module['level']}", *(escape(cell or "–") for cell in cells))
     for module in design["helpers"]:
-        shown.add_row(f"{module['name']} ({module['kind']})", "–", "–", "–", "–", escape(module["instances"]))
+        shown.add_row(module["name"], "–", "–", "–", "–", escape(module["instances"]))
     if design["accumulators"] is not None:
         shown.add_row("PE", "–", *map(escape, (design["accumulators"], design["pes"], "no", design["pes"])))
     out.print(shown)
