@@ -35,6 +35,15 @@ if TYPE_CHECKING:
     from ithaca.studies.charts.chart import Chart
 
 
+#: Columns of the tables that notebooks show; `Answer.to_dataframe` has all.
+SHOWN = {"kernel", "count", "value", "lower_bound", "status", "dataflow", "permutation"} | {
+    "latency",
+    "dsp",
+    "bram18k",
+    "throughput",
+}
+
+
 def least(statuses: Iterable[Status]) -> Status:
     """What holds for all of several: the status that says least."""
     order = (Status.UNKNOWN, Status.INFEASIBLE, Status.FEASIBLE, Status.OPTIMAL)
@@ -55,7 +64,9 @@ class Answer(ABC):
     def _repr_html_(self) -> str:
         from ithaca.exports.report.cell import chart_cell
 
-        return chart_cell(self.headline, self._chart, self.to_dataframe()._repr_html_())
+        table = self.to_dataframe()
+        shown = [name for name in table if name in SHOWN or name.startswith("objectives.")]
+        return chart_cell(self.headline, self._chart, table[shown]._repr_html_())
 
     @property
     def _chart(self) -> Chart | None:

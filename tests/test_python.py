@@ -61,3 +61,37 @@ def test_names_that_only_multiply_are_parameters() -> None:
     assert dict(nest.parameters) == {"s": 2, "d": 1}
     with pytest.raises(ithaca.InputError, match="sizes of p, c, s are missing; allowed: those of all of n, r, p, c, d, s"):
         ithaca.solve(statement, n=4, r=4, d=1)
+
+
+INTERRUPTED = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import ithaca
+from ithaca.api.live_line import LiveLine
+
+def hit(self, index, progress):
+    if progress.value is not None:
+        for _ in range({times}):
+            os.kill(os.getpid(), signal.SIGINT)
+
+LiveLine.report = hit
+before = signal.getsignal(signal.SIGTERM)
+try:
+    found = ithaca.solve("mm", i=1024, j=1024, k=1024, dataflow="i,j", permutation="C")
+    print(found.status, found.lower_bound is not None, found.best is not None, found.best.certificate.termination.value)
+except KeyboardInterrupt:
+    print("raised")
+print(signal.getsignal(signal.SIGINT) is signal.default_int_handler, signal.getsignal(signal.SIGTERM) is before)
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+except KeyboardInterrupt:
+    print("the next one is the caller's")
+"""
+
+
+@pytest.mark.parametrize(("times", "said"), [(1, "feasible True True interrupted"), (2, "raised")])
+def test_ctrl_c_keeps_what_was_found_and_a_second_one_raises(times: int, said: str) -> None:
+    script = INTERRUPTED.format(times=times)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100, check=True)
+    assert done.stdout.splitlines() == [said, "True True", "the next one is the caller's"], done.stderr
+    assert not done.stderr

@@ -4,6 +4,9 @@ The first one raises `KeyboardInterrupt`, except where somebody looks for it: a 
 what it has; libraries with locks of their own (xarray, HDF5, Dask) are left alone until they are done (`deferred`), since
 an exception within the taking of a lock would leave it taken for ever, and are asked between steps (`check`).
 The second one ends the process at once; nothing half-written is left behind.
+
+In a process that is not the program's own, such as a notebook's, handlers are put back as soon as a function of `ithaca` is
+done, only SIGINT is looked at, and a second one raises `KeyboardInterrupt`.
 """
 
 from __future__ import annotations
@@ -44,12 +47,14 @@ class _State:
         How many regions have it wait for their end.
     unbroken : int
         How many regions even the second has to wait for.
+    guest : bool
+        Whether the process is not the program's own.
     undo : list of callable
         What to do before the process ends at once.
     """
 
     def __init__(self) -> None:
-        self.came = self.again = False
+        self.came = self.again = self.guest = False
         self.asking = self.deferred = self.unbroken = 0
         self.undo: list[Callable[[], None]] = []
 
@@ -81,6 +86,7 @@ class Interrupt:
 
     def __init__(self) -> None:
         self._active = ExitStack()
+        self._came = False
 
     def __enter__(self) -> Interrupt:
         self._active.enter_context(_handled())
@@ -88,10 +94,11 @@ class Interrupt:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._came = _state.came
         self._active.close()
 
     def __call__(self) -> bool:
-        return _state.came
+        return _state.came or self._came
 
 
 @contextmanager
@@ -133,7 +140,7 @@ def unbroken() -> Iterator[None]:
     finally:
         _state.unbroken -= 1
         if _state.again:
-            _end()
+            _stop()
 
 
 @contextmanager
@@ -143,13 +150,18 @@ def _handled() -> Iterator[None]:
     if handled or threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.getsignal(number) for number in SIGNALS}
-    install()
+    before = signal.getsignal(signal.SIGINT)
+    _state.came = _state.again = False
+    if before is None or before is signal.SIG_IGN:  # not Python's to put back, or not to be heard
+        yield
+        return
+    _state.guest = True
+    signal.signal(signal.SIGINT, _handle)
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        signal.signal(signal.SIGINT, before)
+        _state.came = _state.again = _state.guest = False
 
 
 @contextmanager
@@ -169,11 +181,17 @@ def _handle(number: int, frame: FrameType | None) -> None:
     if _state.came:
         _state.again = True
         if not _state.unbroken:
-            _end()
+            _stop()
     else:
         _state.came = True
         if not (_state.asking or _state.deferred):
             raise KeyboardInterrupt
+
+
+def _stop() -> NoReturn:
+    if _state.guest:
+        raise KeyboardInterrupt
+    _end()
 
 
 def _end() -> NoReturn:

@@ -120,6 +120,7 @@ def test_signals_that_are_to_be_ignored_stay_so() -> None:
     before = {number: signal.getsignal(number) for number in signals.SIGNALS}
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signals.install()
         with signals.Interrupt() as asked:
             os.kill(os.getpid(), signal.SIGINT)
             assert not asked()
@@ -129,3 +130,19 @@ def test_signals_that_are_to_be_ignored_stay_so() -> None:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def test_a_guest_leaves_sigterm_and_ignored_signals_to_the_host() -> None:
+    for handler in (signal.SIG_IGN, signal.default_int_handler):
+        before = {number: signal.getsignal(number) for number in signals.SIGNALS}
+        try:
+            signal.signal(signal.SIGINT, handler)
+            with signals.Interrupt() as asked:
+                assert signal.getsignal(signal.SIGTERM) == before[signal.SIGTERM]
+                os.kill(os.getpid(), signal.SIGINT)
+                assert asked() == (handler is not signal.SIG_IGN)
+            assert signal.getsignal(signal.SIGINT) == handler
+            assert not signals.came()
+        finally:
+            for number, known in before.items():
+                signal.signal(number, known)
