@@ -7,13 +7,16 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.api.answers import one_result
+from ithaca.api.answers import NetworkResult, opened
 from ithaca.api.explaining import explain_result, parse_changes, statements
 from ithaca.api.keywords import Given, public
-from ithaca.api.options import WRITTEN, Quick, ResultFile
+from ithaca.api.options import WRITTEN, LayerName, Quick, ResultFile
 from ithaca.api.parsing import parse_integer
 from ithaca.exports.report.landscape import AROUND, FARTHEST
+from ithaca.exports.report.network import network_page
 from ithaca.exports.report.page import report_page
+from ithaca.formulations.shown_numbers import counted
+from ithaca.studies.network.explanation import explain_network, network_statements
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.writing import check_writable, write_text_atomically
 
@@ -23,6 +26,7 @@ def report(
     result: ResultFile,
     output: Annotated[str | Path, Option("-o", "--output", help="Page to write (HTML)."), WRITTEN],
     *,
+    layer: LayerName = None,
     around: Annotated[
         int, Option("--around", metavar="N", help="In the landscape, only factors at most N from the result's.")
     ] = AROUND,
@@ -40,7 +44,11 @@ def report(
     check_writable(output)
     if isinstance(result, str | Path) and Path(output).resolve() == Path(result).resolve():
         raise InputError(f"--output is '{output}', the result itself; allowed: another file")
-    found = one_result(result)
+    found = opened(result, layer)
+    if isinstance(found, NetworkResult):
+        explained = explain_network(found)
+        write_text_atomically(output, network_page(found, explained, [*network_statements(found, explained)]))
+        return f"wrote {output}: {counted(len(found.layers), 'layer')} of {found.network.name}, {found.mode}"
     explanation = explain_result(found, None, search)
     page = report_page(found, explanation, statements(found, explanation), distance)
     write_text_atomically(output, page)

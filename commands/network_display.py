@@ -18,7 +18,6 @@ from ithaca.results.solution import Solution
 from ithaca.studies.network.charts import compared_name
 from ithaca.studies.network.explanation import explain_network
 from ithaca.studies.network.result import ArrayResult, NetworkResult, SharedDesign
-from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.network import Network, OmissionKind
 
 #: How many of the designs compared are shown per kernel.
@@ -81,7 +80,8 @@ def _layer_table(result: NetworkResult) -> Table:
     for layer in result.layers:
         answer, solution = layer.answer, layer.answer.found
         metrics = {} if solution is None else solution.metrics
-        row = [("layer", shortened(layer.layer.name)), ("runs", str(layer.layer.count)), ("sizes", _sizes(layer.layer.nest))]
+        row = [("layer", shortened(layer.layer.name)), ("runs", str(layer.layer.count))]
+        row.append(("sizes", layer.layer.nest.short_sizes))
         row += [("array", "–" if layer.array is None else str(layer.array))] if len(result.arrays) > 1 else []
         row.append(("design", "–" if solution is None else _design(solution)))
         row.append((result.request.objective.text, number(answer.value)))
@@ -100,13 +100,6 @@ def _layer_table(result: NetworkResult) -> Table:
 def shortened(name: str) -> str:
     """A layer's name for a table: of a long one, where it begins and ends."""
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME // 2 - 1]}…{name[-LONGEST_NAME // 2 :]}"
-
-
-def _sizes(nest: LoopNest) -> str:
-    """Extents such as ``o64 r56``, then strides and so on that are not 1."""
-    parts = [*nest.extents, *((name, value) for name, value in nest.parameters if value != 1)]
-    equals = "=" if any(name[-1].isdigit() for name, _ in parts) else ""
-    return " ".join(f"{name}{equals}{value}" for name, value in parts)
 
 
 def _design(solution: Solution) -> str:

@@ -111,6 +111,13 @@ class LoopNest:
         return "; ".join(", ".join(f"{name}={n}" for name, n in part) for part in parts if part)
 
     @property
+    def short_sizes(self) -> str:
+        """The same where there is little room: ``o64 r56 s2``, without parameters, such as strides, that are 1."""
+        parts = [*self.extents, *((name, value) for name, value in self.parameters if value != 1)]
+        equals = "=" if any(name[-1].isdigit() for name, _ in parts) else ""
+        return " ".join(f"{name}{equals}{value}" for name, value in parts)
+
+    @property
     def band(self) -> tuple[str, ...]:
         """The tiled loops, outermost first."""
         return tuple(name for name in self.loops if name not in self.untiled)

@@ -122,7 +122,9 @@ def _metrics(best: BestConfiguration) -> Table:
     return Table("Metrics", ("metric", "value", "unit", "meaning"), rows, frozenset({0, 2, 3}), folded=True)
 
 
-def findings(statements: Sequence[str], names: Collection[str]) -> Section:
+def findings(
+    statements: Sequence[str], names: Collection[str], title: str = "What limits it, and what to change first"
+) -> Section:
     """Statements such as ``Limit dsp: …`` under their terms, the words of ``ithaca explain``.
 
     No capital letter begins a sentence with the name of a metric, one of ``names``.
@@ -132,7 +134,7 @@ def findings(statements: Sequence[str], names: Collection[str]) -> Section:
         term, _, said = statement.partition(": ")
         entries.setdefault(term, []).append(_sentence(said, names))
     listed = tuple((term, tuple(said)) for term, said in entries.items() if term != "Result")
-    return Section("findings", "What limits it, and what to change first", (Statements(listed),))
+    return Section("findings", title, (Statements(listed),))
 
 
 def _sentence(text: str, names: Collection[str]) -> str:

@@ -147,8 +147,8 @@ class _Grid:
         }[side]
 
 
-def array_drawing(costs: Costs) -> Section:
-    """The drawing and its figures."""
+def array_drawing(costs: Costs, name: str = "array") -> Section:
+    """The drawing and its figures; of a name that is unique on the page."""
     plan = layout(costs)
     shape = f"{number(plan.columns)} PEs along {plan.column_loop}"
     if plan.row_loop:
@@ -160,9 +160,9 @@ def array_drawing(costs: Costs) -> Section:
     )
     if max(plan.rows, plan.columns) > 2:
         text += " Rows and columns that are not drawn are counted where they would be."
-    drawings = Markup("").join(draw(plan, shape, sizes) for sizes in SIZES)
+    drawings = Markup("").join(draw(plan, shape, sizes, name) for sizes in SIZES)
     caption = f"The array of design {costs.point.array.name}, schematically"
-    return Section("array", "The array", (Paragraph(text), Figure(drawings, caption), _table(plan)))
+    return Section(name, "The array", (Paragraph(text), Figure(drawings, caption), _table(plan)))
 
 
 def _table(plan: Layout) -> Table:
@@ -177,7 +177,7 @@ def _table(plan: Layout) -> Table:
     return Table("PEs, I/O modules and buffers", columns, tuple(rows), frozenset({0, 1, 5}))
 
 
-def draw(plan: Layout, shape: str, sizes: Sizes = SIZES[0]) -> Markup:
+def draw(plan: Layout, shape: str, sizes: Sizes = SIZES[0], name: str = "array") -> Markup:
     """The drawing for pages of a kind."""
     depth = {side: sum(_thickness(sizes, side, placed) + sizes.apart for _, placed in _bands(plan, side)) for side in Side}
     tabs = [(stream, placed) for stream in plan.streams for placed in stream.modules if placed.spread is Spread.PE]
@@ -194,7 +194,7 @@ def draw(plan: Layout, shape: str, sizes: Sizes = SIZES[0]) -> Markup:
     width = max(right + depth[Side.RIGHT] + edge, left + NAMED + edge, sizes.least_width)
     grid = _Grid(sizes, across, down, right, bottom, pe_height, width, bottom + depth[Side.BOTTOM] + edge)
     said = (f"{number(p.instances)} {p.module.name}{p.words}, {s.side.value}" for s in plan.streams for p in s.modules)
-    drawing = Drawing(f"array-{sizes.kind}", sizes.kind, width, grid.height, f"The array: {shape}", "; ".join(said))
+    drawing = Drawing(f"{name}-{sizes.kind}", sizes.kind, width, grid.height, f"The array: {shape}", "; ".join(said))
     drawing.rect((1, 1, width - 2, grid.height - 2), "dram", rx=10)
     frame = sizes.dram
     drawing.rect((frame, frame, width - 2 * frame, grid.height - 2 * frame), "chip", rx=6)

@@ -62,7 +62,17 @@ def chart_figure(name: str, chart: Chart) -> Figure:
     return Figure(Markup(drawings(chart, name)), chart.title)
 
 
-Block = Paragraph | Statements | Listing | Table | Figure
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Blocks that open on demand."""
+
+    name: str  #: The anchor
+    caption: str
+    blocks: tuple[Block, ...]
+    kind: ClassVar[str] = "folded"
+
+
+Block = Paragraph | Statements | Listing | Table | Figure | Folded
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from importlib.resources import files
 from ithaca import __version__
 from ithaca.exports.report.answer import (
     BestConfiguration,
+    Card,
     FamilySections,
     Verdict,
     answer,
@@ -39,14 +40,31 @@ def report_page(result: Result, explanation: Explanation, statements: Sequence[s
         sections, found = _nothing(result, explanation), _failed(result)
     else:
         sections, found = _found(best, own, statements, around), verdict(best.certificate, best.objective)
-    style = STYLE + (files("ithaca.exports.report") / "style.css").read_text(encoding="utf-8")
     heading = result.problem.design.heading
+    return rendered(
+        f"{heading[0][1].partition(' ')[0]} on {result.platform_name}",
+        (*heading, ("platform", result.platform_name), ("minimised", result.objective.text)),
+        found,
+        () if best is None else cards(best, own.cards),
+        sections,
+    )
+
+
+def rendered(
+    title: str,
+    facts: Sequence[tuple[str, str]],
+    found: Verdict,
+    shown: Sequence[Card],
+    sections: Sequence[Section],
+) -> str:
+    """A page: what was asked, as terms with values, what is proven, the figures to see at once, and all else."""
+    style = STYLE + (files("ithaca.exports.report") / "style.css").read_text(encoding="utf-8")
     template = environment("ithaca.exports.report").get_template("page.html")
     return template.render(
-        title=f"{heading[0][1].partition(' ')[0]} on {result.platform_name}",
-        facts=(*heading, ("platform", result.platform_name), ("minimised", result.objective.text)),
+        title=title,
+        facts=facts,
         verdict=found,
-        cards=() if best is None else cards(best, own.cards),
+        cards=shown,
         sections=sections,
         style=style,
         style_hash=text_hash(style),

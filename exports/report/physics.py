@@ -49,7 +49,7 @@ def roofline_chart(best: BestConfiguration, roofs: Roofs) -> LineChart:
     points = {
         found.design: (_per_byte(design, found.metrics["off_chip_words"]), float(found.metrics["throughput"]))
         for found in best.result.solutions
-        if found.value is not None
+        if found.configuration is not None
     }
     left = min(ridge, most, *(x for x, _ in points.values())) / 2
     right = max(ridge, most, *(x for x, _ in points.values())) * 2

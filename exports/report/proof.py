@@ -15,7 +15,8 @@ from ithaca.studies.charts.chart import Bar, BarChart, LineChart, Series, metric
 #: What a report says of a result without a trace.
 NO_TRACE = "The result holds no trace of the search: it was written before traces were kept, or not by a solve."
 
-_OUTCOME = {
+#: What a status means, in words.
+OUTCOME = {
     Status.OPTIMAL: "optimal",
     Status.FEASIBLE: "not proven optimal",
     Status.INFEASIBLE: "infeasible (proven)",
@@ -107,7 +108,7 @@ def designs(result: Result) -> Section:
                 number(solution.value),
                 above,
                 number(proof.lower_bound),
-                _OUTCOME[proof.status],
+                OUTCOME[proof.status],
                 *(number(solution.metrics.get(name)) for name in limits),
                 number(proof.nodes),
                 f"{proof.seconds:.2f}",
@@ -122,7 +123,7 @@ def designs(result: Result) -> Section:
 def _bar(solution: Solution, *, first: bool) -> Bar:
     proof, buildable = solution.certificate, "" if solution.problem.design.obstacle is None else ", not buildable"
     if solution.value is None:
-        return Bar(solution.design, None, f"{_OUTCOME[proof.status]}{buildable}")
+        return Bar(solution.design, None, f"{OUTCOME[proof.status]}{buildable}")
     open_ = proof.status is not Status.OPTIMAL
     note = number(solution.value) + (" (not proven)" if open_ else "") + buildable
     mark = float(proof.lower_bound) if open_ and proof.lower_bound is not None else None

@@ -179,3 +179,9 @@ def array_sections(best: BestConfiguration) -> FamilySections:
     view = _view(best)
     costs = _latency(view), roofline(best, view.facts.roofs), energy(view.costs)
     return FamilySections(_cards(view), tuple(_factors(view)), costs, (array_drawing(view.costs),))
+
+
+def array_outline(best: BestConfiguration, name: str) -> tuple[Block, ...]:
+    """Its factors and the drawing alone, where a page shows several; of a name that is unique there."""
+    view = _view(best)
+    return (*_factors(view), *array_drawing(view.costs, name).blocks)

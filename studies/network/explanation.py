@@ -90,10 +90,10 @@ def network_statements(result: NetworkResult, explained: NetworkExplanation) -> 
         yield from _part(part, explained.what)
     if len(dominant) < len(explained.parts):
         rest = explained.whole * (1 - share)
-        yield f"The other {len(explained.parts) - len(dominant)} layers take {number(rest)}, {percent(1 - share)}."
+        yield f"Rest: the other {len(explained.parts) - len(dominant)} layers take {number(rest)}, {percent(1 - share)}."
     worst = min((p.result for p in explained.parts), key=lambda r: r.efficiency or Fraction(0))
     yield f"Least efficient: {worst.layer.name}, with {percent(worst.efficiency or 0)} of its MAC units' cycles in use."
-    yield f"To explain a layer in full, with what to change first: --layer {dominant[0].result.layer.name}."
+    yield f"In full: --layer {dominant[0].result.layer.name} explains that layer, with what to change first."
 
 
 def _proof(result: NetworkResult) -> str:
@@ -115,7 +115,7 @@ def _part(part: LayerPart, what: str) -> Iterator[str]:
     told: set[str] = set()
     for statement in explanation.remarks.statements:
         term = statement.partition(":")[0]
-        if term in EXPLAINED and term not in told:
+        if term in EXPLAINED and term not in told and not statement.startswith("Padding: none"):
             told.add(term)
             yield f"{name}: {statement.partition(': ')[2]}"
     if explanation.limits:

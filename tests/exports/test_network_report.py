@@ -1,0 +1,75 @@
+"""The report of a network: one page, with the array of every layer in it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ithaca.formulations.shown_numbers import number, percent
+from ithaca.studies.network.documents import load_network_result
+from tests.browser import cut_texts, shown
+from tests.command_line import ithaca
+from tests.studies.network.tiny import tiny_file
+
+QUICK = ("--divisors-only", "--limit", "dsp=400,bram18k=400")
+
+
+@pytest.fixture(scope="module", params=[(), ("--mode", "shared-dataflow"), ("--mode", "shared-array", "--layers", "mm")])
+def reported(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> tuple[Path, Path]:
+    """A result, and its page."""
+    folder = tmp_path_factory.mktemp("report")
+    file, page = folder / "r.json", folder / "r.html"
+    done = ithaca("network", tiny_file(folder), *QUICK, *request.param, "-o", file)
+    assert done.returncode == 0, done.stderr
+    done = ithaca("report", file, "-o", page)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith(f"wrote {page}: ")
+    return file, page
+
+
+def test_a_page_holds_every_layer_its_share_and_its_array(reported: tuple[Path, Path]) -> None:
+    file, page = reported
+    result, text = load_network_result(file), page.read_text()
+    assert result.total is not None
+    assert "Proven optimal" in text
+    assert number(result.total.value) in text
+    for index, layer in enumerate(result.layers):
+        assert f'<a href="#layer-{index}">{layer.layer.name}</a>' in text
+        inside = text[text.index(f'<div id="layer-{index}">') :].partition('<div id="layer-')[2]
+        assert escape(str(layer.layer.nest)) in inside
+        assert f"The array of design {layer.answer.design}" in inside
+        assert layer.answer.value is not None
+        share = layer.layer.count * layer.answer.value / result.total.value  # type: ignore[operator]
+        assert f"({percent(share)})" in text
+    names = Counter(re.findall(r'\bid="([^"]+)"', text))
+    assert [name for name, times in names.items() if times > 1] == []
+    assert set(re.findall(r'href="#([^"]+)"', text)) <= names.keys()
+    assert not re.search(r'(?:src|href)="(?!#|data:)', text)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_it_is_shown_without_overflow_or_cut_texts(browser: Any, reported: tuple[Path, Path], width: int) -> None:
+    page, wrong = shown(browser, reported[1], width)
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert cut_texts(page) == []
+    assert wrong == []
+
+
+def test_layers_without_a_configuration_are_named(tmp_path: Path) -> None:
+    file, page = tmp_path / "r.json", tmp_path / "r.html"
+    assert ithaca("network", tiny_file(tmp_path), "--limit", "dsp=4", "--layers", "wide", "-o", file).returncode == 1
+    assert ithaca("report", file, "-o", page).returncode == 0
+    assert "Proven infeasible" in page.read_text()
+    assert "No configuration: wide." in page.read_text()
+
+
+def test_a_layer_has_a_page_of_its_own(reported: tuple[Path, Path], tmp_path: Path) -> None:
+    done = ithaca("report", reported[0], "--layer", "wide", "-o", tmp_path / "wide.html", "--quick")
+    assert done.returncode == 0, done.stderr
+    assert "mm on u250" in (tmp_path / "wide.html").read_text()
