@@ -9,6 +9,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
+from xml.etree import ElementTree
 
 from ithaca.exports.report.answer import Card, best_configuration, cards, verdict
 from ithaca.exports.report.blocks import Figure
@@ -55,4 +56,6 @@ def _image(svg: str) -> str:
     style = STYLE + (files("ithaca.exports.report") / "style.css").read_text(encoding="utf-8") + _GROUND
     head, _, rest = svg.removeprefix("<svg").partition(">")
     whole = f'<svg xmlns="http://www.w3.org/2000/svg"{head}><style>{style}</style>{rest}'
-    return f'<img alt="" style="max-width:100%" src="data:image/svg+xml;base64,{b64encode(whole.encode()).decode()}">'
+    drawn = ElementTree.fromstring(svg)
+    said = escape(f"{drawn.findtext('title')}: {drawn.findtext('desc')}")
+    return f'<img alt="{said}" style="max-width:100%" src="data:image/svg+xml;base64,{b64encode(whole.encode()).decode()}">'

@@ -85,6 +85,14 @@ def test_bars_down_to_bounds_are_explained_where_there_are_some() -> None:
         assert (chart.bars in words) is said
 
 
+def test_a_chart_in_a_notebook_has_a_text_alternative() -> None:
+    from ithaca.exports.report.cell import chart_cell
+
+    text = chart_cell("headline", CHARTS["bars"], "")
+    assert 'alt="bars: first: 3 of 4; none: infeasible; last: 1 of 4"' in text
+    assert text.count("<img") == 1
+
+
 def test_parts_add_up() -> None:
     parts = BarChart("parts", "cycles", BARS, stacked=True)
     assert parts.starts == [0.0, 3.0, 3.0]
