@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
 
-from ithaca.api.answers import Result, one_result
+from ithaca.api.answers import NetworkResult, Result, opened
 from ithaca.api.keywords import Given, public
 from ithaca.api.live_line import tell
-from ithaca.api.options import OBJECTIVE, WRITTEN, Effort, Extents, Objective, ProblemOptions, RandomSeed, Sizes
+from ithaca.api.options import OBJECTIVE, WRITTEN, Effort, Extents, LayerName, Objective, ProblemOptions, RandomSeed, Sizes
 from ithaca.api.parsing import parse_choice, parse_integer, parse_loops, parse_sizes
 from ithaca.api.solving import run
+from ithaca.exports.layers import fresh_folder
 from ithaca.exports.seeds.diverse import diverse_configurations
 from ithaca.exports.seeds.for_nevergrad import nevergrad_text
 from ithaca.exports.seeds.for_odyssey import odyssey_text
@@ -24,13 +25,17 @@ from ithaca.exports.seeds.for_optuna import optuna_text
 from ithaca.exports.seeds.for_pymoo import pymoo_text
 from ithaca.exports.seeds.parameters import Seeds, parameter_space
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.shown_numbers import number
+from ithaca.formulations.shown_numbers import counted, number
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.points import Point, points_text
+from ithaca.results.files import result_document
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.network.loading import is_result
+from ithaca.studies.network.parts import layer_result
 from ithaca.workloads.errors import InputError, NothingFoundError
+from ithaca.workloads.messages import quoted
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.signals import Interrupt
 from ithaca.workloads.writing import check_writable, write_folder, write_text_atomically
@@ -49,18 +54,21 @@ TOOLS = ("optuna", "pymoo", "nevergrad", "opentuner", "odyssey", "csv")
 MAX_COUNT = 10_000
 
 #: Options that go with a result, too; all others it answers itself.
-OF_RESULTS = frozenset({"RESULT|WORKLOAD", "--for", "--output", "--count", "--dataflow", "--permutation", "--seed"})
+OF_RESULTS = frozenset({"RESULT|WORKLOAD", "--for", "--output", "--count", "--dataflow", "--permutation", "--seed", "--layer"})
 
 
 @public
 def seed(
     source: Annotated[
-        str | PathLike[str] | LoopNest | Result,
-        Argument(metavar="RESULT|WORKLOAD", help="A result of solve -o (JSON), or a loop nest to solve."),
+        str | PathLike[str] | LoopNest | Result | NetworkResult,
+        Argument(metavar="RESULT|WORKLOAD", help="A result of solve -o or network -o (JSON), or a loop nest to solve."),
     ],
     tool: Annotated[str, Option("--for", metavar="TOOL", help="optuna, pymoo, nevergrad, opentuner, odyssey or csv.")],
-    output: Annotated[str | Path, Option("-o", "--output", help="File to write; for opentuner a folder."), WRITTEN],
+    output: Annotated[
+        str | Path, Option("-o", "--output", help="File to write; for opentuner, or a network, a folder."), WRITTEN
+    ],
     *,
+    layer: LayerName = None,
     count: Annotated[int, Option("--count", metavar="N", help="How many seeds.")] = 10,
     sizes: Sizes = None,
     problem: ProblemOptions,
@@ -78,18 +86,27 @@ def seed(
     parse_choice("--for", tool, TOOLS)
     if wanted > MAX_COUNT:
         raise InputError(f"--count is {wanted}; allowed: at most {MAX_COUNT}")
-    if tool != "opentuner":
+    known: Result | NetworkResult | None = None
+    if isinstance(source, Result | NetworkResult) or (not isinstance(source, LoopNest) and is_result(str(source))):
+        known = opened(source if isinstance(source, Result | NetworkResult) else Path(source), layer)
+    elif layer is not None:
+        raise InputError(f"--layer is {quoted(layer)}; allowed with a network's result")
+    if tool != "opentuner" and not isinstance(known, NetworkResult):
         check_writable(output)
     elif Path(output).exists() and not Path(output).is_dir():
-        raise InputError(f"cannot write {output}: OpenTuner reads one file per seed; give the name of a folder")
-    if isinstance(source, Result) or (not isinstance(source, LoopNest) and is_result(str(source))):
+        what = "OpenTuner reads one file per seed" if tool == "opentuner" else "every layer gets a folder"
+        raise InputError(f"cannot write {output}: {what}; give the name of a folder")
+    if known is not None:
         for option in sorted((given - OF_RESULTS) | ({"--sizes"} if extents else set())):
             raise InputError(
                 f"{option} cannot be given with a result, which states its own; allowed: --dataflow, --permutation, --seed"
             )
-        known = source if isinstance(source, Result) else one_result(Path(source))
-        origin = origin_of_result(known, parse_loops(problem.dataflow), problem.permutation)
+        design = parse_loops(problem.dataflow), problem.permutation
+        if isinstance(known, NetworkResult):
+            return _seed_layers(known, design, tool, wanted, first, Path(output))
+        origin = origin_of_result(known, *design)
     else:
+        assert not isinstance(source, Result | NetworkResult)
         search, threads = effort.options, effort.workers
         own = {**parse_sizes(sizes or {}), **parse_sizes(extents)}
         result = run(problem.request(source, own, objective), search, threads, {})
@@ -136,13 +153,41 @@ def write_seeds(origin: Origin, tool: str, count: int, seed: int, output: Path) 
 
     Raises `InputError` if the output cannot be written.
     """
+    files, said = _grown(origin, tool, count, seed)
+    if tool == "opentuner":
+        write_folder(output, files)
+    else:
+        write_text_atomically(output, next(iter(files.values())))
+    return f"wrote {output}: {said}"
+
+
+def _seed_layers(
+    found: NetworkResult, design: tuple[tuple[str, ...] | None, str | None], tool: str, count: int, seed: int, output: Path
+) -> str:
+    """A folder for every layer: its seeds, and the result that they were grown from."""
+    files: dict[str, str] = {}
+    folders: list[str] = []
+    for layer in found.layers:
+        alone = Result.of(layer_result(found, layer), source=layer.layer.name)
+        origin = origin_of_result(alone, *design)
+        folders.append(fresh_folder(layer.layer.name, folders))
+        grown, said = _grown(origin, tool, count, seed)
+        assert alone.best is not None
+        kept = result_document(replace(alone, designs=(alone.best,)))
+        files |= {f"{folders[-1]}/{name}": text for name, text in {**grown, "result.json": document_text(kept)}.items()}
+        tell(f"{layer.layer.name}: {said}")
+    write_folder(output, files)
+    return f"wrote {output}: seeds for {tool} of {counted(len(folders), 'layer')}, each in a folder with its result"
+
+
+def _grown(origin: Origin, tool: str, count: int, seed: int) -> tuple[Mapping[str, str], str]:
+    """Seeds as files of a tool by name (a single one apart from OpenTuner's), and what they are in a line."""
     with Interrupt() as interrupt:
         stop = SolveOptions(stop=interrupt)
         others = origin.others[: count - 1] if tool == "csv" else ()
         own = count - len(others)
         found = diverse_configurations(origin.problem, own, seed, stop, known=(origin.configuration,))
     seeds = Seeds(parameter_space(origin.problem), found)
-    _write(seeds, others, tool, output)
     written = len(found) + len(others)
     if written < count:
         why = "interrupted" if interrupt() else "no more feasible configurations were found"
@@ -151,15 +196,13 @@ def write_seeds(origin: Origin, tool: str, count: int, seed: int, output: Path) 
     objective = origin.problem.objective.text
     span = number(min(values)) + (f" to {number(max(values))}" if max(values) > min(values) else "")
     design = origin.problem.design.name + (f" (and {len(others)} of other designs)" if others else "")
-    return f"wrote {output}: {written} seeds for {tool}, design {design}, {objective} {span}"
+    return _files(seeds, others, tool), f"{written} seeds for {tool}, design {design}, {objective} {span}"
 
 
-def _write(seeds: Seeds, others: Sequence[Point], tool: str, output: Path) -> None:
-    """Write the file or folder."""
+def _files(seeds: Seeds, others: Sequence[Point], tool: str) -> Mapping[str, str]:
     if tool == "opentuner":
-        write_folder(output, opentuner_files(seeds))
-    elif tool == "csv":
+        return opentuner_files(seeds)
+    if tool == "csv":
         first, *rest = ((systolic(seeds.space.problem), configuration) for configuration in seeds.configurations)
-        write_text_atomically(output, points_text([first, *others, *rest]))
-    else:
-        write_text_atomically(output, _TEXTS[tool](seeds))
+        return {"seeds.csv": points_text([first, *others, *rest])}
+    return {"seeds.json": _TEXTS[tool](seeds)}

@@ -62,7 +62,11 @@ ABOUT: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "seed": (
         "Write diverse, feasible configurations as a start population for another search tool.",
-        ("ithaca seed mm.json --for optuna -o seeds.py", "ithaca seed mm.json --for csv --count 20 -o seeds.csv"),
+        (
+            "ithaca seed mm.json --for optuna -o seeds.py",
+            "ithaca seed mm.json --for csv --count 20 -o seeds.csv",
+            "ithaca seed vgg16.json --for csv -o seeds",
+        ),
     ),
     "refine": (
         "Improve the configurations of a result by evolution; what is proven optimal stays as it is.",

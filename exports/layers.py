@@ -30,14 +30,14 @@ def export_layers(tool: Tool, layers: Sequence[ExportedLayer]) -> Mapping[str, s
     for layer in layers:
         folder = next((name for name, known in folders if known == layer.configuration), None)
         if folder is None:
-            folder = _fresh(layer.name, [name for name, _ in folders])
+            folder = fresh_folder(layer.name, [name for name, _ in folders])
             folders.append((folder, layer.configuration))
             files |= {f"{folder}/{name}": text for name, text in tool.export(layer.configuration).items()}
         rows.append((layer.name, layer.count, folder, layer.configuration.design.name))
     return {**files, TABLE: csv_text(("layer", "runs", "folder", "design"), rows)}
 
 
-def _fresh(name: str, taken: Sequence[str]) -> str:
+def fresh_folder(name: str, taken: Sequence[str]) -> str:
     """A folder's name for a layer's, whatever characters that has."""
     plain = re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII).strip("._") or "layer"
     used = {each.casefold() for each in (*taken, TABLE)}

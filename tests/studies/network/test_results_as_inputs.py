@@ -276,3 +276,39 @@ def test_modes_are_compared_layer_by_layer(solved: Written, tmp_path: Path) -> N
         2,
         "ithaca: --compare: layer 'image' is in one result only; allowed: the same layers\n",
     )
+
+
+def test_every_layer_gets_a_folder_of_seeds(solved: Written, tmp_path: Path) -> None:
+    path, folder = solved(), tmp_path / "seeds"
+    done = ithaca("seed", path, "--for", "csv", "--count", "4", "-o", folder)
+    assert done.returncode == 0, done.stderr
+    layers = json.loads(path.read_text())["layers"]
+    assert sorted(each.name for each in folder.iterdir()) == sorted(layer["name"] for layer in layers)
+    for layer in layers:
+        rows = list(csv.DictReader((folder / layer["name"] / "seeds.csv").open()))
+        assert len(rows) == 4
+        assert float(rows[0]["latency"]) == layer["best"]["metrics"]["latency"]
+        assert all(float(row["dsp"]) <= 400 and float(row["bram18k"]) <= 400 for row in rows)
+        kept = load_one(folder / layer["name"] / "result.json", None)
+        assert kept.best is not None
+        assert kept.best.value == layer["value"]
+        alone = tmp_path / f"{layer['name']}.csv"
+        assert ithaca("seed", path, "--layer", layer["name"], "--for", "csv", "--count", "4", "-o", alone).returncode == 0
+        assert alone.read_text() == (folder / layer["name"] / "seeds.csv").read_text()
+    for words in (("--for", "csv", "-o", path), ("--for", "csv", "-o", folder, "--platform", "u250")):
+        done = ithaca("seed", path, *words)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+
+
+@pytest.mark.parametrize("tool", ["timeloop", "scalesim"])
+def test_every_layer_is_exported(solved: Written, tmp_path: Path, tool: str) -> None:
+    path, folder = solved("--dataflow", "i,j", "--layers", "mm"), tmp_path / tool
+    done = ithaca("export", path, "--to", tool, "-o", folder)
+    assert done.returncode == 0, done.stderr
+    rows = {row["layer"]: row for row in csv.DictReader((folder / "layers.csv").open())}
+    assert {name: row["runs"] for name, row in rows.items()} == {"wide": "1", "deep": "3"}
+    for name, row in rows.items():
+        alone = tmp_path / f"{tool}-{name}"
+        assert ithaca("export", path, "--layer", name, "--to", tool, "-o", alone).returncode == 0
+        files = {each.name: each.read_text() for each in alone.iterdir()}
+        assert files == {each.name: each.read_text() for each in (folder / row["folder"]).iterdir()}
