@@ -13,7 +13,7 @@ def run(how: Run) -> Outcome:
     found = list(architectures(how))
     table = Table.of(map(_row, found))
     chart = LineChart(
-        "Cycles between two inputs by architecture (bars: down to the proven bound)",
+        "Cycles between two inputs by architecture",
         "architecture",
         "interval (cycles)",
         table.series(["network"], ["architecture"], "interval (cycles)", low="lower bound (cycles)"),

@@ -23,6 +23,16 @@ figure.addEventListener("keydown", (event) => {
   const at = seen.indexOf(chosen);
   choose(seen[at < 0 ? (step > 0 ? 0 : seen.length - 1) : (at + step + seen.length) % seen.length]);
 });
+const cells = JSON.parse((document.getElementById("cells") || { textContent: "null" }).textContent);
+for (const ground of cells ? figure.querySelectorAll(".ground") : [])
+  ground.ownerSVGElement.addEventListener("pointermove", (event) => {
+    const box = ground.getBoundingClientRect();
+    const column = Math.floor(((event.clientX - box.left) / box.width) * cells.x.length);
+    const row = Math.floor(((box.bottom - event.clientY) / box.height) * cells.y.length);
+    if (!(column in cells.x && row in cells.y)) return;
+    const value = cells.values[row][column];
+    said.textContent = `${cells.names[0]} ${cells.x[column]}, ${cells.names[1]} ${cells.y[row]}: ${value === null ? "nothing within the limits" : value}`;
+  });
 const views = [...figure.querySelectorAll("svg")].map((svg) => ({ svg, whole: svg.getAttribute("viewBox").split(" ").map(Number) }));
 function look(view, x, y, width, height) {
   const [, , W, H] = view.whole;

@@ -6,10 +6,13 @@ from base64 import b64encode
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from json import dumps
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ithaca.studies.charts.chart import Chart, LineChart
+from ithaca.studies.charts.chart import Chart, HeatMap, LineChart
+from ithaca.studies.charts.picture import CELLS
 from ithaca.studies.charts.svg import drawings
 
 if TYPE_CHECKING:
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
 
 #: Most cells of the table of figures: a page stays small.
 MOST_FIGURES = 4000
+
+#: Most cells that an image says something about, for the same reason.
+MOST_CELLS = 60_000
 
 #: The style sheet of all pages with charts.
 STYLE = (files("ithaca.studies.charts") / "chart.css").read_text(encoding="utf-8")
@@ -41,12 +47,19 @@ def chart_page(chart: Chart) -> str:
             series=[series.name for series in chart.series] if isinstance(chart, LineChart) else [],
             columns=columns,
             rows=rows if len(columns) * len(rows) <= MOST_FIGURES else (),
+            cells=_cells(chart) if isinstance(chart, HeatMap) and CELLS < chart.values.size <= MOST_CELLS else "",
             style=STYLE,
             style_hash=text_hash(STYLE),
             script=script,
             script_hash=text_hash(script),
         )
     )
+
+
+def _cells(chart: HeatMap) -> str:
+    """What the script says of the cells of an image (JSON)."""
+    values = [[float(f"{value:.4g}") if isfinite(value) else None for value in row] for row in chart.values.tolist()]
+    return dumps({"names": [chart.x_label, chart.y_label], "x": chart.x.tolist(), "y": chart.y.tolist(), "values": values})
 
 
 def text_hash(text: str) -> str:

@@ -235,6 +235,7 @@ def _label_points(axes: Axes, labels: Sequence[tuple[Any, ...]]) -> None:
 def _name_places(axes: Axes, names: Sequence[str]) -> None:
     """Names along the x axis, slanted where they are long side by side."""
     long = _are_long(names, _inches(axes))
+    axes.set_xlim(-0.5, len(names) - 0.5)
     shown = [_fitting(name, 1.4) if long and "\n" not in name else name for name in names]
     # slanted names need room, too: of very many, some are shown
     at = range(0, len(names), -(-len(names) // max(int(3 * _inches(axes) - 4), 1)) if names else 1)
@@ -358,7 +359,7 @@ def _heat_map(chart: HeatMap, axes: Axes, tips: Tips) -> None:
     norm = LogNorm(low, high) if 0 < low < high else Normalize(low, high)
     rows, columns = chart.values.shape
     hatched: dict[str, Any] = {"facecolor": ROLES["hatch-ground"], "hatch": "///", "linewidth": 0}
-    axes.add_patch(Rectangle((0, 0), columns, rows, **hatched))
+    axes.add_patch(Rectangle((0, 0), columns, rows, gid="ground", **hatched))
     shown, many = np.ma.masked_invalid(chart.values), chart.values.size > CELLS
     cells = axes.pcolormesh(shown, cmap=heat(chart.most), norm=norm, clip_on=many, gid="cells", rasterized=many)
     tips["cells"] = [] if many else chart.tips

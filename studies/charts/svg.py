@@ -84,7 +84,7 @@ def _attributes(element: ET.Element, names: Mapping[str, str]) -> dict[str, str]
     if given.get("transform", "").startswith("rotate(-0 "):
         del given["transform"]
     if "id" in given:
-        if given["id"].startswith(("series-", "answer")):
+        if given["id"].startswith(("series-", "answer", "ground")):
             given["class"] = given["id"].partition(" ")[0]
         if given["id"] == "cells":
             given["shape-rendering"] = "crispEdges"  # no seams between cells

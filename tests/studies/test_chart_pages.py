@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ithaca.studies.charts.chart import HeatMap, LineChart
-from ithaca.studies.charts.page import chart_page, save_page
+from ithaca.studies.charts.page import MOST_CELLS, chart_page, save_page
 from tests.browser import cut_texts, shown
 from tests.studies.test_charts import CELLS, CHARTS, STEPS
 
@@ -55,6 +55,21 @@ def test_marks_are_told_by_pointer_and_keyboard(browser: Any, tmp_path: Path) ->
     assert wrong == []
 
 
+def test_cells_of_an_image_are_told_too(browser: Any, tmp_path: Path) -> None:
+    values = np.full((60, 60), np.nan)
+    values[40, 20] = 12345.678
+    many = np.arange(60) * 2
+    save_page(HeatMap("many", "t2.i", "t2.j", "z", many, many, values), tmp_path / "p.html")
+    page, wrong = shown(browser, tmp_path / "p.html")
+    box = page.evaluate(
+        "(r => [r.left, r.bottom, r.width, r.height])(document.querySelector('.ground').getBoundingClientRect())"
+    )
+    for column, row, told in ((20, 40, "t2.i 40, t2.j 80: 12350"), (59, 58, "t2.i 118, t2.j 116: nothing within the limits")):
+        page.mouse.move(box[0] + (column + 0.5) / 60 * box[2], box[1] - (row + 0.5) / 60 * box[3])
+        assert page.evaluate("document.querySelector('.tip').textContent") == told
+    assert wrong == []
+
+
 def test_series_hide_and_the_drawing_enlarges(browser: Any, tmp_path: Path) -> None:
     chart = LineChart("two", "x", "y", (STEPS, replace(STEPS, name="other", y=(1.0, 2.0, 3.0))))
     save_page(chart, tmp_path / "p.html")
@@ -73,12 +88,13 @@ def test_series_hide_and_the_drawing_enlarges(browser: Any, tmp_path: Path) -> N
 
 
 def test_pages_stay_small() -> None:
-    most = 300
+    most = 244
     values = np.arange(most * most, dtype=float).reshape(most, most) + 1
     many = HeatMap("many", "x", "y", "z", np.arange(most), np.arange(most), values)
     points = LineChart(
         "points", "x", "y", (replace(STEPS, x=tuple(map(float, range(1500))), y=(1.0,) * 1500, notes=(), low=()),)
     )
+    assert len(many.values.ravel()) < MOST_CELLS
     for chart in (many, points, *CHARTS.values()):
         assert len(chart_page(chart).encode()) < 1_000_000
     assert "data:image/png" in chart_page(many)
