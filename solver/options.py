@@ -84,10 +84,15 @@ class Budget:
         return time.perf_counter() - self._began
 
     @property
+    def up(self) -> bool:
+        """Whether time is up, and there was no stop before."""
+        limit, stop = self.options.time_limit, self.options.stop
+        return limit is not None and self.spent >= limit and not (stop is not None and stop())
+
+    @property
     def over(self) -> bool:
         """Whether time is up, or the study was told to stop."""
-        limit, stop = self.options.time_limit, self.options.stop
-        return (limit is not None and self.spent >= limit) or (stop is not None and stop())
+        return self.up or (self.options.stop is not None and self.options.stop())
 
     def share(self, parts: int = 1) -> SolveOptions:
         """The options for the next of so many searches that are left."""

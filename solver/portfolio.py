@@ -11,7 +11,7 @@ from functools import partial
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.results.certificate import Status, Termination
-from ithaca.results.solution import Solution
+from ithaca.results.solution import Solution, make_solution
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.executor import Executor, Tell, open_executor
@@ -77,7 +77,7 @@ def solve_designs(
         for index, solution in solutions.items():
             if not solution.settled:
                 finished(index, solution)
-    return tuple(solutions.get(index) or not_solved(problem) for index, problem in enumerate(problems))
+    return tuple(solutions.get(index) or not_solved(p, s) for index, (p, s) in enumerate(zip(problems, given, strict=True)))
 
 
 def solve_together(
@@ -105,7 +105,9 @@ def solve_together(
         return
     best: Fraction | None = None
 
-    def share(unfinished: int) -> SolveOptions:
+    def share(unfinished: int) -> SolveOptions | None:
+        if unfinished < len(jobs) and budget.up:
+            return None
         options = budget.share(-(-unfinished // executor.width))
         return options if best is None or not best_only else replace(options, rival=best - Fraction(options.gap) * abs(best))
 
@@ -143,9 +145,10 @@ def solve_design(
     return replace(solution, shortfalls=shortfalls(problem, replace(options, gap=0.0, time_limit=left)))
 
 
-def not_solved(problem: Problem) -> Solution:
-    """The solution of a problem that was not reached."""
-    return Solution(problem, None, None, conclude(None, problem.floor, method="none"))
+def not_solved(problem: Problem, start: Configuration | None = None) -> Solution:
+    """The solution of a problem that was not reached: its start, if it has one."""
+    value = None if start is None else problem.feasible_value(start)
+    return make_solution(problem, None if value is None else start, conclude(value, problem.floor, method="none"))
 
 
 def _bounded(solution: Solution, options: SolveOptions) -> Solution:

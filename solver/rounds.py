@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from functools import partial
+from math import inf
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
@@ -58,26 +59,30 @@ class Entry:
     course: Course  #: How far the engines are with it
     rivals: Hashable  #: The same for all rivals
     trace: tuple[TracePoint, ...] = ()  #: When its incumbent or bound changed
+    best: Fraction | None = None  #: The least value that it or a rival has
     rival: Fraction | None = None  #: Only what is below this is of interest; None: everything
     ties: bool = False  #: What equals it is, too
     alone: float = 0.0  #: Seconds of its search in which it need not mind its rivals
+    turn: float | None = None  #: Seconds that it has in the survey
     explained: bool = False  #: Whether the limits at fault were looked for, if it is infeasible
 
 
 def advance(entry: Entry, step: Step, options: SolveOptions, report: Callable[[Progress], None]) -> Solution:
     """Take a step with a problem, for as long as the options say."""
-    course, budget = entry.course, Budget(replace(options, rival=entry.rival, ties=entry.ties))
+    # where nothing is known yet, nor of a rival, tables may take their time: there must be an answer
+    turn = entry.turn if step is Step.SURVEY and entry.best is not None else None
+    course, budget = entry.course, Budget(replace(options.at_most(turn), rival=entry.rival, ties=entry.ties))
     recorder = TraceRecorder(time.perf_counter() - course.seconds, list(entry.trace))
 
     def tell(progress: Progress) -> None:
         recorder(progress)
         report(progress)
 
-    limit = options.time_limit
     if step is Step.SURVEY:
-        course.explore(options, tell, entry.alone)  # a configuration is wanted even of what is beaten at once
-        course.explore(budget.options, tell, ALONE if limit is None else min(ALONE, limit * EXACT_SHARE))
-        course.bound(budget.share())
+        # a configuration is wanted even of what is beaten at once
+        course.explore(replace(budget.options, rival=None), tell, entry.alone)
+        course.explore(budget.share(), tell, ALONE if entry.turn is None else min(ALONE, entry.turn * EXACT_SHARE))
+        course.bound(budget.share() if course.state.value is None else budget.share().at_most(entry.turn))
     elif step is Step.CONTEST:
         course.combine(budget.part(EXACT_SHARE))
         course.explore(budget.share(), tell)
@@ -127,10 +132,21 @@ class Rounds:
     def run(self) -> Iterator[tuple[int, Solution | Exception]]:
         """Solve; yields the number of a problem with what came of it, for every step: the last counts."""
         everything, limit = list(range(len(self.entries))), self._budget.options.time_limit
-        # what runs elsewhere begins anew in every round: that pays where time is short
-        if len(everything) > 1 and (self._resumes or limit is not None):
-            least = None if limit is None else max(limit * SURVEY_SHARE / self._turns(everything), LEAST)
-            yield from self._round(everything, Step.SURVEY, least)
+        places: dict[Hashable, list[int]] = {}
+        for number, entry in enumerate(self.entries):
+            places.setdefault(entry.rivals, []).append(number)
+        # where time is not short, rounds serve those who look at one workload: what runs elsewhere begins anew in every round,
+        # and what waits takes memory
+        if len(everything) > 1 and (limit is not None or (self._resumes and len(places) == 1)):
+            most = None
+            if limit is not None:
+                turn = max(limit * SURVEY_SHARE / self._turns(everything), LEAST)
+                most = max(limit * SURVEY_SHARE / len(places), turn)
+                for entry in self.entries:
+                    entry.turn = turn
+            # one of each first: the time may not suffice for all
+            order = sorted((place, number) for numbers in places.values() for place, number in enumerate(numbers))
+            yield from self._round([number for _, number in order], Step.SURVEY, most)
             yield from self._contest(limit)
         elif self._best_only:
             yield from self._round(everything, Step.PROOF)
@@ -162,22 +178,20 @@ class Rounds:
             yield from self._round(contest, Step.CONTEST if self._resumes else Step.PROOF, stretch)
             stretch *= 2
         if until is not None and self._others and self._resumes:
-            # half of the rest for the first, half of that for the next
-            yield from self._round(self._able(), Step.CPSAT, parts=2)
+            yield from self._round(self._able(), Step.CPSAT)
 
     def _round(
-        self, numbers: Sequence[int], step: Step, most: float | None = None, parts: int | None = None
+        self, numbers: Sequence[int], step: Step, most: float | None = None
     ) -> Iterator[tuple[int, Solution | Exception]]:
         """Take a step with some problems, in this order."""
         jobs = [partial(advance, self.entries[n], step) for n in numbers]
-        stop = self._budget.options.stop
 
         def share(unfinished: int) -> SolveOptions | None:
-            if self._budget.over and not (stop is not None and stop()):
+            if self._budget.up:
                 return None
             if most is not None:
                 return self._budget.share().at_most(most)
-            return self._budget.share(min(parts or unfinished, -(-unfinished // self._executor.width)))
+            return self._budget.share(-(-unfinished // self._executor.width))
 
         def tell(position: int, progress: Progress) -> None:
             if self._tell is not None:
@@ -204,21 +218,23 @@ class Rounds:
             if value is not None and (entry.rivals not in best or value < best[entry.rivals][0]):
                 best[entry.rivals] = value, number
         for number, entry in enumerate(self.entries):
-            entry.rival = None
-            if self._rivalry and entry.rivals in best:
-                value, holder = best[entry.rivals]
-                entry.rival = None if number == holder else value - gap * abs(value)
+            entry.rival, entry.best = None, None
+            if entry.rivals in best:
+                entry.best, holder = best[entry.rivals]
+                if self._rivalry and number != holder:
+                    entry.rival = entry.best - gap * abs(entry.best)
                 # an equal one of an earlier design would be preferred
                 entry.ties = self._best_only and number < holder and not gap
 
     def _able(self) -> list[int]:
-        """The problems that may still beat their rivals, the least bound first."""
+        """The problems that may still improve on the best of their rivals, those that may improve most first."""
 
-        def bound(number: int) -> tuple[bool, Fraction, int]:
-            known = self.entries[number].course.state.lower_bound
-            return known is not None, known or Fraction(0), number
+        def hope(number: int) -> float:
+            """By how much of the best value it may be improved, negative."""
+            bound, best = self.entries[number].course.state.lower_bound, self.entries[number].best
+            return -inf if bound is None or not best else float((bound - best) / abs(best))
 
-        return sorted((n for n in range(len(self.entries)) if n not in self.failed and not self._closed(n)), key=bound)
+        return sorted((n for n in range(len(self.entries)) if n not in self.failed and not self._closed(n)), key=hope)
 
     def _closed(self, number: int) -> bool:
         entry = self.entries[number]

@@ -64,8 +64,8 @@ class SolvedLayers:
         return tuple(outcome for part in self.layers for outcome in part.outcomes if isinstance(outcome, Failure))
 
 
-def solve_layers(network: Network, request: NetworkRequest, options: RunOptions) -> SolvedLayers:
-    """Solve the problems of a network.
+def solve_layers(network: Network, request: NetworkRequest, options: RunOptions, *, alone: bool) -> SolvedLayers:
+    """Solve the problems of a network; where each layer is ``alone``, its best design comes before the others'.
 
     Raises
     ------
@@ -73,7 +73,11 @@ def solve_layers(network: Network, request: NetworkRequest, options: RunOptions)
         If the request does not fit the network, or the engine refuses every problem.
     """
     posed = layer_problems(network, request)
-    jobs = [Job(f"{part.layer.name} {problem.design.name}", problem) for part in posed for problem in part.problems]
+    jobs = [
+        Job(f"{part.layer.name} {problem.design.name}", problem, rivals=number if alone else None)
+        for number, part in enumerate(posed)
+        for problem in part.problems
+    ]
     found = run_problems(jobs, options)
     if isinstance(found[0], Failure) and all(isinstance(f, Failure) and f.refused for f in found):
         raise InputError(found[0].reason)
@@ -93,7 +97,7 @@ def solve_per_layer(network: Network, request: NetworkRequest, options: RunOptio
     InputError
         If the request does not fit the network, or the engine refuses every problem.
     """
-    solved = solve_layers(network, request, options)
+    solved = solve_layers(network, request, options, alone=True)
     layers = tuple(LayerResult(part.layer, part.best(), part.solutions) for part in solved.layers)
     method, summed = options.method.value, None
     if adds_up(request.objective):
@@ -113,7 +117,7 @@ def solve_shared_dataflow(network: Network, request: NetworkRequest, options: Ru
         If the objective does not add up, or the layers of a kernel have no design in common.
     """
     require_sum(request.objective, f"--mode {SHARED_DATAFLOW}")
-    solved = solve_layers(network, request, options)
+    solved = solve_layers(network, request, options, alone=False)
     method = options.method.value
     choices: list[SharedDesign] = []
     bests: list[Total] = []

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 
 from ithaca.formulations.configuration import Configuration
@@ -13,7 +12,7 @@ from ithaca.results.solution import Solution
 from ithaca.solver.engines import Method
 from ithaca.solver.executor import KilledError, LostError, open_executor
 from ithaca.solver.options import Budget, SolveOptions
-from ithaca.solver.portfolio import not_solved, solve_design
+from ithaca.solver.portfolio import not_solved, solve_together
 from ithaca.solver.progress import Progress
 from ithaca.studies.network.result import Failure
 from ithaca.studies.store import Note, Store
@@ -31,6 +30,7 @@ class Job:
     place: str  #: What it is, for people: layer and design
     problem: Problem  #: The problem
     start: Configuration | None = None  #: A configuration to start from
+    rivals: Hashable = None  #: Of jobs of the same key the best comes first; None: it has no rivals
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class RunOptions:
     """How to run many problems."""
 
     method: Method = Method.EXACT  #: The engine. The exact one is deterministic; what others find may depend on the clock.
-    #: How far. The time limit is for the whole run: every problem gets an equal share of what is left, at least the share it
-    #: had at the beginning, and none is begun when it is over. ``stop`` ends the run with what it has.
+    #: How far. The time limit is for the whole run, and none is begun when it is over: first a bound and an incumbent for every
+    #: problem, then what may improve on its rivals (`ithaca.solver.rounds`). ``stop`` ends the run with what it has.
     search: SolveOptions = field(default_factory=SolveOptions)
     threads: int = 1  #: How many problems to solve at a time; beyond 1 in processes of their own
     #: Address of the scheduler of a Dask cluster to solve on; ``local`` for one on this machine, of ``threads`` workers.
@@ -91,7 +91,8 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
     def tell(place: str, progress: Progress | None = None) -> None:
         if options.report is not None:
             failed = sum(isinstance(outcome, Failure) for outcome in outcomes.values())
-            options.report(RunState(len(outcomes), len(jobs), failed, place, progress))
+            done = failed + sum(isinstance(outcome, Solution) and outcome.settled for outcome in outcomes.values())
+            options.report(RunState(done, len(jobs), failed, place, progress))
 
     with open_executor(options.threads, options.scheduler) as executor:
         budget, rounds = Budget(search), max(-(-len(jobs) // executor.width), 1)
@@ -107,24 +108,27 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
                 known = None if stored is None else stored.answer.configuration
                 left.append((index, replace(job, start=known or job.start)))
             tell(job.place)
-
-        def share(unfinished: int) -> SolveOptions | None:
-            if budget.over and not stopped():
-                return None
-            shared = budget.share(max(-(-unfinished // executor.width), 1))
-            if shared.time_limit is None or least is None:
-                return shared
-            return replace(shared, time_limit=max(shared.time_limit, least))
-
-        tasks = [partial(solve_design, job.problem, start=job.start, method=options.method) for _, job in left]
-        for number, outcome in executor.run(tasks, share, lambda number, progress: tell(left[number][1].place, progress)):
+        together = solve_together(
+            [job.problem for _, job in left],
+            budget,
+            executor,
+            method=options.method,
+            starts=[job.start for _, job in left],
+            rivals=[("alone", index) if job.rivals is None else job.rivals for index, job in left],
+            tell=lambda number, progress: tell(left[number][1].place, progress),
+        )
+        for number, outcome in together:
             index, job = left[number]
             outcomes[index] = found = failure(job.place, outcome) if isinstance(outcome, Exception) else outcome
             del outcome  # an error holds all that its search held, which the next may need
-            # a search that was stopped has not gone as far as the options say
-            if isinstance(found, Solution) and store is not None and (found.settled or not stopped()):
+            if isinstance(found, Solution) and store is not None and found.settled:
                 store.save([job.problem], found, asked)
             tell(job.place)
+        if store is not None and not stopped():  # they have gone as far as they were asked to
+            for index, job in left:
+                kept = outcomes.get(index)
+                if isinstance(kept, Solution) and not kept.settled:
+                    store.save([job.problem], kept, asked)
     return tuple(outcomes.get(index) or not_solved(job.problem) for index, job in enumerate(jobs))
 
 

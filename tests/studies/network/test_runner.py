@@ -18,9 +18,9 @@ from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions
 from ithaca.results.certificate import Status
 from ithaca.results.solution import Solution
+from ithaca.solver import portfolio, rounds
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
-from ithaca.studies.network import runner
 from ithaca.studies.network.problems import layer_problems, only_layers
 from ithaca.studies.network.result import Failure
 from ithaca.studies.network.runner import Job, RunOptions, RunState, problem_store, run_problems
@@ -66,10 +66,8 @@ def test_results_are_kept_one_by_one_and_never_computed_again(
     assert seen[-1] == (4, 4)
     assert all(files == done for done, files in seen)
     solved = []
-    solve = runner.solve_design
-    monkeypatch.setattr(
-        runner, "solve_design", lambda problem, *rest, **more: solved.append(problem) or solve(problem, *rest, **more)
-    )
+    advance = rounds.advance
+    monkeypatch.setattr(rounds, "advance", lambda e, *rest: solved.append(e.course.problem) or advance(e, *rest))
     assert values(run_problems(jobs, RunOptions(store=kept(folder)))) == answers
     assert solved == [j.problem for j in jobs[4:]]
 
@@ -91,35 +89,38 @@ def test_what_was_not_proven_is_solved_again_only_with_more_time(
     jobs: list[Job], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[float | None, bool]] = []
-    solve = runner.solve_design
+    solve = portfolio.solve_design
 
     def open_ended(problem: Any, options: SolveOptions, report: Any, *, start: Any, method: Any) -> Solution:
         asked.append((options.time_limit, start is not None))
-        found = solve(problem, SolveOptions(), report, start, method)
+        found = solve(problem, SolveOptions(), report, start, Method.EXACT)
         certificate = found.certificate
         unproven = type(certificate)(Status.FEASIBLE, None, None, "exact", certificate.nodes, certificate.seconds)
         return Solution(problem, found.configuration, found.value, unproven)
 
-    monkeypatch.setattr(runner, "solve_design", open_ended)
+    def run(number: int, search: SolveOptions | None = None) -> None:
+        run_problems(jobs[:number], RunOptions(Method.NLP, search or SolveOptions(), store=kept(tmp_path)))
+
+    monkeypatch.setattr(portfolio, "solve_design", open_ended)
     short, long = SolveOptions(time_limit=80.0), SolveOptions(time_limit=400.0)
-    run_problems(jobs[:2], RunOptions(search=short, store=kept(tmp_path)))
+    run(2, short)
     # the second gets what the first left
     assert asked[0] == (pytest.approx(40, abs=1), False)
     assert asked[1][0] == pytest.approx(80, abs=20)
     assert asked[1][0] >= 40
-    run_problems(jobs[:2], RunOptions(search=short, store=kept(tmp_path)))
+    run(2, short)
     assert len(asked) == 2
-    run_problems(jobs[:1], RunOptions(search=long, store=kept(tmp_path)))
+    run(1, long)
     assert asked[2] == (pytest.approx(400, abs=1), True)
-    run_problems(jobs[:1], RunOptions(store=kept(tmp_path)))
+    run(1)
     assert asked[3] == (None, True)
-    run_problems(jobs[:1], RunOptions(store=kept(tmp_path)))
+    run(1)
     assert len(asked) == 4  # with no limit it would end where it did
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_none_is_begun_when_time_is_up(jobs: list[Job], monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
-    monkeypatch.setattr(runner, "solve_design", late)
+    monkeypatch.setattr(rounds, "advance", late)
     found = run_problems(jobs * 20, RunOptions(search=SolveOptions(time_limit=0.5), threads=threads))
     reached = [o for o in found if isinstance(o, Failure)]
     assert len(reached) < len(found) / 2
@@ -151,14 +152,14 @@ def test_a_damaged_file_is_told_of_and_solved_again(jobs: list[Job], answers: li
 def test_whatever_breaks_becomes_a_failure(
     jobs: list[Job], answers: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, reason: str
 ) -> None:
-    solve = runner.solve_design
+    advance = rounds.advance
 
-    def breaks(problem: Any, *rest: Any, **more: Any) -> Solution:
-        if problem is jobs[0].problem:
+    def breaks(entry: rounds.Entry, *rest: Any) -> Solution:
+        if entry.course.problem is jobs[0].problem:
             raise error
-        return solve(problem, *rest, **more)
+        return advance(entry, *rest)
 
-    monkeypatch.setattr(runner, "solve_design", breaks)
+    monkeypatch.setattr(rounds, "advance", breaks)
     states: list[RunState] = []
     found = run_problems(jobs[:2], RunOptions(store=kept(tmp_path), report=states.append))
     assert found[0] == Failure(jobs[0].place, reason, refused=isinstance(error, InputError))
@@ -195,7 +196,8 @@ class Deadly:
 
 
 def test_a_problem_that_kills_its_process_fails_alone(jobs: list[Job], answers: list[Any]) -> None:
-    deadly = replace(jobs[1], start=Deadly())  # type: ignore[arg-type]
+    deadly = replace(jobs[1], problem=replace(jobs[1].problem))
+    vars(deadly.problem)["deadly"] = Deadly()
     found = run_problems([jobs[0], deadly, *jobs[2:6]], RunOptions(threads=2))
     assert found[1] == Failure(jobs[1].place, "its process was killed each time; out of memory?")
     assert values([found[0], *found[2:]]) == [answers[0], *answers[2:6]]
@@ -268,7 +270,7 @@ def test_a_problem_that_kills_its_worker_fails_alone(
     victim, work = jobs[1], module.work
 
     def deadly(job: Any, *rest: Any) -> Any:
-        if job.args[0].design == victim.problem.design:
+        if job.args[0].course.problem.design == victim.problem.design:
             os._exit(1)
         return work(job, *rest)
 
