@@ -6,45 +6,38 @@ Light to import: what the functions need is imported when one is first asked for
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from ithaca.api.answers import NetworkResult, Result, load
-    from ithaca.api.evaluating import Points, evaluate
-    from ithaca.api.explaining import Words, explain
-    from ithaca.api.exporting import export
-    from ithaca.api.fronts import Front, pareto
-    from ithaca.api.grids import Grid, grid
-    from ithaca.api.networks import network
-    from ithaca.api.refining import refine
-    from ithaca.api.reporting import report
-    from ithaca.api.seeding import seed
-    from ithaca.api.simulating import simulate
-    from ithaca.api.solving import solve
-    from ithaca.api.studies import Study, whatif
-    from ithaca.api.verifying import Verification, verify
-    from ithaca.workloads.errors import DisagreementError, InputError, NothingFoundError
+from typing import Any
 
 __version__ = "0.1.0"
 
-#: Where the names are.
+#: Where the names are; `__init__.pyi` says what they are to those who check types.
 _HOMES = {
+    "Certificate": "results.certificate",
     "DisagreementError": "workloads.errors",
     "Front": "api.fronts",
     "Grid": "api.grids",
     "InputError": "workloads.errors",
-    "NothingFoundError": "workloads.errors",
+    "LoopNest": "workloads.nest",
     "NetworkResult": "api.answers",
+    "NothingFoundError": "workloads.errors",
+    "Platform": "formulations.platform",
+    "Points": "api.evaluating",
     "Result": "api.answers",
+    "Solution": "results.solution",
+    "Status": "results.certificate",
     "Study": "api.studies",
     "Verification": "api.verifying",
     "Words": "api.explaining",
-    "Points": "api.evaluating",
     "evaluate": "api.evaluating",
     "explain": "api.explaining",
     "export": "api.exporting",
     "grid": "api.grids",
+    "list_designs": "api.lists",
+    "list_networks": "api.lists",
+    "list_platforms": "api.lists",
+    "list_workloads": "api.lists",
     "load": "api.answers",
+    "nest": "api.nests",
     "network": "api.networks",
     "pareto": "api.fronts",
     "refine": "api.refining",
@@ -52,38 +45,12 @@ _HOMES = {
     "seed": "api.seeding",
     "simulate": "api.simulating",
     "solve": "api.solving",
+    "solve_pyomo": "solver.cpsat.from_pyomo",
     "verify": "api.verifying",
     "whatif": "api.studies",
 }
 
-__all__ = [
-    "DisagreementError",
-    "Front",
-    "Grid",
-    "InputError",
-    "NetworkResult",
-    "NothingFoundError",
-    "Points",
-    "Result",
-    "Study",
-    "Verification",
-    "Words",
-    "__version__",
-    "evaluate",
-    "explain",
-    "export",
-    "grid",
-    "load",
-    "network",
-    "pareto",
-    "refine",
-    "report",
-    "seed",
-    "simulate",
-    "solve",
-    "verify",
-    "whatif",
-]
+__all__ = ["__version__", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:

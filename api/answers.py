@@ -16,6 +16,7 @@ from ithaca.formulations.shown_numbers import number
 from ithaca.results import result as results
 from ithaca.results.certificate import Certificate, Status
 from ithaca.results.files import result_document
+from ithaca.results.solution import Solution
 from ithaca.solver.infeasibility import why_infeasible
 from ithaca.studies.best import conclude_least
 from ithaca.studies.network import result as networks
@@ -172,6 +173,11 @@ class Result(Answer, results.Result):
 
         return result_cell(self.headline, self, explain_result(self, None, None))
 
+    @property
+    def loops(self) -> str:
+        """The mapping of the best configuration as a loop nest; empty where none was found."""
+        return "" if self.best is None else loop_text(self.best)
+
     def refine(self, **options: Any) -> Result:
         """Improve the configurations by evolution: `ithaca.refine`."""
         from ithaca.api.refining import refine
@@ -264,6 +270,11 @@ class NetworkResult(StudyAnswer, networks.NetworkResult):
     def document(self) -> dict[str, Any]:
         return network_document(self)
 
+    @property
+    def loops(self) -> dict[str, str]:
+        """The mapping of every layer as a loop nest, by name."""
+        return {layer.layer.name: loop_text(layer.answer) for layer in self.layers}
+
     def to_xarray(self) -> xr.Dataset:
         """The layers as labelled arrays with units, figures of one run each; numbers are doubles."""
         from ithaca.studies.datasets import network_dataset
@@ -282,6 +293,11 @@ class NetworkResult(StudyAnswer, networks.NetworkResult):
         from ithaca.studies.network.charts import network_chart
 
         save_plot(network_chart([self, *compare]), Path(path))
+
+
+def loop_text(found: Solution) -> str:
+    """The configuration of a solution as a loop nest; loops of one iteration are left out."""
+    return "" if found.configuration is None else "\n".join(found.problem.design.loops(found.configuration))
 
 
 def _told(objective: str, value: Fraction | None, status: str) -> str:

@@ -7,9 +7,11 @@ typer takes.
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from difflib import get_close_matches
 from functools import wraps
 from inspect import Parameter, Signature, signature, unwrap
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
@@ -17,11 +19,16 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 from typer.models import ArgumentInfo
 
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted
 
 T = TypeVar("T")
 
 #: An option in a message, or a whole command, whose options stay.
 _OPTION = re.compile(r"ithaca [a-z]+ [^;]*|--[a-z][a-z-]*")
+
+
+#: What keywords are that no option is named like.
+EXTENTS = "Extents of loops, and parameters, by name: i=1024."
 
 
 class Given(frozenset[str]):
@@ -84,15 +91,48 @@ def public(function: Callable[..., T]) -> Callable[..., T]:
     @wraps(function)
     def call(*values: Any, **keywords: Any) -> T:
         words = flat.bind(*values, **keywords).arguments
-        more = {name: words.pop(name) for name in list(words) if flat.parameters[name].kind is Parameter.VAR_KEYWORD}
+        extents: dict[str, Any] = {}
+        for name in [n for n in words if flat.parameters[n].kind is Parameter.VAR_KEYWORD]:
+            extents = words.pop(name)
         try:
-            return function(**gathered(function, words), **next(iter(more.values()), {}))
+            _check_extents(extents, flat.parameters)
+            return function(**gathered(function, words), **extents)
         except InputError as error:
             line = error.line
             raise InputError(_OPTION.sub(lambda match: _keyword(match[0], names), line), line) from None
 
     call.__signature__ = flat  # type: ignore[attr-defined]
+    call.__doc__ = _documented(function, flat)
     return call
+
+
+def type_text(kind: Any) -> str:
+    """A type as people write it, without the modules of its parts."""
+    text = kind.__name__ if isinstance(kind, type) and not get_args(kind) else str(kind)
+    return re.sub(r"(?:\b\w+\.)+(\w+)", r"\1", text).replace("NoneType", "None")
+
+
+def _documented(function: Callable[..., object], flat: Signature) -> str:
+    """The docstring of a function with its parameters: what the options' help says of them."""
+    help_of = {option.name: str(option.info.help) for option in declared(function)}
+    lines = [inspect.getdoc(function) or "", "", "Parameters", "----------"]
+    for parameter in flat.parameters.values():
+        stars = "**" if parameter.kind is Parameter.VAR_KEYWORD else ""
+        default = "" if parameter.default is Parameter.empty else f", default {parameter.default!r}"
+        if parameter.name in help_of or stars:
+            lines.append(f"{stars}{parameter.name} : {type_text(parameter.annotation)}{default}")
+            lines.append(f"    {help_of.get(parameter.name, EXTENTS)}")
+    return "\n".join(lines)
+
+
+def _check_extents(extents: Mapping[str, object], keywords: Collection[str]) -> None:
+    """Refuse what is no extent: a keyword that is written wrongly, above all."""
+    for name, value in extents.items():
+        if not hasattr(value, "__index__"):
+            near = get_close_matches(name, keywords, n=1) or ["platform"]
+            raise InputError(
+                f"{name} is {quoted(value)}; allowed: an integer, the extent of a loop, or keywords such as {near[0]}"
+            )
 
 
 def _keyword(word: str, names: Mapping[str, str]) -> str:
@@ -111,7 +151,8 @@ def _flat(function: Callable[..., object]) -> Signature:
         elif parameter.name in options:
             found.append(_parameter(parameter.kind, options[parameter.name]))
         elif hint is not Given:
-            found.append(parameter.replace(annotation=hint or Parameter.empty))
+            kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+            found.append(parameter.replace(annotation=kind or Parameter.empty))
     # what has no default comes first, and then what is given by place
     return own.replace(parameters=found, return_annotation=hints.get("return", Signature.empty))
 

@@ -39,7 +39,7 @@ Workload = Annotated[
 Sizes = Annotated[
     Mapping[str, int] | Sequence[str] | None, Option("--sizes", "-s", help="Extents, e.g. i=1024,j=1024,k=1024."), REPEATED
 ]
-Extents = Annotated[int, "an extent of a loop, or a parameter, by name"]
+Extents = Annotated[int, "by name"]
 DType = Annotated[str, Option("--dtype", help="fp32, fp16, bf16, int16 or int8.")]
 Edition = Annotated[str, Option("--edition", help="Model edition: exact, or odyssey: the published estimator to the digit.")]
 Objective = Annotated[str | problems.Objective, Option("--objective", help="What to minimise: an expression over metrics.")]

@@ -27,7 +27,10 @@ def test_the_answer_is_that_of_the_command_line() -> None:
     [
         ({"gap": "x"}, "gap is 'x'; allowed: a finite number ≥ 0"),
         ({"min_lanes": 0}, "min_lanes is '0'; allowed: an integer ≥ 1"),
-        ({"i": 2.5}, "loop 'i' is '2.5'; allowed: an integer from 1 to 65536"),
+        ({"i": 2.5}, "i is 2.5; allowed: an integer, the extent of a loop"),
+        ({"platfrom": "u250"}, "platfrom is 'u250'; allowed: an integer, the extent of a loop, or keywords such as platform"),
+        ({"q": 3}, "unknown loop 'q' in sizes: mm has loops i, j, k"),
+        ({"sizes": {"i": 0}}, "size of loop 'i' is 0"),
         ({"limit": {"dsp": -1}}, "limit: 'dsp' is '-1'"),
     ],
 )

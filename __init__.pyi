@@ -1,0 +1,315 @@
+"""What `ithaca` offers, to those who check types: written by `tests/test_python_signatures.py`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ithaca.api.answers import Answer
+from ithaca.api.answers import NetworkResult as NetworkResult
+from ithaca.api.answers import Result as Result
+from ithaca.api.evaluating import Points as Points
+from ithaca.api.explaining import Words as Words
+from ithaca.api.fronts import Front as Front
+from ithaca.api.grids import Grid as Grid
+from ithaca.api.lists import list_networks as list_networks
+from ithaca.api.lists import list_platforms as list_platforms
+from ithaca.api.lists import list_workloads as list_workloads
+from ithaca.api.studies import Study as Study
+from ithaca.api.verifying import Verification as Verification
+from ithaca.formulations.platform import Platform as Platform
+from ithaca.formulations.problem import Objective
+from ithaca.formulations.systolic.data_types import DataType
+from ithaca.formulations.systolic.design import SystolicDesign
+from ithaca.results.certificate import Certificate as Certificate
+from ithaca.results.certificate import Status as Status
+from ithaca.results.solution import Solution as Solution
+from ithaca.simulation.compared import Simulation
+from ithaca.solver.cpsat.from_pyomo import solve_pyomo as solve_pyomo
+from ithaca.studies.grid import Axis
+from ithaca.studies.network.verification import Check
+from ithaca.workloads.errors import DisagreementError as DisagreementError
+from ithaca.workloads.errors import InputError as InputError
+from ithaca.workloads.errors import NothingFoundError as NothingFoundError
+from ithaca.workloads.nest import LoopNest as LoopNest
+
+__version__: str
+
+__all__ = [
+    "Certificate",
+    "DisagreementError",
+    "Front",
+    "Grid",
+    "InputError",
+    "LoopNest",
+    "NetworkResult",
+    "NothingFoundError",
+    "Platform",
+    "Points",
+    "Result",
+    "Solution",
+    "Status",
+    "Study",
+    "Verification",
+    "Words",
+    "__version__",
+    "evaluate",
+    "explain",
+    "export",
+    "grid",
+    "list_designs",
+    "list_networks",
+    "list_platforms",
+    "list_workloads",
+    "load",
+    "nest",
+    "network",
+    "pareto",
+    "refine",
+    "report",
+    "seed",
+    "simulate",
+    "solve",
+    "solve_pyomo",
+    "verify",
+    "whatif",
+]
+
+def evaluate(
+    source: str | PathLike[str] | LoopNest | Answer,
+    *,
+    points: str | Path | Result | None = None,
+    dtype: str | DataType | None = None,
+) -> Points:
+    """Compute all metrics of given configurations afresh, by the exact reference."""
+
+def explain(
+    result: str | Path | Answer,
+    *,
+    layer: str | None = None,
+    design: str | None = None,
+    quick: bool = False,
+    time_limit: float | None = None,
+) -> Words:
+    """Explain a result: what limits it, what it could reach, and what to change first."""
+
+def export(
+    result: str | Path | Answer,
+    to: str,
+    output: str | Path,
+    *,
+    nearest: bool = False,
+    layer: str | None = None,
+) -> str:
+    """Export the best configuration of a result for another tool, or those of a network's layers, each to a folder in it."""
+
+def grid(
+    result: str | Path | Answer,
+    *,
+    around: int | None = None,
+    loops: str | Sequence[str] | None = None,
+    free_packs: bool = False,
+) -> Grid:
+    """Evaluate the cost model exactly around the best configuration of a result."""
+
+def list_designs(
+    workload: str | PathLike[str] | LoopNest,
+    *,
+    sizes: Mapping[str, int] | Sequence[str] | None = None,
+    edition: str = "exact",
+    dtype: str = "fp32",
+    **extents: int,
+) -> tuple[SystolicDesign, ...]:
+    """Every design of a workload, buildable or not: a dataflow and a permutation."""
+
+def load(
+    path: str | Path,
+    *,
+    layer: str | None = None,
+) -> Result | NetworkResult:
+    """Read a result, and check it against the model: of a workload, of a network, or of a layer of one."""
+
+def nest(
+    statement: str,
+    *,
+    name: str | None = None,
+    untiled: Sequence[str] = (),
+    simd: str | None = None,
+    sizes: Mapping[str, int] | Sequence[str] | None = None,
+    **extents: int,
+) -> LoopNest:
+    """Make a loop nest of a statement; names that only multiply loops, such as a stride, are parameters."""
+
+def network(
+    name: str | PathLike[str],
+    *,
+    sizes: dict[str, int] | Sequence[str] | None = None,
+    layers: Sequence[str] | None = None,
+    mode: str = "per-layer",
+    arrays: int | None = None,
+    minimise: str | None = None,
+    platform: str | PathLike[str] | Platform = "u250",
+    dtype: str = "fp32",
+    limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
+    dataflow: str | Sequence[str] | None = None,
+    permutation: str | None = None,
+    edition: str = "exact",
+    include_unbuildable: bool = False,
+    min_lanes: int = 1,
+    divisors_only: bool = False,
+    target: str | None = None,
+    objective: str | Objective = "latency",
+    method: str = "exact",
+    time_limit: float | None = None,
+    threads: int = 1,
+    gap: float = 0,
+    seed: int = 0,
+    scheduler: str | None = None,
+    results: str | Path | None = None,
+    **parameters: int,
+) -> NetworkResult:
+    """Solve every layer of a network, alone or on what layers share, and prove the total."""
+
+def pareto(
+    workload: str | PathLike[str] | LoopNest,
+    *,
+    objectives: str | Sequence[str | Objective],
+    sizes: Mapping[str, int] | Sequence[str] | None = None,
+    platform: str | PathLike[str] | Platform = "u250",
+    dtype: str = "fp32",
+    limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
+    dataflow: str | Sequence[str] | None = None,
+    permutation: str | None = None,
+    edition: str = "exact",
+    include_unbuildable: bool = False,
+    min_lanes: int = 1,
+    divisors_only: bool = False,
+    target: str | None = None,
+    method: str = "exact",
+    time_limit: float | None = None,
+    threads: int = 1,
+    max_points: int | None = None,
+    results: str | Path | None = None,
+    before: Callable[[Sequence[Objective]], None] | None = None,
+    **extents: int,
+) -> Front:
+    """Compute the Pareto front of several objectives, every point proven."""
+
+def refine(
+    result: str | Path | Answer,
+    *,
+    samples: int | None = None,
+    time_limit: float | None = None,
+    threads: int = 1,
+    seed: int = 0,
+) -> Result:
+    """Improve the configurations of a result by evolution; what is proven optimal stays as it is."""
+
+def report(
+    result: str | Path | Answer,
+    output: str | Path,
+    *,
+    around: int = 10,
+    quick: bool = False,
+    time_limit: float = 60,
+) -> str:
+    """Report a result as one self-contained page: the answer, its proof, what limits it, the array drawn."""
+
+def seed(
+    source: str | PathLike[str] | LoopNest | Result,
+    tool: str,
+    output: str | Path,
+    *,
+    count: int = 10,
+    sizes: Mapping[str, int] | Sequence[str] | None = None,
+    platform: str | PathLike[str] | Platform = "u250",
+    dtype: str = "fp32",
+    limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
+    dataflow: str | Sequence[str] | None = None,
+    permutation: str | None = None,
+    edition: str = "exact",
+    include_unbuildable: bool = False,
+    min_lanes: int = 1,
+    divisors_only: bool = False,
+    objective: str | Objective = "latency",
+    time_limit: float | None = None,
+    threads: int = 1,
+    seed: int = 0,
+    **extents: int,
+) -> str:
+    """Write diverse, feasible configurations as a start population for another search tool."""
+
+def simulate(
+    source: str | Path | Result,
+    *,
+    design: str | None = None,
+    regime: str = "rtl",
+    param: Mapping[str, int] | Sequence[str] | None = None,
+    fifo_depth: int | None = None,
+    memory: Mapping[str, int] | Sequence[str] | None = None,
+    sums: str = "first",
+) -> Simulation:
+    """Run the best configuration of a result, every word of it, and say where the time went."""
+
+def solve(
+    workload: str | PathLike[str] | LoopNest,
+    *,
+    sizes: Mapping[str, int] | Sequence[str] | None = None,
+    platform: str | PathLike[str] | Platform = "u250",
+    dtype: str = "fp32",
+    limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
+    dataflow: str | Sequence[str] | None = None,
+    permutation: str | None = None,
+    edition: str = "exact",
+    include_unbuildable: bool = False,
+    min_lanes: int = 1,
+    divisors_only: bool = False,
+    target: str | None = None,
+    descriptor: str | Path | None = None,
+    objective: str | Objective = "latency",
+    method: str = "auto",
+    prove_with: str | Sequence[str] | None = None,
+    time_limit: float | None = None,
+    threads: int = 1,
+    gap: float = 0,
+    seed: int = 0,
+    start: str | Path | Result | None = None,
+    **extents: int,
+) -> Result:
+    """Find the best configuration of a workload, and prove it."""
+
+def verify(
+    result: str | Path | Answer,
+    *,
+    time_limit: float | None = None,
+    hear: Callable[[Check], None] | None = None,
+) -> Verification:
+    """Check a result anew: every value by the exact reference, every proof by another engine."""
+
+def whatif(
+    workload: str | PathLike[str] | LoopNest,
+    *,
+    sizes: Mapping[str, int] | Sequence[str] | None = None,
+    vary: Mapping[str, Sequence[Any]] | Sequence[str] | None = None,
+    marginal: float | None = None,
+    platform: str | PathLike[str] | Platform = "u250",
+    dtype: str = "fp32",
+    limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
+    dataflow: str | Sequence[str] | None = None,
+    permutation: str | None = None,
+    edition: str = "exact",
+    include_unbuildable: bool = False,
+    min_lanes: int = 1,
+    divisors_only: bool = False,
+    target: str | None = None,
+    objective: str | Objective = "latency",
+    method: str = "exact",
+    time_limit: float | None = None,
+    threads: int = 1,
+    gap: float = 0,
+    seed: int = 0,
+    results: str | Path | None = None,
+    before: Callable[[Sequence[Axis]], None] | None = None,
+    **extents: int,
+) -> Study:
+    """Prove the best configuration over a grid of sizes, limits, platforms and so on."""

@@ -1,0 +1,41 @@
+"""What comes with Ithaca: workloads, networks, platforms; and the designs of a workload."""
+
+from __future__ import annotations
+
+from ithaca.api.keywords import public
+from ithaca.api.options import DType, Edition, Extents, Sizes, Workload
+from ithaca.api.parsing import parse_edition, parse_sizes
+from ithaca.api.request import read_data_type, read_nest
+from ithaca.formulations.platform import Platform
+from ithaca.formulations.platform_files import load_platform, platform_names
+from ithaca.formulations.systolic import derivation
+from ithaca.formulations.systolic.design import SystolicDesign
+from ithaca.workloads.library import workload, workload_names
+from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.networks.find import find_network, network_names
+from ithaca.workloads.networks.network import Network
+
+
+def list_workloads() -> tuple[LoopNest, ...]:
+    """The loop nests that come with Ithaca."""
+    return tuple(map(workload, workload_names()))
+
+
+def list_networks() -> tuple[Network, ...]:
+    """The networks that come with Ithaca."""
+    return tuple(map(find_network, network_names()))
+
+
+def list_platforms() -> tuple[Platform, ...]:
+    """The devices that come with Ithaca."""
+    return tuple(map(load_platform, platform_names()))
+
+
+@public
+def list_designs(
+    workload: Workload, *, sizes: Sizes = None, edition: Edition = "exact", dtype: DType = "fp32", **extents: Extents
+) -> tuple[SystolicDesign, ...]:
+    """Every design of a workload, buildable or not: a dataflow and a permutation."""
+    found = read_nest(workload, {**parse_sizes(sizes or {}), **parse_sizes(extents)})
+    arrays = derivation.designs(found, parse_edition(edition))
+    return tuple(SystolicDesign(found, array, read_data_type(dtype)) for array in arrays)

@@ -1,0 +1,112 @@
+"""What `ithaca` is called with: the same as its commands; and the stub that says it to those who check types."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ithaca
+from ithaca.api.keywords import type_text
+from ithaca.cli import COMMANDS, load
+
+STUB = Path(ithaca.__file__).parent / "__init__.pyi"
+
+#: Options of commands that say how an answer is printed or written, and what does the same in Python.
+INSTEAD = {
+    "as_json": "document",
+    "output": "save",
+    "table": "to_dataframe",
+    "plot": "plot",
+    "loops": "loops",
+    "compare": "plot",
+}
+ONLY = {
+    "grid": {"x": "plot", "y": "plot", "metric": "plot"},
+    "evaluate": {"table": "save_table", "loops": "points"},
+    "explain": {"loops": "result"},
+    "simulate": {"points": "document", "dtype": "document", "trace": "run", "vcd": "run"},
+}
+
+
+def functions() -> list[str]:
+    return [name for name in COMMANDS if name in ithaca.__all__]
+
+
+def test_every_command_is_a_function() -> None:
+    assert {*COMMANDS} - {*functions()} == {"experiment", "list"}
+    assert {"list_workloads", "list_networks", "list_platforms", "list_designs", "load"} <= {*ithaca.__all__}
+
+
+@pytest.mark.parametrize("name", functions())
+def test_functions_take_every_option_of_their_commands(name: str) -> None:
+    function = getattr(ithaca, name)
+    taken, answer = inspect.signature(function).parameters, inspect.signature(function).return_annotation
+    for option in load(name).params:
+        if option.name in taken:
+            shown = "" if option.default is None else str(option.default)
+            told = taken[option.name].default
+            assert shown == ("" if told in (None, inspect.Parameter.empty) else str(told)) or option.required
+            assert str(option.help).split("[")[0].split(":")[0] in function.__doc__
+        else:
+            instead = ONLY.get(name, {}).get(option.name) or INSTEAD[option.name]
+            assert hasattr(answer, instead) or instead in _fields(answer), (option.name, instead)
+
+
+def _fields(answer: Any) -> set[str]:
+    return {*getattr(answer, "__dataclass_fields__", ())}
+
+
+def signature_text(name: str, function: Callable[..., object]) -> Iterator[str]:
+    signature = inspect.signature(function)
+    yield f"def {name}("
+    starred = False
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and not starred:
+            starred = True
+            yield "    *,"
+        stars = "**" if parameter.kind is parameter.VAR_KEYWORD else ""
+        default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
+        yield f"    {stars}{parameter.name}: {type_text(parameter.annotation)}{default},"
+    yield f") -> {type_text(signature.return_annotation)}:"
+    yield f'    """{(inspect.getdoc(function) or "").partition(chr(10))[0]}"""'
+
+
+def stub() -> str:
+    """The package to those who check types, and to the guide: what is defined elsewhere, with full signatures."""
+    imports, bodies = set(), []
+    for name, home in sorted(ithaca._HOMES.items()):
+        found = getattr(ithaca, name)
+        if isinstance(found, type) or not hasattr(found, "__signature__"):
+            imports.add(f"from ithaca.{home} import {name} as {name}")
+            continue
+        signature = inspect.signature(found)
+        for kind in (*(p.annotation for p in signature.parameters.values()), signature.return_annotation):
+            text = f"{kind.__module__}.{kind.__name__}" if isinstance(kind, type) else str(kind)
+            for module, part in re.findall(r"\b((?:\w+\.)+)(\w+)", text):
+                if module != "builtins." and part not in ithaca._HOMES:
+                    imports.add(f"from {module[:-1]} import {part}")
+        bodies.append("\n".join(signature_text(name, found)))
+    names = ",\n".join(f"    {name!r}" for name in ithaca.__all__)
+    head = '"""What `ithaca` offers, to those who check types: written by `tests/test_python_signatures.py`."""\n'
+    listed = f"__version__: str\n\n__all__ = [\n{names},\n]\n"
+    text = "\n".join([head, *sorted(imports), "", listed, "\n\n".join(bodies), ""])
+    for command in (["check", "--fix", "-q"], ["format", "-q"]):
+        words = [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(STUB), "-"]
+        text = subprocess.run(words, input=text, capture_output=True, text=True, check=False).stdout
+    return text
+
+
+def test_the_stub_says_what_functions_take() -> None:
+    """`UPDATE_STUB=1` writes it."""
+    written = stub()
+    if "UPDATE_STUB" in os.environ:
+        STUB.write_text(written)
+    assert STUB.read_text() == written
