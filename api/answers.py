@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -23,6 +24,8 @@ from ithaca.studies.network import result as networks
 from ithaca.studies.network.documents import network_document
 from ithaca.studies.network.loading import load_answer
 from ithaca.studies.network.parts import find_layer, layer_result
+from ithaca.studies.network.table import network_table
+from ithaca.workloads.csv_text import csv_text
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.writing import write_text_atomically
 
@@ -89,6 +92,13 @@ class Answer(ABC):
 
         return as_table(self.to_xarray())
 
+    @property
+    def table(self) -> str:
+        """The table as CSV; what does not exist is empty."""
+        frame = self.to_dataframe().reset_index()
+        columns, rows = list(map(str, frame.columns)), frame.itertuples(index=False)
+        return csv_text(columns, ([_cell(value) for value in row] for row in rows))
+
     def save(self, path: str | Path) -> None:
         """Write the answer as JSON."""
         write_text_atomically(path, document_text(self.document))
@@ -122,6 +132,13 @@ class Answer(ABC):
         """The answer that engines found, with all that an answer can do."""
         values = {each.name: getattr(found, each.name) for each in fields(found)}
         return cls(**{**values, **more})
+
+
+def _cell(value: Any) -> Any:
+    """A number of a table: whole ones without a fraction; those that do not exist as nothing."""
+    if not isinstance(value, float):
+        return value
+    return "" if isnan(value) else int(value) if value.is_integer() else value
 
 
 class StudyAnswer(Answer):
@@ -280,6 +297,10 @@ class NetworkResult(StudyAnswer, networks.NetworkResult):
         from ithaca.studies.datasets import network_dataset
 
         return network_dataset(self)
+
+    @property
+    def table(self) -> str:
+        return network_table(self)
 
     @property
     def chart(self) -> Chart:

@@ -6,14 +6,15 @@ from pathlib import Path
 
 from ithaca.api.answers import Result
 from ithaca.commands.display import loop_nest, print_result
-from ithaca.commands.outcome import nothing_found, print_document, say, wrote
+from ithaca.commands.outcome import nothing_found, print_document, say, write_table, wrote
 
 
-def conclude(result: Result, output: Path | None, *, as_json: bool, loops: bool) -> None:
+def conclude(result: Result, output: Path | None, table: Path | None, *, as_json: bool, loops: bool) -> None:
     """Write and print a result, or say why there is none."""
     if output is not None:  # before anything is printed: a closed pipe must not cost the result
         result.save(output)
         wrote(output)
+    write_table(result, table)
     if as_json:
         print_document(result.document)
     else:

@@ -11,17 +11,16 @@ from typer import Option
 from ithaca.api.answers import NetworkResult, load
 from ithaca.api.live_line import note
 from ithaca.api.networks import network as solve_network
-from ithaca.api.options import WRITTEN, AsJson, Loops, Output
+from ithaca.api.options import WRITTEN, AsJson, Loops, Output, TableFile
 from ithaca.commands.network_display import layer_loops, print_comparison, print_network
-from ithaca.commands.outcome import check_loops, nothing_found, print_document, say, wrote
+from ithaca.commands.outcome import check_loops, nothing_found, print_document, say, write_table, wrote
 from ithaca.commands.typed import calls
 from ithaca.results.certificate import Status
 from ithaca.studies.charts.files import check_plot
 from ithaca.studies.network.charts import check_comparable
-from ithaca.studies.network.table import network_table
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
-from ithaca.workloads.writing import check_writable, write_text_atomically
+from ithaca.workloads.writing import check_writable
 
 #: Why layers are infeasible together although none is by itself.
 NO_COMMON_DESIGN = "no design is feasible for all of them"
@@ -37,9 +36,7 @@ def network(
     loops: Loops = False,
     as_json: AsJson = False,
     output: Output = None,
-    table: Annotated[
-        Path | None, Option("--table", metavar="FILE", help="Write a table of the layers (CSV) to this file."), WRITTEN
-    ] = None,
+    table: TableFile = None,
     plot: Annotated[
         Path | None, Option("--plot", help="Plot layers and utilisation to .png, .svg, .pdf or .html."), WRITTEN
     ] = None,
@@ -62,9 +59,7 @@ def network(
     if output is not None:  # before anything is printed: a closed pipe must not cost the result
         result.save(output)
         wrote(output)
-    if table is not None:
-        write_text_atomically(table, network_table(result))
-        wrote(table)
+    write_table(result, table)
     if as_json:
         print_document(result.document)
     else:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
 from ithaca.api.live_line import tell
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import printable
+from ithaca.workloads.writing import write_text_atomically
+
+if TYPE_CHECKING:
+    from ithaca.api.answers import Answer
 
 #: Exit status: nothing found, or infeasible.
 NOTHING_FOUND = 1
@@ -34,6 +38,13 @@ def print_document(document: dict[str, Any]) -> None:
 def say(text: str) -> None:
     """Say lines on stdout."""
     print(printable(text))
+
+
+def write_table(answer: Answer, path: Path | None) -> None:
+    """Write the table of an answer as CSV, if asked for."""
+    if path is not None:
+        write_text_atomically(path, answer.table)
+        wrote(path)
 
 
 def wrote(path: Path) -> None:

@@ -12,9 +12,9 @@ from typer import Option
 
 from ithaca.api.fronts import Front
 from ithaca.api.fronts import pareto as find_front
-from ithaca.api.options import WRITTEN, AsJson
+from ithaca.api.options import WRITTEN, AsJson, TableFile
 from ithaca.commands.display import console, limited_metrics, table, unit_cells
-from ithaca.commands.outcome import nothing_found, print_document, wrote
+from ithaca.commands.outcome import nothing_found, print_document, write_table, wrote
 from ithaca.commands.typed import calls
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.shown_numbers import number
@@ -22,6 +22,7 @@ from ithaca.solver.infeasibility import why_infeasible
 from ithaca.studies.charts.files import check_plot
 from ithaca.studies.charts.of_studies import check_front_plottable
 from ithaca.studies.files import check_netcdf
+from ithaca.workloads.writing import check_writable
 
 
 @calls(find_front)
@@ -33,6 +34,7 @@ def pareto(
     ] = None,
     as_json: AsJson = False,
     output: Annotated[Path | None, Option("-o", "--output", help="Write the front as NetCDF (.nc)."), WRITTEN] = None,
+    table: TableFile = None,
 ) -> None:
     """``ithaca pareto``."""
 
@@ -42,6 +44,8 @@ def pareto(
             check_plot(plot)
         if output is not None:
             check_netcdf(output)
+        if table is not None:
+            check_writable(table)
 
     front = ask(before=check)
     if as_json:
@@ -51,6 +55,7 @@ def pareto(
     if output is not None:
         front.save(output)
         wrote(output)
+    write_table(front, table)
     if plot is not None:
         front.plot(plot)
         wrote(plot)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ithaca.api.answers import Result
-from ithaca.api.options import AsJson, Loops, Output
+from ithaca.api.options import AsJson, Loops, Output, TableFile
 from ithaca.api.refining import refine as refine_result
 from ithaca.commands.conclusion import conclude
 from ithaca.commands.outcome import check_loops
@@ -14,9 +14,17 @@ from ithaca.workloads.writing import check_writable
 
 
 @calls(refine_result)
-def refine(ask: Callable[..., Result], *, loops: Loops = False, as_json: AsJson = False, output: Output = None) -> None:
+def refine(
+    ask: Callable[..., Result],
+    *,
+    loops: Loops = False,
+    as_json: AsJson = False,
+    output: Output = None,
+    table: TableFile = None,
+) -> None:
     """``ithaca refine``."""
     check_loops(loops=loops, as_json=as_json)
-    if output is not None:
-        check_writable(output)
-    conclude(ask(), output, as_json=as_json, loops=loops)
+    for path in (output, table):
+        if path is not None:
+            check_writable(path)
+    conclude(ask(), output, table, as_json=as_json, loops=loops)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ithaca.api.answers import Result
-from ithaca.api.options import AsJson, Loops, Output
+from ithaca.api.options import AsJson, Loops, Output, TableFile
 from ithaca.api.solving import solve as solve_workload
 from ithaca.commands.conclusion import conclude
 from ithaca.commands.outcome import check_loops
@@ -14,9 +14,17 @@ from ithaca.workloads.writing import check_writable
 
 
 @calls(solve_workload)
-def solve(ask: Callable[..., Result], *, loops: Loops = False, as_json: AsJson = False, output: Output = None) -> None:
+def solve(
+    ask: Callable[..., Result],
+    *,
+    loops: Loops = False,
+    as_json: AsJson = False,
+    output: Output = None,
+    table: TableFile = None,
+) -> None:
     """``ithaca solve``."""
     check_loops(loops=loops, as_json=as_json)
-    if output is not None:
-        check_writable(output)
-    conclude(ask(), output, as_json=as_json, loops=loops)
+    for path in (output, table):
+        if path is not None:
+            check_writable(path)
+    conclude(ask(), output, table, as_json=as_json, loops=loops)

@@ -11,11 +11,11 @@ from rich.markup import escape
 from rich.table import Table
 from typer import Option
 
-from ithaca.api.options import WRITTEN, AsJson
+from ithaca.api.options import WRITTEN, AsJson, TableFile
 from ithaca.api.studies import Study
 from ithaca.api.studies import whatif as run_study
 from ithaca.commands.display import bound_cells, console, limited_metrics, table, unit_cells
-from ithaca.commands.outcome import nothing_found, print_document, wrote
+from ithaca.commands.outcome import nothing_found, print_document, write_table, wrote
 from ithaca.commands.typed import calls
 from ithaca.formulations.shown_numbers import number
 from ithaca.results.certificate import Status
@@ -26,6 +26,7 @@ from ithaca.studies.files import check_netcdf
 from ithaca.studies.grid import Axis
 from ithaca.studies.marginal import Marginal
 from ithaca.studies.whatif import StudyPoint
+from ithaca.workloads.writing import check_writable
 
 
 @calls(run_study)
@@ -37,6 +38,7 @@ def whatif(
     ] = None,
     as_json: AsJson = False,
     output: Annotated[Path | None, Option("-o", "--output", help="Write the study as NetCDF (.nc)."), WRITTEN] = None,
+    table: TableFile = None,
 ) -> None:
     """``ithaca whatif``."""
 
@@ -46,6 +48,8 @@ def whatif(
             check_plot(plot)
         if output is not None:
             check_netcdf(output)
+        if table is not None:
+            check_writable(table)
 
     study = ask(before=check)
     if as_json:
@@ -55,6 +59,7 @@ def whatif(
     if output is not None:
         study.save(output)
         wrote(output)
+    write_table(study, table)
     if plot is not None:
         study.plot(plot)
         wrote(plot)
