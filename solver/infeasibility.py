@@ -12,7 +12,7 @@ from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 
 #: Why nothing is feasible although there are no limits.
-EMPTY_SPACE = "the design space itself is empty: relax --min-lanes or --divisors-only"
+EMPTY_SPACE = "the design space itself is empty: relax --min-lanes, --divisors-only or --for"
 
 #: How long to look for a configuration without limits before limits are blamed (seconds, per design).
 EMPTY_WITHIN = 5.0

@@ -176,7 +176,7 @@ def test_limits_are_not_blamed_for_an_empty_design_space() -> None:
     few = ("solve", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--limit", "dsp=1e9,bram18k=1e8")
     done = ithaca(*few, "--min-lanes", "1000")
     assert done.returncode == 1
-    assert done.stderr == "infeasible: the design space itself is empty: relax --min-lanes or --divisors-only\n"
+    assert done.stderr == "infeasible: the design space itself is empty: relax --min-lanes, --divisors-only or --for\n"
 
 
 def test_a_stride_is_told(tmp_path: Path) -> None:

@@ -112,7 +112,8 @@ class SystolicDesign(Design):
 
     @property
     def title(self) -> str:
-        return f"{self.nest.name} ({self.nest.shown_sizes}) {self.data.name}, {self.array.edition.value} model edition"
+        target = "" if self.options.target is None else f", for {self.options.target.title}"
+        return f"{self.nest.name} ({self.nest.shown_sizes}) {self.data.name}, {self.array.edition.value} model edition{target}"
 
     @property
     def heading(self) -> tuple[tuple[str, str], ...]:
@@ -122,6 +123,7 @@ class SystolicDesign(Design):
             ("statement", str(self.nest)),
             ("data type", self.data.name),
             ("edition", self.array.edition.value),
+            *(() if self.options.target is None else (("built by", self.options.target.title),)),
         )
 
     @property
