@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ithaca.studies.network import runner
+from ithaca.solver import rounds
 from tests.command_line import begin, ithaca, start
 from tests.studies.network.tiny import TINY, tiny_file
 
@@ -106,14 +106,15 @@ def test_bad_input_exits_2() -> None:
 def test_a_failing_problem_is_reported_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    solve = runner.solve_design
+    advance = rounds.advance
 
-    def breaks(problem: Any, *rest: Any, **more: Any) -> Any:
+    def breaks(entry: rounds.Entry, *rest: Any) -> Any:
+        problem = entry.course.problem
         if problem.design.name in ("[i] C", "[j] C"):
             raise RuntimeError("broken")
-        return solve(problem, *rest, **more)
+        return advance(entry, *rest)
 
-    monkeypatch.setattr(runner, "solve_design", breaks)
+    monkeypatch.setattr(rounds, "advance", breaks)
     done = ithaca("network", tiny_file(tmp_path), *QUICK, "--layers", "mm", "--json")
     assert done.returncode == 0  # there is an answer
     assert "ithaca: failed: wide [i] C, wide [j] C, deep [i] C and 1 more: RuntimeError: broken" in done.stderr
