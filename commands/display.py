@@ -27,6 +27,12 @@ from ithaca.workloads.messages import printable
 #: Headings of columns that may take several lines.
 WRAPPED = ("sizes", "shared", "layers")
 
+#: What an answer's words mean.
+WORDS = (
+    "words      array part: a loop's iterations in a tile; latency hiding: what a PE interleaves; SIMD: what it does at once;",
+    "           lanes: PEs along a loop; packs: words moved at a time; boxes: sets of candidates bounded at once",
+)
+
 #: Width of tables where the terminal does not say.
 WIDTH = 140
 
@@ -129,6 +135,8 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
         unit = f" {METRICS[limit.metric].unit}" if limit.metric in METRICS else ""
         out.print(f"{escape(f'{limit.metric:<10}')} {number(used)} of {number(limit.bound)}{unit}{share}")
     out.print(f"limited by {_bottleneck(best)}")
+    for line in WORDS:
+        out.print(line)
 
 
 def loop_nest(design: Design, configuration: Mapping[str, int] | None, what: str = "") -> str:

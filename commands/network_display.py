@@ -23,6 +23,12 @@ from ithaca.workloads.networks.network import Network, OmissionKind
 #: How many of the designs compared are shown per kernel.
 SHOWN_CHOICES = 5
 
+#: What the words of a network's answer mean.
+WORDS = (
+    "words      DSP eff.: multiply-accumulates over those the MAC units had cycles for; "
+    "boxes: sets of candidates bounded at once"
+)
+
 #: Longest name of a layer in the table (characters).
 LONGEST_NAME = 18
 
@@ -198,6 +204,7 @@ def _print_totals(out: Console, result: NetworkResult) -> None:
         out.print(f"           {_units(result)}")
     proven = "" if result.arrays else f"proven     {result.proven} of {len(result.layers)} layers; "
     out.print(f"{proven or 'search     '}{boxes:,} boxes, {seconds:.2f} s")
+    out.print(WORDS)
 
 
 def _units(result: NetworkResult) -> str:
