@@ -103,7 +103,7 @@ def _height(chart: Chart, width: float) -> float:
             bar = min(bar, MOST_HEIGHT / max(len(chart.bars), 1))
             return bar * len(chart.bars) + (0.9 if chart.line else 0.65) + (0.4 if chart.also else 0)
         case HeatMap() if width < NARROW:
-            return 2.3 + 0.16 * max(min(chart.y.size, 40), 8)
+            return 2.3 + 0.16 * max(min(chart.y.size, 24), 8)
         case HeatMap():
             return min(1.4 + 0.3 * max(chart.y.size, 8), 0.8 * width)
         case LineChart() if width < NARROW:
