@@ -28,8 +28,11 @@ BAR_HEIGHT, NARROW_BAR, MOST_HEIGHT = 0.3, 0.46, 400.0
 #: Most entries of a legend in one column, and inside the axes.
 LEGEND_ROWS, LEGEND_INSIDE = 20, 5
 
-#: Characters per inch: what surely fits in one, and about what does; width of the longest name and note of a bar (inches).
-CHARACTERS, USUAL, NAME, NOTE = 11, 13.5, 4.4, 3.9
+#: Characters per inch: what surely fits in one, and about what does.
+CHARACTERS, USUAL = 11, 13.5
+
+#: Most of the width that names of bars take, and that names and figures take together.
+NAMES, WORDS = 0.44, 0.82
 
 #: Size of the text in a cell of a heat map, and of a label beside a point (points).
 CELL_TEXT, LABEL_TEXT = 7.5, 8.0
@@ -80,7 +83,8 @@ def drawn(chart: Chart, width: float, title: str = "") -> Iterator[tuple[Figure,
         height = _height(chart, width) + 0.25 * heading.count("\n")
         figure = Figure(figsize=(width, height), layout="constrained")
         axes = figure.add_subplot()
-        axes.set_title(heading)
+        if heading:
+            figure.suptitle(heading, fontsize="large")  # in the middle of the picture, where it fits
         beside = isinstance(chart, BarChart) and width >= NARROW  # names and figures take room
         axes.set_xlabel(_fitting(chart.x_label, (0.6 if beside else 0.9) * width))
         tips: Tips = {}
@@ -296,7 +300,7 @@ def _reasons(chart: LineChart) -> list[str]:
 
 
 def _bars(chart: BarChart, axes: Axes, tips: Tips) -> None:
-    narrow, rows = _is_narrow(axes), range(len(chart.bars))
+    narrow, rows, inches = _is_narrow(axes), range(len(chart.bars)), _inches(axes)
     words = _lines_of_words(chart)
     # in a narrow picture words stand above their bar
     low, high = (-0.02, 0.38 / words) if narrow else (-0.325, 0.325)
@@ -335,12 +339,16 @@ def _bars(chart: BarChart, axes: Axes, tips: Tips) -> None:
             # on one line with the name where there is room for both
             axes.text(1, above, note, transform=across, va="bottom", ha="right", size=9)
     else:
-        axes.set_yticks(rows, [_fitting(bar.name, NAME) for bar in chart.bars])
+        names = [_fitting(bar.name, NAMES * _inches(axes)) for bar in chart.bars]
+        axes.set_yticks(rows, names)
+        room = WORDS * _inches(axes) - max(map(len, names), default=0) / CHARACTERS
         # figures stand in a column of their own, so that nothing crosses them
-        sides[0].set_yticks(rows, [_fitting(bar.note, NOTE) for bar in chart.bars])
+        notes = [_fitting(bar.note, room) for bar in chart.bars]
+        sides[0].set_yticks(rows, notes)
+        inches -= sum(max(map(len, words), default=0) for words in (names, notes)) / USUAL
     for axis in (axes.yaxis, *(side.yaxis for side in sides)):
         axis.set_tick_params(length=0, labelcolor=ROLES["ink"])
-    _ticks(axes.xaxis, False, 1.1 * _inches(axes))
+    _ticks(axes.xaxis, False, 1.1 * inches)
     if chart.also is not None and chart.line is None:
         _also(axes, "top", chart.also, False)
     axes.set_axisbelow(True)
