@@ -7,7 +7,7 @@ from fractions import Fraction
 from ithaca.exports.report.answer import BestConfiguration
 from ithaca.exports.report.blocks import Paragraph, Section, Table, chart_figure
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.shown_numbers import number, percent
+from ithaca.formulations.shown_numbers import number, percent, rounded
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.insight.roofs import Roofs
@@ -82,9 +82,9 @@ def _bandwidth(problem: Problem) -> tuple[float, str]:
     design = systolic(problem)
     limits = [float(limit.bound) for limit in problem.limits if limit.metric == "bandwidth"]
     if limits:
-        return min(limits), f"{number(round(min(limits), 1))} GB/s within the limit"
+        return min(limits), f"{rounded(min(limits))} GB/s within the limit"
     ports = float(most_bandwidth(design.array, design.data, design.technology))
-    return ports, f"{number(round(ports, 1))} GB/s of the DRAM ports"
+    return ports, f"{rounded(ports)} GB/s of the DRAM ports"
 
 
 def _per_byte(design: SystolicDesign, words: Fraction | int) -> float:
@@ -94,12 +94,11 @@ def _per_byte(design: SystolicDesign, words: Fraction | int) -> float:
 
 def energy(costs: Costs) -> Section:
     """Energy of a run by what it is spent on."""
-    spent = energies(costs)
-    total, in_all = sum(spent.values()), number(round(float(sum(spent.values())) / 1e6, 3))
-    bars = [
-        Bar(text, float(spent[kind]) / 1e6, f"{number(round(float(spent[kind]) / 1e6, 3))} µJ ({percent(spent[kind] / total)})")
-        for kind, text in KINDS.items()
-    ]
+    spent = {kind: float(pj) / 1e6 for kind, pj in energies(costs).items()}
+    total = sum(spent.values())
+    shares = {kind: percent(energy / total) if total else "–" for kind, energy in spent.items()}
+    in_all = rounded(total)
+    bars = [Bar(text, spent[kind], f"{rounded(spent[kind])} µJ ({shares[kind]})") for kind, text in KINDS.items()]
     text = (
         f"What a run does, counted by the cost model, times the energy of each operation and of each word moved: {in_all} µJ "
         "in all. They are estimates from published figures, not measurements."

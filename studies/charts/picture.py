@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from ithaca.studies.charts.chart import Bar, BarChart, Chart, HeatMap, LineChart, Unit
+from ithaca.studies.charts.chart import BarChart, Chart, HeatMap, LineChart, Unit
 from ithaca.studies.charts.palette import ROLES, SERIES, heat, ink
 
 if TYPE_CHECKING:
@@ -117,12 +117,8 @@ def _height(chart: Chart, width: float) -> float:
 
 
 def _lines_of_words(chart: BarChart) -> float:
-    """How many times as high as one line of words a bar with them above it is."""
-    return 1.0 if all(_one_line(bar) for bar in chart.bars) else 1.4
-
-
-def _one_line(bar: Bar) -> bool:
-    return len(bar.name) + len(bar.note) + 2 <= PHONE * USUAL
+    """How many times as high a bar with words above it is as one with a single line of them."""
+    return 1.0 if all(len(bar.name) + len(bar.note) + 2 <= PHONE * USUAL for bar in chart.bars) else 1.4
 
 
 def _inches(axes: Axes) -> float:
@@ -181,14 +177,8 @@ def _lines(chart: LineChart, axes: Axes, tips: Tips) -> None:
     _also(axes, "top", chart.x_also, chart.log_x)
     if not chart.numeric:
         _name_places(axes, [str(x) for x in chart.x_values])
-    elif (
-        0 < len(chart.x_values) <= 12
-        and not chart.steps
-        and all(series.form == "both" and not known for series in chart.series)
-    ):
-        shown = _apart(axes, [float(x) for x in chart.x_values], [f"{float(x):,g}" for x in chart.x_values], chart.log_x)
-        axes.set_xticks([float(chart.x_values[at]) for at in shown], [f"{float(chart.x_values[at]):,g}" for at in shown])
-        axes.minorticks_off()
+    elif 0 < len(chart.x_values) <= 12 and not chart.steps and {series.form for series in chart.series} == {"both"}:
+        _exact_ticks(axes, [float(x) for x in chart.x_values], chart.log_x)
     else:
         _ticks(axes.xaxis, chart.log_x, 1.1 * _inches(axes))
     axes.grid(True)
@@ -251,17 +241,16 @@ def _are_long(names: Sequence[str], inches: float) -> bool:
     return sum(max(map(len, name.split("\n"))) + 1 for name in names) > inches * CHARACTERS
 
 
-def _apart(axes: Axes, places: Sequence[float], names: Sequence[str], logarithmic: bool) -> list[int]:
-    """Which names along the x axis to show so that they do not touch."""
-    at = np.log(places) if logarithmic else np.asarray(places)
-    span = (at.max() - at.min()) or 1.0
-    inches = (at - at.min()) / span * (_inches(axes) - 1.2)
+def _exact_ticks(axes: Axes, values: Sequence[float], logarithmic: bool) -> None:
+    """Ticks at values, but for those whose names would touch that of a greater one."""
+    at = np.log(values) if logarithmic else np.asarray(values)
+    inches = np.interp(at, (at.min(), at.max()), (0, _inches(axes) - 1.2))
     kept: list[int] = []
-    for place in reversed(range(len(names))):
-        room = (len(names[place]) + (len(names[kept[-1]]) if kept else 0)) / 2 + 1.5
-        if not kept or (inches[kept[-1]] - inches[place]) * USUAL >= room:
+    for place in np.argsort(-at).tolist():
+        if not kept or inches[kept[-1]] - inches[place] > (len(f"{values[place]:,g}") + 1) / CHARACTERS:
             kept.append(place)
-    return sorted(kept)
+    axes.set_xticks([values[place] for place in kept], [f"{values[place]:,g}" for place in kept])
+    axes.minorticks_off()
 
 
 def _ticks(axis: Axis, logarithmic: bool, most: float) -> None:

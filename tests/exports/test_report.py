@@ -19,7 +19,7 @@ from ithaca.exports.report.answer import best_configuration
 from ithaca.exports.report.array_layout import Side, Spread, elided, layout
 from ithaca.exports.report.landscape import above
 from ithaca.exports.report.page import report_page
-from ithaca.formulations.shown_numbers import number
+from ithaca.formulations.shown_numbers import number, rounded
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import energies
 from ithaca.results.certificate import Status
@@ -258,7 +258,7 @@ def test_energy_is_that_of_its_components(result: Callable[[str], Result], name:
     page = Page(page_of(loaded))
     for text in KINDS.values():
         assert page.texts["text"].count(text) >= 2, text
-    assert any(text.startswith(number(round(float(spent["dram"]) / 1e6, 3)) + " µJ") for text in page.texts["text"])
+    assert any(text.startswith(rounded(float(spent["dram"]) / 1e6) + " µJ") for text in page.texts["text"])
     assert energy(costs).title in page.texts["h2"]
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from ithaca.studies.charts.chart import Bar, BarChart, Chart, HeatMap, LineChart, Series, Unit, other_unit
 from ithaca.studies.charts.files import save_plot
+from ithaca.studies.charts.picture import PHONE
 from ithaca.studies.charts.svg import inline_svg
 
 STEPS = Series("a $1$ & <b>", (1.0, 2.0, 40.0), (3.0, 5.0, 900.0), (None, 4.0, None), ("one", "two", "three"))
@@ -91,6 +92,16 @@ def test_a_chart_in_a_notebook_has_a_text_alternative() -> None:
     text = chart_cell("headline", CHARTS["bars"], "")
     assert 'alt="bars: first: 3 of 4; none: infeasible; last: 1 of 4"' in text
     assert text.count("<img") == 1
+
+
+@pytest.mark.parametrize("log_x", [False, True])
+def test_ticks_are_the_values_as_far_as_they_do_not_touch(log_x: bool) -> None:
+    x = (500.0, 1000.0, 1010.0, 4000.0, 8000.0)
+    drawing = ET.fromstring(inline_svg(LineChart("t", "x", "y", (Series("", x, x),), log_x=log_x), "name", PHONE))
+    words = [text.text for text in drawing.iter("text")]
+    assert "1,010" in words
+    assert "1,000" not in words
+    assert {"4,000", "8,000"} <= set(words)
 
 
 def test_parts_add_up() -> None:
