@@ -10,7 +10,7 @@ from typing import Annotated
 from typer import Option
 
 from ithaca.api.answers import Result
-from ithaca.api.keywords import public
+from ithaca.api.keywords import Given, public
 from ithaca.api.live_line import LiveLine
 from ithaca.api.options import OBJECTIVE, Extents, Method, Objective, SearchOptions, Sizes, TargetedOptions, Workload
 from ithaca.api.parsing import parse_method, parse_provers, parse_sizes
@@ -46,7 +46,11 @@ def solve(
         Option("--prove-with", metavar="A,B", help="Two engines to prove with, e.g. exact,cpsat; they must agree."),
     ] = None,
     search: SearchOptions,
-    start: Annotated[str | Path | Loaded | None, Option("--start", help="A result whose configurations to improve on.")] = None,
+    start: Annotated[
+        str | Path | Loaded | None,
+        Option("--start", help="A result whose configurations to improve on; it gives the data type unless --dtype does."),
+    ] = None,
+    given: Given,
     **extents: Extents,
 ) -> Result:
     """Find the best configuration of a workload, and prove it."""
@@ -54,8 +58,12 @@ def solve(
     if prove_with is not None:
         engine, second = parse_provers(prove_with)
     options, threads = search.options, search.workers
+    loaded = load_result(Path(start)) if isinstance(start, str | Path) else start
+    if loaded is not None and "--dtype" not in given:
+        problem = replace(problem, dtype=systolic(loaded.problem).data.name)
     request = problem.request(workload, {**parse_sizes(sizes or {}), **parse_sizes(extents)}, objective, descriptor)
-    known = {} if start is None else known_configurations(start, request.nest)
+    name = f" {start}" if isinstance(start, str | Path) else ""
+    known = {} if loaded is None else known_configurations(loaded, request.nest, name)
     return run(request, options, threads, known, engine, second)
 
 
@@ -92,14 +100,12 @@ def run(
     return Result(request.platform.name, best, solutions, compared)
 
 
-def known_configurations(given: str | Path | Loaded, nest: LoopNest) -> dict[tuple[str, ...], Configuration]:
+def known_configurations(result: Loaded, nest: LoopNest, name: str = "") -> dict[tuple[str, ...], Configuration]:
     """Configurations of a result by dataflow and permutation, ``(*dataflow, permutation)``.
 
     Sizes, limits and data type may differ: a configuration that does not fit is not taken. Raises `InputError` if the result is
     of another workload, or holds no configuration.
     """
-    result = given if isinstance(given, Loaded) else load_result(Path(given))
-    name = "" if isinstance(given, Loaded) else f" {given}"
     workload = systolic(result.problem).nest.name
     if workload != nest.name:
         raise InputError(f"--start{name} is a result of workload '{workload}'; allowed: one of '{nest.name}'")

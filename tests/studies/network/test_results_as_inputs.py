@@ -312,3 +312,12 @@ def test_every_layer_is_exported(solved: Written, tmp_path: Path, tool: str) -> 
         assert ithaca("export", path, "--layer", name, "--to", tool, "-o", alone).returncode == 0
         files = {each.name: each.read_text() for each in alone.iterdir()}
         assert files == {each.name: each.read_text() for each in (folder / row["folder"]).iterdir()}
+
+
+def test_a_start_gives_the_data_type_unless_one_is_given(tmp_path: Path) -> None:
+    mm, path = ("solve", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--json"), tmp_path / "r.json"
+    assert ithaca(*mm, "--dtype", "int8", "-o", path).returncode == 0
+    for words, dtype in (((), "int8"), (("--dtype", "fp32"), "fp32")):
+        done = ithaca(*mm, "--start", path, *words)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["workload"]["dtype"] == dtype
