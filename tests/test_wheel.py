@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 OUTSIDE = {"tests", "benchmarks", "docs"}
 
 #: What the program reads of itself.
-ENDINGS = {".py", ".yaml", ".css", ".html", ".typed", ".json", ".toml", ".txt", ".js", ".svg"}
+ENDINGS = {".py", ".pyi", ".yaml", ".css", ".html", ".typed", ".json", ".toml", ".txt", ".js", ".svg"}
 
 #: A quick run of each command; later ones read what earlier ones wrote.
 RUNS = (
