@@ -89,7 +89,7 @@ def test_the_wheel_holds_every_file_of_the_program(wheel: Path) -> None:
     assert ROOT in packages
     files = {path for folder in packages for path in folder.iterdir() if path.is_file() and path.suffix in ENDINGS}
     # of the root itself only what belongs to the package
-    files = {f for f in files if f.parent != ROOT or (f.suffix in (".py", ".typed") and f.name != "setup.py")}
+    files = {f for f in files if f.parent != ROOT or (f.suffix in (".py", ".pyi", ".typed") and f.name != "setup.py")}
     with zipfile.ZipFile(wheel) as archive:
         held = {name for name in archive.namelist() if name.startswith("ithaca/")}
     assert held == {f"ithaca/{path.relative_to(ROOT).as_posix()}" for path in files}
