@@ -15,14 +15,12 @@ from ithaca.api.live_line import LiveLine
 from ithaca.api.options import WRITTEN, LayerName, ResultFile
 from ithaca.api.parsing import parse_choice
 from ithaca.exports.autosa.folder import AUTOSA
-from ithaca.exports.autosa.requirements import design_obstacles
 from ithaca.exports.configuration import ArrayConfiguration, Tool
 from ithaca.exports.layers import TABLE, ExportedLayer, export_layers
 from ithaca.exports.scalesim.folder import SCALESIM
 from ithaca.exports.timeloop.folder import TIMELOOP
 from ithaca.formulations.shown_numbers import counted
-from ithaca.formulations.systolic.dataflows import dataflows
-from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.derivation import choose_designs
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.target import Target
 from ithaca.results.solution import Solution, best_solution
@@ -56,7 +54,17 @@ def export(
     tool, found = TARGETS[parse_choice("--to", to, TARGETS)], opened(result, layer)
     if isinstance(found, NetworkResult):
         return _export_network(tool, found, output, nearest=nearest)
-    chosen, note = _taken(tool, found, nearest=nearest)
+    if never := tool.nest_obstacles(systolic(found.problem).nest):  # another configuration could not help
+        raise InputError(f"{tool.cannot} this workload: {'; '.join(never)}")
+    reasons = _reasons(tool, found)
+    if reasons and not nearest:
+        if found.best is None:
+            raise InputError(f"{found.source} holds no configuration to export (see --nearest)")
+        design = systolic(found.problem)
+        sizes = ",".join(f"{name}={n}" for name, n in design.nest.settings.items())
+        hint = _again(tool, f"solve {design.nest.name} -s {sizes}", found.platform_name, design.data.name)
+        raise InputError(f"{tool.cannot} the best configuration of {found.source}: {'; '.join(reasons)} ({hint}see --nearest)")
+    chosen, note = _choice(tool, found, nearest=bool(reasons))
     write_folder(output, tool.export(chosen))
     return f"wrote {output}: design {chosen.design.name}, {note}"
 
@@ -65,54 +73,34 @@ def _export_network(tool: Tool, found: NetworkResult, output: str | Path, *, nea
     """Export every layer of a network's result."""
     if nearest and found.arrays:
         raise InputError(f"--nearest does not go with --mode {found.mode}, whose layers share hardware; allowed: without it")
-    layers: list[ExportedLayer] = []
+    parts = [(part.layer, Result.of(layer_result(found, part), source=part.layer.name)) for part in found.layers]
     refused: dict[str, list[str]] = {}
-    for part in found.layers:
-        alone = Result.of(layer_result(found, part), source=part.layer.name)
-        reasons = "" if nearest else "; ".join(_reasons(tool, alone))
-        try:
-            if not reasons:
-                layers.append(ExportedLayer(part.layer.name, part.layer.count, _taken(tool, alone, nearest=nearest)[0]))
-        except InputError as error:
-            reasons = str(error)
-        if reasons:
-            refused.setdefault(reasons, []).append(part.layer.name)
+    for layer, alone in parts:
+        never = tool.nest_obstacles(systolic(alone.problem).nest)
+        if reasons := never if nearest else never or _reasons(tool, alone):
+            refused.setdefault("; ".join(reasons), []).append(layer.name)
     if refused:
         each = "; ".join(f"{', '.join(names)}: {reasons}" for reasons, names in refused.items())
-        asked = f"{found.network.name} --mode {found.mode} --platform {found.request.platform.name}"
-        hint = _again(tool, f"network {asked} --dtype {found.request.data.name}")
+        asked = f"network {found.network.name} --mode {found.mode}"
+        hint = _again(tool, asked, found.request.platform.name, found.request.data.name)
         raise InputError(f"{tool.cannot} some layers: {each} ({hint}see --nearest and --layer)")
-    files = export_layers(tool, layers)
+    chosen = [(layer, _choice(tool, alone, nearest=bool(_reasons(tool, alone)))[0]) for layer, alone in parts]
+    files = export_layers(tool, [ExportedLayer(layer.name, layer.count, own) for layer, own in chosen])
     write_folder(output, files)
     folders = len({name.split("/")[0] for name in files}) - 1
     how = "the nearest that can be taken" if nearest else "the result's configurations"
-    return f"wrote {output}: {counted(len(layers), 'layer')} in {counted(folders, 'folder')} ({TABLE}), {how}"
+    return f"wrote {output}: {counted(len(parts), 'layer')} in {counted(folders, 'folder')} ({TABLE}), {how}"
 
 
 def _reasons(tool: Tool, found: Result) -> tuple[str, ...]:
     """Why a tool cannot take the best configuration of a result."""
-    if never := tool.nest_obstacles(systolic(found.problem).nest):
-        return never
     return ("no configuration was found",) if found.best is None else tool.obstacles(_configuration(found.best))
 
 
-def _taken(tool: Tool, found: Result, *, nearest: bool) -> _Choice:
-    """The configuration to export of a result."""
-    if reasons := tool.nest_obstacles(systolic(found.problem).nest):  # another configuration could not help
-        raise InputError(f"{tool.cannot} this workload: {'; '.join(reasons)}")
-    return _chosen(tool, found, nearest=nearest)
-
-
-def _again(tool: Tool, question: str) -> str:
+def _again(tool: Tool, question: str, platform: str, data: str) -> str:
     """How to solve again such that the tool takes the answer, where that can be asked for."""
-    return f"solve again: ithaca {question} --for {Target.AUTOSA.value}; or " if tool is AUTOSA else ""
-
-
-def _solve_again(tool: Tool, result: Result) -> str:
-    design = systolic(result.problem)
-    sizes = ",".join(f"{name}={n}" for name, n in design.nest.settings.items())
-    asked = f"{design.nest.name} -s {sizes} --platform {result.platform_name} --dtype {design.data.name}"
-    return _again(tool, f"solve {asked}")
+    asked = f"{question} --platform {platform} --dtype {data} --for {Target.AUTOSA.value}"
+    return f"solve again: ithaca {asked}; or " if tool is AUTOSA else ""
 
 
 def _configuration(solution: Solution) -> ArrayConfiguration:
@@ -121,33 +109,19 @@ def _configuration(solution: Solution) -> ArrayConfiguration:
     return ArrayConfiguration(design.nest, design.array, design.data, solution.tiling, design.technology, bandwidth)
 
 
-def _chosen(tool: Tool, result: Result, *, nearest: bool) -> _Choice:
-    if result.best is not None:
-        chosen = _configuration(result.best)
-        reasons = tool.obstacles(chosen)
-        if not reasons:
-            return chosen, "the result's best configuration"
-        if not nearest:
-            hint = _solve_again(tool, result)
-            raise InputError(
-                f"{tool.cannot} the best configuration of {result.source}: {'; '.join(reasons)} ({hint}see --nearest)"
-            )
-    elif not nearest:
-        raise InputError(f"{result.source} holds no configuration to export (see --nearest)")
+def _choice(tool: Tool, result: Result, *, nearest: bool) -> _Choice:
+    """The best configuration of a result, or the nearest that a tool can take."""
+    if result.best is not None and not nearest:
+        return _configuration(result.best), "the result's best configuration"
     return _buildable(result) if tool is AUTOSA else _expressible(tool, result)
 
 
 def _buildable(result: Result) -> _Choice:
     """The proven-best configuration that AutoSA builds, over the dataflows of the result."""
     known = systolic(result.problem)
-    nest, edition, options = known.nest, known.array.edition, known.options
     asked = [systolic(s.problem).array.dataflow for s in result.designs]
-    arrays = [derive(nest, d, nest.output.tensor, edition) for d in dataflows(nest) if d in asked]
-    never = {array.name: found for array in arrays if (found := design_obstacles(nest, array))}
-    arrays = [array for array in arrays if array.name not in never]
-    if never and not arrays:
-        raise _none_of(AUTOSA, never)
-    space = replace(options, target=Target.AUTOSA)
+    space = replace(known.options, target=Target.AUTOSA)
+    arrays = [a for a in choose_designs(known.nest, known.array.edition, target=Target.AUTOSA) if a.dataflow in asked]
     problems = [result.problem.with_design(array=array, options=space) for array in arrays]
     with Interrupt() as interrupt, LiveLine("deriving tables", [a.name for a in arrays]) as line:
         solutions = solve_designs(problems, SolveOptions(stop=interrupt), report=line.report, finished=line.finished)
@@ -156,10 +130,7 @@ def _buildable(result: Result) -> _Choice:
         raise InputError("no configuration within the result's limits can be built by AutoSA")
     if not all(s.certificate.status.proven for s in solutions):
         raise InputError("interrupted before the best buildable configuration was proven; nothing written")
-    chosen = _configuration(best)
-    if reasons := AUTOSA.obstacles(chosen):
-        raise InputError(f"{AUTOSA.cannot} the configuration found: {'; '.join(reasons)}")
-    return chosen, f"the proven-best buildable configuration ({float(best.value or 0):,.10g})"
+    return _configuration(best), f"the proven-best buildable configuration ({float(best.value or 0):,.10g})"
 
 
 def _expressible(tool: Tool, result: Result) -> _Choice:
@@ -174,13 +145,9 @@ def _expressible(tool: Tool, result: Result) -> _Choice:
             found.append(solution)
     best = best_solution(found)
     if best is None:
-        raise _none_of(tool, never)
+        each = "; ".join(f"{name}: {'; '.join(reasons)}" for name, reasons in never.items())
+        raise InputError(f"{tool.cannot} any design of this result: {each or 'it holds no configuration'}")
     return _configuration(best), f"the best of the result's that can be expressed ({float(best.value or 0):,.10g})"
-
-
-def _none_of(tool: Tool, never: Mapping[str, tuple[str, ...]]) -> InputError:
-    each = "; ".join(f"{name}: {'; '.join(reasons)}" for name, reasons in never.items())
-    return InputError(f"{tool.cannot} any design of this result: {each or 'it holds no configuration'}")
 
 
 TARGETS: Mapping[str, Tool] = {"autosa": AUTOSA, "timeloop": TIMELOOP, "scalesim": SCALESIM}

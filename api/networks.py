@@ -15,7 +15,7 @@ from ithaca.api.keywords import public
 from ithaca.api.live_line import LiveLine, note
 from ithaca.api.options import OBJECTIVE, REPEATED, Extents, Objective, Results, SearchOptions, TargetedOptions
 from ithaca.api.parsing import parse_choice, parse_integer, parse_method, parse_sizes, several
-from ithaca.api.request import check_target, requested_limits, restricted_share, unrestricted
+from ithaca.api.request import check_target, requested_limits, restricted_share
 from ithaca.solver.options import Budget
 from ithaca.studies.best import without_restriction
 from ithaca.studies.network.modes import MODES, ONE_SEARCH, SEVERAL_ARRAYS
@@ -101,7 +101,7 @@ def network(
         found = NetworkResult.of(solve(asked, request, run))
         if request.space.target is None or found.value is None or interrupt():
             return found
-        free = solve(asked, replace(request, space=unrestricted(request.space)), replace(run, search=budget.share()))
+        free = solve(asked, replace(request, space=replace(request.space, target=None)), replace(run, search=budget.share()))
         if free.total is None or interrupt():
             return found
         compared = without_restriction(found.value, free.total.value, free.total.certificate)

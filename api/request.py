@@ -101,11 +101,6 @@ def read(options: ProblemOptions, objective: str | Objective) -> dict[str, Any]:
     }
 
 
-def unrestricted(space: SpaceOptions) -> SpaceOptions:
-    """The same restrictions but for what a compiler builds."""
-    return replace(space, target=None)
-
-
 def restricted_share(options: SolveOptions, space: SpaceOptions) -> SolveOptions:
     """How far to search; where a compiler restricts the space, with time left to find out what that costs."""
     limit = options.time_limit

@@ -14,7 +14,7 @@ from ithaca.api.keywords import Given, public
 from ithaca.api.live_line import LiveLine
 from ithaca.api.options import OBJECTIVE, Extents, Method, Objective, SearchOptions, Sizes, TargetedOptions, Workload
 from ithaca.api.parsing import parse_method, parse_provers, parse_sizes
-from ithaca.api.request import Request, problems, restricted_share, unrestricted
+from ithaca.api.request import Request, problems, restricted_share
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.systolic.design import systolic
 from ithaca.results.files import load_result
@@ -92,7 +92,7 @@ def run(
             solutions = tuple(prove_again(s, prove_again_with, bounded) for s in solutions)
         best, compared = best_solution(solutions), None
         if request.space.target is not None and best is not None and best.value is not None and not interrupt():
-            free = problems(replace(request, space=unrestricted(request.space)))
+            free = problems(replace(request, space=replace(request.space, target=None)))
             known = [best.configuration if p.design.name == best.design else None for p in free]
             left = replace(budget.share(), stop=interrupt)
             found = solve_best(free, left, method=method, starts=known, report=line.show)

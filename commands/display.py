@@ -18,7 +18,7 @@ from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.insight.cycles import PES, binding
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.target import Target
-from ithaca.results.certificate import Certificate, Status, Termination
+from ithaca.results.certificate import Certificate, Status, Termination, relative_gap
 from ithaca.results.result import Result, Unrestricted
 from ithaca.results.solution import Solution
 from ithaca.studies.best import conclude_least
@@ -164,13 +164,14 @@ def target_text(target: Target, value: Fraction | None, proof: Certificate, unre
     if unrestricted is None or value is None:
         return text
     other, bound = unrestricted.value, unrestricted.certificate.lower_bound
-    least, most = unrestricted.cost(value)
+    gaps = (relative_gap(known, value) for known in (other, bound))
+    least, most = (gap_text(None if gap is None else 0.0 - gap) for gap in gaps)
     if bound == value:
         return f"{text}; that costs nothing: without the restriction nothing is better"
     if bound == other:
-        return f"{text}; that costs {gap_text(least)}: the unrestricted optimum is {number(other)}"
+        return f"{text}; that costs {least}: the unrestricted optimum is {number(other)}"
     between = f"between {number(bound)} and {number(other)}"
-    return f"{text}; that costs {gap_text(least)} to {gap_text(most)}: the unrestricted optimum is {between}"
+    return f"{text}; that costs {least} to {most}: the unrestricted optimum is {between}"
 
 
 def _proof(certificate: Certificate) -> str:

@@ -129,8 +129,8 @@ def _print_design(out: Console, design: dict[str, Any]) -> None:
         cells = (module["buffer"], module["buffers"], double, module["instances"])
         dram = " (DRAM)" if module["dram"] else ""
         shown.add_row(module["name"] + dram, f"L{module['level']}", *(escape(cell or "–") for cell in cells))
-    for module in design["helpers"]:
-        shown.add_row(module["name"], "–", "–", "–", "–", escape(module["instances"]))
+    for name, instances in design["helpers"].items():
+        shown.add_row(name, "–", "–", "–", "–", escape(instances))
     if design["accumulators"] is not None:
         shown.add_row("PE", "–", *map(escape, (design["accumulators"], design["pes"], "no", design["pes"])))
     out.print(shown)
@@ -195,11 +195,7 @@ def _design_document(array: SystolicArray, data: DataType) -> dict[str, Any]:
             }
             for group, module in array.modules
         ],
-        "helpers": [
-            {"name": module.name, "kind": kind, "instances": str(module.instances)}
-            for kind, modules in (("serialize", array.serializers), ("dummy", array.dummies))
-            for module in modules
-        ],
+        "helpers": {name: str(instances) for name, instances in array.helpers.items()},
         "pes": str(array.pe.count),
         "accumulators": None if array.pe.accumulators is None else str(array.pe.accumulators),
         "dsp": str(costs.dsp),

@@ -173,9 +173,11 @@ def read_unrestricted(read: Any, restricted: Fraction | None) -> Unrestricted | 
     """What a document states without the restriction to what a compiler builds."""
     if read.unrestricted is None:
         return None
-    found: Unrestricted = read.unrestricted.unrestricted(restricted)
-    check_certificate(found.certificate, found.value, "unrestricted.certificate")
-    return found
+    value, certificate = read.unrestricted.value, read.unrestricted.certificate.certificate()
+    if restricted is None or value > restricted:
+        raise InputError(f"unrestricted.value is {_shown(value)}; allowed: at most the restricted objective")
+    check_certificate(certificate, value, "unrestricted.certificate")
+    return Unrestricted(value, certificate)
 
 
 def check_certificate(certificate: Certificate, value: Fraction | None, at: str) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.results.certificate import Certificate, relative_gap
+from ithaca.results.certificate import Certificate
 from ithaca.results.solution import Solution
 
 
@@ -16,12 +16,6 @@ class Unrestricted:
 
     value: Fraction  #: The least objective found
     certificate: Certificate  #: What is proven of it
-
-    def cost(self, value: Fraction) -> tuple[float | None, float | None]:
-        """How far a value is above the least objective, relative to that: at least and at most; None where unknown."""
-        gaps = [relative_gap(other, value) for other in (self.value, self.certificate.lower_bound)]
-        least, most = (None if gap is None else 0.0 - gap for gap in gaps)
-        return least, most
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,8 @@ from ithaca.formulations.json_numbers import json_number
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.schema import Document, Number, Text
 from ithaca.results.certificate import Certificate, Status, Termination, TracePoint
-from ithaca.results.result import Unrestricted
 from ithaca.results.shortfall import Shortfall
 from ithaca.results.solution import Solution
-from ithaca.workloads.errors import InputError
 
 
 class ProofDocument(Document):
@@ -114,12 +112,6 @@ class UnrestrictedDocument(Document):
 
     value: Number
     certificate: ProofDocument
-
-    def unrestricted(self, restricted: Fraction | None) -> Unrestricted:
-        """What the fields state beside the objective with the restriction; refused if they contradict it."""
-        if restricted is None or self.value > restricted:
-            raise InputError(f"unrestricted.value is {json_number(self.value)}; allowed: at most the restricted objective")
-        return Unrestricted(self.value, self.certificate.certificate())
 
 
 class ResultPart(Document):

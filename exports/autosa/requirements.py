@@ -17,8 +17,8 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.data_types import DRAM_PORT_BYTES, DataType
 from ithaca.formulations.systolic.systolic_array import SystolicArray
-from ithaca.formulations.systolic.target import MIN_LANES, requirements
 from ithaca.formulations.systolic.target import design_obstacles as obstacles_of_design
+from ithaca.formulations.systolic.target import requirements
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 
@@ -52,8 +52,8 @@ def obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:
     """
     _check_belonging(configuration)
     nest, design = configuration.nest, configuration.design
-    of_factors = (*_of_tiles(configuration), *_of_packs(configuration), *_of_conditions(configuration))
-    return tuple(dict.fromkeys((*data_obstacles(configuration.data), *design_obstacles(nest, design), *of_factors)))
+    never = (*data_obstacles(configuration.data), *design_obstacles(nest, design))
+    return tuple(dict.fromkeys((*never, *_of_tiles(configuration), *_of_packs(configuration))))
 
 
 def _check_belonging(configuration: ArrayConfiguration) -> None:
@@ -122,13 +122,12 @@ def _of_tiles(configuration: ArrayConfiguration) -> Iterator[str]:
     design, data, tiling = configuration.design, configuration.data, configuration.tiling
     for loop in design.band:
         outer, inner = tiling.array_part[loop], configuration.t2(loop)
-        if loop in design.dataflow and outer == 1:
-            yield f"space loop {loop}: with t1 = 1 AutoSA skips the partitioning without a word"
-        if loop in design.dataflow and outer < MIN_LANES * inner:
-            yield f"space loop {loop}: t1/t2 = {outer}/{inner} is less than the {MIN_LANES} lanes that AutoSA needs"
         if outer % inner:
             what = "SIMD factor" if loop == design.simd_loop else "t2 ="
             yield f"loop {loop}: {what} {inner} does not divide t1 = {outer}"
+    for link, broken in requirements(configuration.nest, design):
+        if not link.holds(_quantities(configuration), FRACTION):
+            yield broken
     if data.port_words % tiling.simd:
         yield (
             f"SIMD factor {tiling.simd} does not divide the {data.port_words} words of {data.name} "
@@ -152,13 +151,6 @@ def _of_packs(configuration: ArrayConfiguration) -> Iterator[str]:
             yield f"tensor {access.tensor}: pack {pack} is not a multiple of the SIMD factor {multiple}"
         if size > DRAM_PORT_BYTES:
             yield f"tensor {access.tensor}: pack {pack} takes {size} bytes, more than the {DRAM_PORT_BYTES} of a DRAM port"
-
-
-def _of_conditions(configuration: ArrayConfiguration) -> Iterator[str]:
-    values = _quantities(configuration)
-    for requirement in requirements(configuration.nest, configuration.design):
-        if not requirement.met(values, FRACTION):
-            yield requirement.broken
 
 
 def _quantities(configuration: ArrayConfiguration) -> dict[str, Fraction]:

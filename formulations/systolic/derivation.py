@@ -107,11 +107,11 @@ def choose_designs(
     orders = permutations(nest) if permutation is None else (permutation,)
     found = tuple(derive(nest, loops, order, edition) for loops in chosen for order in orders)
     if target is not None:
-        refused = {a.name: obstacles for a in found if (obstacles := design_obstacles(nest, a))}
-        if len(refused) == len(found):
-            name, obstacles = next(iter(refused.items()))
-            raise InputError(f"--for {target.value}: {target.title} builds no design of these ({name}: {'; '.join(obstacles)})")
-        found = tuple(a for a in found if a.name not in refused)
+        refused = {a.name: "; ".join(design_obstacles(nest, a)) for a in found}
+        if all(refused.values()):
+            reason = f"{found[0].name}: {refused[found[0].name]}"
+            raise InputError(f"--for {target.value}: {target.title} builds no design of these ({reason})")
+        found = tuple(a for a in found if not refused[a.name])
     kept = tuple(a for a in found if a.buildable or include_unbuildable)
     if not kept:
         names = "; ".join(f"{a.name}: {a.obstacle}" for a in found[:1])

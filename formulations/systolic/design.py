@@ -22,7 +22,7 @@ from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.metrics import METRICS, metric_values, most_bandwidth, tensor_words
 from ithaca.formulations.systolic.physical_array import ANY_ARRAY, PhysicalArray
 from ithaca.formulations.systolic.systolic_array import Edition, IOGroup, SystolicArray
-from ithaca.formulations.systolic.target import MIN_LANES, Target, requirements
+from ithaca.formulations.systolic.target import Target, requirements
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.workloads.nest import LoopNest
@@ -39,11 +39,6 @@ class SpaceOptions:
     divisors_only: bool = False  #: Whether every t1 must divide its loop's extent (no padding)
     dividing_packs: bool = False  #: Whether inferred packs must divide the last dimension too (what AutoSA requires)
     target: Target | None = None  #: The compiler that must be able to build every configuration
-
-    @property
-    def least_lanes(self) -> int:
-        """Fewest PEs along each space loop, by the target too."""
-        return self.min_lanes if self.target is None else max(self.min_lanes, MIN_LANES)
 
 
 @dataclass(frozen=True)
@@ -244,7 +239,7 @@ def systolic_space(design: SystolicDesign) -> Space:
     given = {name: Constant(Fraction(value)) for name, value in design.physical.given(array).items()}
     links = [link for group in array.packed_groups for link in pack_links(design, group)]
     if design.options.target is not None:
-        links += dict.fromkeys(link for requirement in requirements(design.nest, array) for link in requirement.links)
+        links += dict.fromkeys(link for link, _ in requirements(design.nest, array))
     loops = {loop: [*_loop_quantities(design, loop)] for loop in array.band}
     separate = []
     for group in array.packed_groups:
@@ -284,7 +279,7 @@ def _loop_quantities(design: SystolicDesign, loop: str) -> tuple[Quantity, ...]:
             Kind.POWER_OF_TWO if simd else Kind.INTEGER,
             Role.HARDWARE if simd else Role.MAPPING,
         ),
-        Quantity(quantities.lanes(loop).name, design.options.least_lanes if spatial else 1, most_lanes, role=hardware),
+        Quantity(quantities.lanes(loop).name, design.options.min_lanes if spatial else 1, most_lanes, role=hardware),
         Quantity(quantities.t1(loop).name, 1, max(top, idle * most_t2)),
         Quantity(quantities.tiles(loop).name, 1, design.nest.sizes[loop]),
     )

@@ -165,7 +165,7 @@ class SystolicFamily:
         nest = setting.nest
         array = derive(nest, find_dataflow(nest, tuple(choice.dataflow)), choice.permutation, setting.edition)
         target = setting.options.target
-        if target is not None and (obstacles := design_obstacles(nest, array)):
+        if target is not None and (obstacles := tuple(design_obstacles(nest, array))):
             raise InputError(f"design {array.name} is none that {target.title} builds: {'; '.join(obstacles)}")
         return SystolicDesign(nest, array, setting.data, setting.options, setting.technology)
 

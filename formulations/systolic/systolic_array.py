@@ -8,6 +8,7 @@ quantities of `ithaca.formulations.systolic.quantities`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -158,24 +159,23 @@ class SystolicArray:
         return tuple((group, module) for group in self.groups for module in group.modules)
 
     @property
-    def serializers(self) -> tuple[Module, ...]:
-        """The modules that AutoSA puts between a serialized DRAM module and DRAM, which stream its data in their order."""
-        drams = (module for _, module in self.modules if module.serialized)
-        return tuple(Module(f"{m.name}_serialize", m.level, m.direction, ONE, m.tiles, False, False) for m in drams)
+    def helpers(self) -> Mapping[str, Expression]:
+        """What AutoSA adds at the ends of chains, and how many of each: they cost nothing here.
+
+        A serialized DRAM module has a ``_serialize`` module between itself and DRAM. *Dummy* modules take what the last PE of a
+        chain hands on, or give zeros to the first where sums are handed on that nothing copies in.
+        """
+        return {**{f"{m.name}_serialize": ONE for _, m in self.modules if m.serialized}, **self.dummies}
 
     @property
-    def dummies(self) -> tuple[Module, ...]:
-        """The modules that AutoSA puts at the ends of chains along which PEs hand on data, one per chain.
-
-        They take what the last PE hands on, or give zeros to the first, where sums are handed on that nothing copies in.
-        """
-        found = []
-        for group in self.groups:
-            way = Direction.IN if group.role is Role.READ else Direction.OUT
-            given = any(module.direction is Direction.IN for module in group.modules)
-            if group.exterior and (group.role is Role.READ or not given):
-                found.append(Module(f"{group.name}_PE_dummy_{way.value}", 0, way, group.count, self.pe.tiles, False, False))
-        return tuple(found)
+    def dummies(self) -> Mapping[str, Expression]:
+        """The dummy modules of `helpers`."""
+        found = {}
+        for group in (group for group in self.groups if group.exterior):
+            copied = any(module.direction is Direction.IN for module in group.modules)
+            if group.role is Role.READ or not copied:
+                found[f"{group.name}_PE_dummy_{'in' if group.role is Role.READ else 'out'}"] = group.count
+        return found
 
     @property
     def packed_groups(self) -> tuple[IOGroup, ...]:

@@ -6,18 +6,15 @@ configurations. Every one that failed met one of four *conditions*, H, B, M or D
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from enum import Enum
 from fractions import Fraction
-from typing import Any
 
 from ithaca.formulations.algebra.expression import ONE, Constant, Expression, maximum, minimum
-from ithaca.formulations.algebra.number_systems import NUMPY, NumberSystem
 from ithaca.formulations.space import Link, Relation
 from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.quantities import lanes, t1, t2, tiles
-from ithaca.formulations.systolic.systolic_array import IOGroup, Role, SystolicArray
+from ithaca.formulations.systolic.systolic_array import Role, SystolicArray
 from ithaca.workloads.nest import LoopNest
 
 
@@ -33,30 +30,14 @@ class Target(Enum):
         return "AutoSA"
 
 
-#: PEs that AutoSA needs along each space loop.
-MIN_LANES = 2
-
 TWO = Constant(Fraction(2))
 
-
-@dataclass(frozen=True)
-class Requirement:
-    """What a configuration must meet beside the model's own rules."""
-
-    broken: str  #: What is to be said where it does not
-    links: tuple[Link, ...]  #: The rules
-
-    def met(self, values: Mapping[str, Any], numbers: NumberSystem = NUMPY) -> bool:
-        """Whether the quantities of a configuration meet it, by values of a number system."""
-        return all(link.holds(values, numbers) for link in self.links)
+#: A rule beside the model's own, and what is to be said of configurations that break it.
+Requirement = tuple[Link, str]
 
 
-def design_obstacles(nest: LoopNest, array: SystolicArray) -> tuple[str, ...]:
+def design_obstacles(nest: LoopNest, array: SystolicArray) -> Iterator[str]:
     """Every reason why AutoSA cannot build a design of a nest that it can build others of."""
-    return tuple(_of_design(nest, array))
-
-
-def _of_design(nest: LoopNest, array: SystolicArray) -> Iterator[str]:
     if array.dataflow not in dataflows(nest):
         yield f"dataflow {','.join(array.dataflow)} is none that AutoSA derives"
     if array.obstacle is not None:
@@ -64,22 +45,17 @@ def _of_design(nest: LoopNest, array: SystolicArray) -> Iterator[str]:
     if array.permutation != nest.output.tensor:
         known = nest.output.tensor
         yield f"permutation {array.permutation}: AutoSA orders the array-partitioning loops as in permutation {known}"
-    for requirement in requirements(nest, array):
-        if not all(link.symbols or link.holds({}) for link in requirement.links):
-            yield requirement.broken
+    yield from (broken for link, broken in requirements(nest, array) if not (link.symbols or link.holds({})))
 
 
-def requirements(nest: LoopNest, array: SystolicArray) -> tuple[Requirement, ...]:
-    """What configurations of a design must meet for AutoSA, beside `MIN_LANES` lanes and packs that divide."""
-    return (*_of_simd(nest), *_h(nest, array), *_b(nest, array), *_m_and_d(nest, array))
-
-
-def _of_simd(nest: LoopNest) -> Iterator[Requirement]:
+def requirements(nest: LoopNest, array: SystolicArray) -> Iterator[Requirement]:
+    """What configurations of a design must meet for AutoSA, beside packs that divide."""
+    for loop in array.dataflow:
+        yield Link(TWO, Relation.AT_MOST, lanes(loop)), f"space loop {loop} has less than the 2 lanes that AutoSA needs"
     if nest.sizes[nest.simd] == 1:
-        yield Requirement(
-            f"SIMD loop {nest.simd} has one iteration (padded): AutoSA drops such loops",
-            (Link(TWO, Relation.AT_MOST, t1(nest.simd)),),
-        )
+        broken = f"SIMD loop {nest.simd} has one iteration (padded): AutoSA drops such loops"
+        yield Link(TWO, Relation.AT_MOST, t1(nest.simd)), broken
+    yield from (*_h(nest, array), *_b(nest, array), *_m_and_d(nest, array))
 
 
 def _h(nest: LoopNest, array: SystolicArray) -> Iterator[Requirement]:
@@ -88,27 +64,19 @@ def _h(nest: LoopNest, array: SystolicArray) -> Iterator[Requirement]:
     That is: a loop which does not index it has one tile, or a loop inside of it that does has several.
     """
     for group in array.groups:
-        if group.role is not Role.READ or not _hoisted(group):
+        # the buffer must be exactly one level below a DRAM module, and data serialized
+        if group.role is not Role.READ or group.exterior != (len(array.dataflow) == 2) or not group.modules[-1].serialized:
             continue
         access = next(a for a in nest.inputs if a.tensor == group.tensor)
-        links = []
+        what = f"of {', '.join(array.order[1:])} the innermost loop with several tiles does not index {group.tensor}"
+        why = "AutoSA hoists its load over that loop; host and serializer still send every copy"
         for place, loop in enumerate(array.order):
             first, inner = array.order[:place], array.order[place + 1 :]
             if place and nest.sizes[loop] > 1 and not access.indexed_by(loop):
                 several = [_up_to_two(tiles(x)) for x in inner if access.indexed_by(x) and nest.sizes[x] > 1]
                 hoisted = minimum(tiles(loop), TWO, *_seen(nest, array, first))
-                links.append(Link(hoisted, Relation.AT_MOST, maximum(ONE, *several)))
-        if links:
-            what = f"of {', '.join(array.order[1:])} the innermost loop with several tiles does not index {group.tensor}"
-            why = "AutoSA hoists its load over that loop; host and serializer still send every copy"
-            yield Requirement(f"condition H (wrong results, or a hang): {what}, so {why}", tuple(links))
-
-
-def _hoisted(group: IOGroup) -> bool:
-    """Whether the buffer is exactly one level below a DRAM module that is serialized."""
-    return any(
-        dram.serialized and dram.level == buffer.level + 1 for dram in group.modules if dram.dram for buffer in group.buffers
-    )
+                link = Link(hoisted, Relation.AT_MOST, maximum(ONE, *several))
+                yield link, f"condition H (wrong results, or a hang): {what}, so {why}"
 
 
 def _seen(nest: LoopNest, array: SystolicArray, loops: tuple[str, ...]) -> tuple[Expression, ...]:
@@ -127,12 +95,9 @@ def _b(nest: LoopNest, array: SystolicArray) -> Iterator[Requirement]:
     inside = [_up_to_two(lanes(x)) for x in array.band if x not in array.dataflow]
     hidden = [_up_to_two(t2(x)) for x in array.latency_hiding_loops]
     if untiled or inside:
-        names = ", ".join(module.name for module in array.dummies)
-        yield Requirement(
-            "condition B (does not compile): every latency hiding factor is 1, a time loop remains inside the PE, and data are "
-            f"passed on ({names})",
-            (Link(TWO if untiled else maximum(ONE, *inside), Relation.AT_MOST, maximum(ONE, *hidden)),),
-        )
+        what = "every latency hiding factor is 1, a time loop remains inside the PE, and data are passed on"
+        link = Link(TWO if untiled else maximum(ONE, *inside), Relation.AT_MOST, maximum(ONE, *hidden))
+        yield link, f"condition B (does not compile): {what} ({', '.join(array.dummies)})"
 
 
 def _m_and_d(nest: LoopNest, array: SystolicArray) -> Iterator[Requirement]:
@@ -142,10 +107,10 @@ def _m_and_d(nest: LoopNest, array: SystolicArray) -> Iterator[Requirement]:
             continue
         link = Link(TWO, Relation.AT_MOST, tiles(loop))
         what = f"the reduction loop {loop} is in space and has one tile"
-        yield Requirement(f"condition M (the host program crashes by luck): {what}", (link,))
+        yield link, f"condition M (the host program crashes by luck): {what}"
         if not any(nest.sizes[x] > 1 for x in array.untiled if x in nest.reduction_loops):
             also = "no untiled reduction loop is longer than 1"
-            yield Requirement(f"condition D (hangs after the right result): {what}, and {also}", (link,))
+            yield link, f"condition D (hangs after the right result): {what}, and {also}"
 
 
 def _up_to_two(quantity: Expression) -> Expression:
