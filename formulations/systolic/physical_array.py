@@ -33,6 +33,14 @@ class PhysicalArray:
         found |= {quantities.pack(group).name: pack for group, pack in self.packs}
         return found if self.simd is None else {**found, quantities.t2(array.simd_loop).name: self.simd}
 
+    @property
+    def parameters(self) -> dict[str, int]:
+        """What is given, by name, as results state it."""
+        simd = {} if self.simd is None else {"simd": self.simd}
+        kinds = (("lanes", self.lanes), ("pack", self.packs), ("buffer", self.buffers))
+        lanes, packs, buffers = ({f"{kind}.{name}": number for name, number in part} for kind, part in kinds)
+        return {**lanes, **simd, **packs, **buffers}
+
 
 #: Nothing is given.
 ANY_ARRAY = PhysicalArray()

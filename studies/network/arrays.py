@@ -182,14 +182,9 @@ def _on_array(
         for problem, configuration in zip(problems, joint.configurations, strict=True)
     ]
     used = {limit.metric: solutions[0].metrics[limit.metric] for limit in problems[0].limits}
-    parameters = {f"lanes.{loop}": lanes for loop, lanes in joint.physical.lanes}
-    if joint.physical.simd is not None:
-        parameters["simd"] = joint.physical.simd
-    parameters |= {f"pack.{group}": pack for group, pack in joint.physical.packs}
-    parameters |= {f"buffer.{group}": words for group, words in joint.physical.buffers}
     array, names = systolic(problems[0]).array, tuple(layer.name for layer in layers)
     pairs = zip(layers, solutions, strict=True)
     return (
-        ArrayResult(array.dataflow, array.permutation, names, total, used, parameters),
+        ArrayResult(array.dataflow, array.permutation, names, total, used, joint.physical.parameters),
         tuple(LayerResult(layer, solution, array=number) for layer, solution in pairs),
     )

@@ -6,6 +6,7 @@ from fractions import Fraction
 from math import isclose
 
 from ithaca.formulations.shown_numbers import number
+from ithaca.formulations.systolic.design import systolic
 from ithaca.results.certificate import Certificate, Status
 from ithaca.results.files import EDITED
 from ithaca.studies.best import over_all
@@ -82,6 +83,14 @@ def _check_arrays(result: NetworkResult) -> None:
         own = [r for r in result.layers if r.array == index]
         if tuple(r.layer.name for r in own) != array.layers:
             raise InputError(f"arrays[{index}].layers are not the layers on it: {EDITED}")
+        for layer in own:
+            design = systolic(layer.answer.problem)
+            used = {name: layer.answer.metrics.get(name) for name in array.resources}
+            parts = (design.array.dataflow, design.array.permutation, design.physical.parameters)
+            if parts != (array.dataflow, array.permutation, dict(array.parameters)):
+                raise InputError(f"arrays[{index}] is not what layer {layer.layer.name} runs on: {EDITED}")
+            if layer is own[0] and not all(_same(used[name], array.resources[name]) for name in used):
+                raise InputError(f"arrays[{index}].resources are not what the array takes: {EDITED}")
         whole.append(_sum(own))
         chosen = [(c.dataflow, c.permutation) for c in result.choices if c.chosen]
         if chosen and (array.dataflow, array.permutation) not in chosen:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from ithaca.formulations.json_numbers import SCHEMA, json_number
-from ithaca.formulations.shown_numbers import number, percent
+from ithaca.formulations.shown_numbers import counted, number, percent
 from ithaca.results.certificate import Status
 from ithaca.studies.explanation import Explanation, explain
 from ithaca.studies.network.parts import layer_result
@@ -82,15 +82,17 @@ def network_statements(result: NetworkResult, explained: NetworkExplanation) -> 
     proof = "" if result.total is None or result.total.value is None else f" ({_proof(result)})"
     if result.request.minimise is Minimise.SLOWEST and result.total is not None:
         proof = f"; the slowest array takes {number(result.total.value)}{proof}"
-    yield f"Total: {explained.what} is {number(explained.whole)} in {runs} runs of {len(explained.parts)} layers{proof}."
+    of = f"{counted(runs, 'run')} of {counted(len(explained.parts), 'layer')}"
+    yield f"Total: {explained.what} is {number(explained.whole)} in {of}{proof}."
     dominant = explained.dominant
     share = sum((part.share or Fraction(0) for part in dominant), Fraction(0))
-    yield f"Dominant: {len(dominant)} of {len(explained.parts)} layers take {percent(share)} of the {explained.what}."
+    take = "layers take" if len(dominant) > 1 else "layers takes"
+    yield f"Dominant: {len(dominant)} of {len(explained.parts)} {take} {percent(share)} of the {explained.what}."
     for part in dominant:
         yield from _part(part, explained.what)
     if len(dominant) < len(explained.parts):
         rest = explained.whole * (1 - share)
-        yield f"Rest: the other {len(explained.parts) - len(dominant)} layers take {number(rest)}, {percent(1 - share)}."
+        yield f"Rest: {number(rest)}, {percent(1 - share)}, in {counted(len(explained.parts) - len(dominant), 'layer')}."
     worst = min((p.result for p in explained.parts), key=lambda r: r.efficiency or Fraction(0))
     yield f"Least efficient: {worst.layer.name}, with {percent(worst.efficiency or 0)} of its MAC units' cycles in use."
     yield f"In full: --layer {dominant[0].result.layer.name} explains that layer, with what to change first."
