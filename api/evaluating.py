@@ -12,6 +12,7 @@ from typer import Argument, Option
 
 from ithaca.api.answers import Answer, NetworkResult, Result, opened
 from ithaca.api.keywords import public
+from ithaca.api.parsing import parse_edition
 from ithaca.api.request import read_data_type, read_nest
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.json_numbers import SCHEMA, refuse
@@ -19,6 +20,7 @@ from ithaca.formulations.shown_numbers import counted
 from ithaca.formulations.systolic.data_types import DataType, data_type
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.points import Point, evaluate_points, load_points, points_text
+from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.studies.network.loading import is_result
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import is_variant
@@ -74,17 +76,22 @@ def evaluate(
     dtype: Annotated[
         str | DataType | None, Option("--dtype", help="fp32, int16 or int8; default: the result's, of a CSV fp32.")
     ] = None,
+    edition: Annotated[
+        str | None,
+        Option("--edition", help="Model edition of a CSV: exact, cycle or odyssey; default: as each point states."),
+    ] = None,
 ) -> Points:
     """Compute all metrics of given configurations afresh, by the exact reference."""
     if isinstance(source, Answer) or (not isinstance(source, LoopNest) and is_result(str(source))):
-        for option, given in (("--points", points), ("--dtype", dtype)):
+        for option, given in (("--points", points), ("--dtype", dtype), ("--edition", edition)):
             if given is not None:
                 raise InputError(f"{option} cannot be given with a result, which states its own; allowed with a workload")
         named = points_of(opened(source if isinstance(source, Answer) else str(source)))
     elif points is None:
         raise InputError(f"--points is missing; allowed: configurations of {quoted(str(source))}, or a result in its place")
     else:
-        found = load_any_points(points, read_nest(source), None if dtype is None else read_data_type(dtype))
+        stated = None if edition is None else parse_edition(edition)
+        found = load_any_points(points, read_nest(source), None if dtype is None else read_data_type(dtype), stated)
         named = [(str(number), point) for number, point in enumerate(found, start=1)]
     names, values = zip(*named, strict=True)
     return Points(names, values)
@@ -106,13 +113,17 @@ def points_of(result: Result | NetworkResult) -> list[tuple[str, Point]]:
     return named
 
 
-def load_any_points(path: str | Path | Result, nest: LoopNest, data: DataType | None) -> tuple[Point, ...]:
-    """Read the points of a CSV file, or of a result file (one that ends in .json), which states its data type.
+def load_any_points(
+    path: str | Path | Result, nest: LoopNest, data: DataType | None, edition: Edition | None = None
+) -> tuple[Point, ...]:
+    """Read the points of a CSV file, or of a result file (one that ends in .json), which states its data type and edition.
 
     Raises `InputError` if the file is malformed, belongs to another workload or data type, or has no points.
     """
     if not isinstance(path, Result) and Path(path).suffix.lower() != ".json":
-        return load_points(Path(path), nest, data or data_type("fp32"))
+        return load_points(Path(path), nest, data or data_type("fp32"), edition)
+    if edition is not None:
+        raise InputError("--edition cannot be given with a result, which states its own; allowed with a CSV file")
     found = tuple(point for _, point in points_of(opened(path)))
     where = path.source if isinstance(path, Result) else path
     for known in (design for design, _ in found):

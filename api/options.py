@@ -41,7 +41,9 @@ Sizes = Annotated[
 ]
 Extents = Annotated[int, "by name"]
 DType = Annotated[str, Option("--dtype", help="fp32, fp16, bf16, int16 or int8.")]
-Edition = Annotated[str, Option("--edition", help="Model edition: exact, or odyssey: the published estimator to the digit.")]
+Edition = Annotated[
+    str, Option("--edition", help="Model edition: exact, cycle (modules word by word), odyssey (as published, to the digit).")
+]
 Objective = Annotated[str | problems.Objective, Option("--objective", help="What to minimise: an expression over metrics.")]
 Method = Annotated[str, Option("--method", help="auto, exact, cpsat, gp, nlp or evolve.")]
 TimeLimit = Annotated[float | None, Option("--time-limit", metavar="S", help="Seconds for the whole run.")]
@@ -121,6 +123,14 @@ class ProblemOptions:
     divisors_only: Annotated[
         bool, Option("--divisors-only", help="Let array partitioning factors divide the extents (no padding).")
     ] = False
+
+    regime: Annotated[
+        str | None,
+        Option("--regime", help="Of edition cycle: rtl, or hls as synthesis times loops; default: the platform's."),
+    ] = None
+    sums: Annotated[
+        str | None, Option("--sums", help="Of the cycle edition: a PE adds its neighbour's sum first (AutoSA) or last.")
+    ] = None
 
     def read(self, objective: str | problems.Objective) -> dict[str, Any]:
         """What they say and the objective, as `Request` and networks' requests take it."""

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ithaca.api.options import ProblemOptions
-from ithaca.api.parsing import parse_edition, parse_integer, parse_limits, parse_loops, parse_sizes
+from ithaca.api.parsing import parse_choice, parse_counts, parse_edition, parse_integer, parse_limits, parse_loops, parse_sizes
 from ithaca.exports.autosa.requirements import data_obstacles, design_obstacles, nest_obstacles
+from ithaca.formulations.machine import REGIMES, Machine, Sums
 from ithaca.formulations.platform import Bound, Platform
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Objective, Problem
@@ -88,17 +89,44 @@ def read_objective(given: str | Objective) -> Objective:
 
 def read(options: ProblemOptions, objective: str | Objective) -> dict[str, Any]:
     """What options and an objective say, as `Request` and networks' requests take it."""
+    edition = parse_edition(options.edition)
     return {
         "data": read_data_type(options.dtype),
-        "platform": read_platform(options.platform),
+        "platform": timed(read_platform(options.platform), edition, options.regime, options.sums),
         "limits": parse_limits(options.limit or []),
         "objective": read_objective(objective),
-        "edition": parse_edition(options.edition),
+        "edition": edition,
         "dataflow": parse_loops(options.dataflow),
         "permutation": options.permutation,
         "include_unbuildable": options.include_unbuildable,
         "space": SpaceOptions(parse_integer("--min-lanes", options.min_lanes, least=1), options.divisors_only),
     }
+
+
+def timed(platform: Platform, edition: Edition, regime: str | None, sums: str | None) -> Platform:
+    """A platform with its machine as options say."""
+    for option, given in (("--regime", regime), ("--sums", sums)):
+        if given is not None and edition is not Edition.CYCLE:
+            raise InputError(f"{option} does not go with --edition {edition.value}; allowed: --edition cycle")
+    machine = read_machine(platform.technology.machine, regime, sums=sums)
+    return replace(platform, technology=replace(platform.technology, machine=machine))
+
+
+def read_machine(
+    machine: Machine,
+    regime: str | None,
+    param: Mapping[str, int] | Sequence[str] | None = None,
+    fifo_depth: int | None = None,
+    sums: str | None = None,
+) -> Machine:
+    """A machine with what options change."""
+    if regime is not None:
+        machine = REGIMES[parse_choice("--regime", regime, list(REGIMES))]
+    return machine.changed(
+        parse_counts("--param", param, "d=1,m=8"),
+        None if fifo_depth is None else parse_integer("--fifo-depth", fifo_depth, least=1),
+        None if sums is None else Sums(parse_choice("--sums", sums, [each.value for each in Sums])),
+    )
 
 
 def restricted_share(options: SolveOptions, space: SpaceOptions) -> SolveOptions:
@@ -123,6 +151,7 @@ def requested_designs(request: Request) -> tuple[SystolicArray, ...]:
         request.permutation,
         include_unbuildable=request.include_unbuildable,
         target=request.space.target,
+        sums=request.platform.technology.machine.sums,
     )
 
 

@@ -180,7 +180,7 @@ def all_matches() -> dict[str, list[Match]]:
     found: dict[str, list[Match]] = {row: [] for row in TABLE_7}
     for name in AVERAGE:
         for layer in network(name).layers:
-            for edition in Edition:
+            for edition in (Edition.EXACT, Edition.ODYSSEY):
                 first, second = (solve_layer(layer, dataflow, edition) for dataflow in COMPARED)
                 assert first.certificate.status is second.certificate.status is Status.OPTIMAL
                 for row, figures in TABLE_7.items():

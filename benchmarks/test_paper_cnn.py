@@ -37,6 +37,8 @@ from ithaca.results.certificate import Status
 from ithaca.results.solution import Solution
 from ithaca.workloads.networks.network import Layer
 
+EDITIONS = (Edition.EXACT, Edition.ODYSSEY)
+
 Solved = dict[tuple[str, ...], Solution]
 
 
@@ -59,7 +61,7 @@ def test_table_7(benchmark) -> None:  # type: ignore[no-untyped-def]
 
     def solve() -> dict[tuple[str, Edition], list[Solution]]:
         layers = assumed_layers()
-        return {(row, e): [solve_layer(layers[row], d, e) for d in COMPARED] for row in ASSUMED for e in Edition}
+        return {(row, e): [solve_layer(layers[row], d, e) for d in COMPARED] for row in ASSUMED for e in EDITIONS}
 
     solved = benchmark.pedantic(solve, rounds=1)
     assert all(s.certificate.status is Status.OPTIMAL for pair in solved.values() for s in pair)
@@ -118,11 +120,11 @@ def test_figure_11(benchmark) -> None:  # type: ignore[no-untyped-def]
     """The best latency and throughput of each of the 10 dataflows."""
 
     def solve() -> dict[tuple[str, Edition], Solved]:
-        return {(row, edition): by_dataflow(layer, edition) for row, layer in assumed_layers().items() for edition in Edition}
+        return {(row, edition): by_dataflow(layer, edition) for row, layer in assumed_layers().items() for edition in EDITIONS}
 
     solved = benchmark.pedantic(solve, rounds=1)
     for row, layer in assumed_layers().items():
-        editions = {edition: solved[row, edition] for edition in Edition}
+        editions = {edition: solved[row, edition] for edition in EDITIONS}
         print(f"\nFigure 11: {row}, taken to be VGG16 {ASSUMED[row]} ({sizes(layer)}); all proven; peak {PEAK:,.0f} Gop/s")
         print(
             f"{'dataflow':<9}" + "".join(f"{f'cycles, {e.value}':>17}{'Gop/s':>8}{'share':>7}" for e in editions) + "   paper"
@@ -196,7 +198,7 @@ def averages(of: Study) -> dict[str, float]:
 
 
 def solve_studies(name: str) -> list[Study]:
-    return [study(name, edition) for edition in Edition]
+    return [study(name, edition) for edition in EDITIONS]
 
 
 def compare(name: str, studies: list[Study], others: dict[str, float]) -> None:
@@ -204,7 +206,7 @@ def compare(name: str, studies: list[Study], others: dict[str, float]) -> None:
     stated = AVERAGE[name]
     found = {key: value for of in studies for key, value in averages(of).items()} | others
     closest = min(found, key=lambda key: abs(found[key] - stated))
-    exact, published = (next(of for of in studies if of.edition is e) for e in (Edition.EXACT, Edition.ODYSSEY))
+    exact, published = (next(of for of in studies if of.edition is e) for e in EDITIONS)
     best = exact.dataflows[0]
     mean, same_model = exact.mean(best), published.mean(published.dataflows[0])
     print(

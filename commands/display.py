@@ -206,7 +206,7 @@ def _bottleneck(best: Solution) -> str:
     assert best.configuration is not None
     bound = binding(systolic(best.problem).costs(best.configuration))
     first = "computation: the PEs work" if bound.first.name == PES else f"transfers: {bound.first.name} works"
-    text = f"{first} {number(bound.first.cycles)} of the {number(bound.main)} cycles of the main phase"
+    text = f"{first} {number(bound.first.cycles)} of the {number(bound.main)} cycles of the {bound.phase}"
     if bound.second is not None:
         text += f"; next: {'the PEs' if bound.second.name == PES else bound.second.name} with {number(bound.second.cycles)}"
     return text

@@ -10,15 +10,17 @@ import typer
 from typer import Option
 
 from ithaca.api.options import WRITTEN, AsJson, DType
-from ithaca.api.request import read_nest
-from ithaca.api.simulating import read_machine, simulate_points
+from ithaca.api.request import read_machine, read_nest
+from ithaca.api.simulating import read_memory, simulate_points
 from ithaca.api.simulating import simulate as run_simulation
 from ithaca.commands.display import console, table
 from ithaca.commands.outcome import NOTHING_FOUND, print_document, say, wrote
 from ithaca.commands.typed import calls
 from ithaca.formulations.json_numbers import SCHEMA, document_text
+from ithaca.formulations.machine import RTL
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.data_types import data_type
+from ithaca.formulations.systolic.points import load_points
 from ithaca.simulation.activity import ModuleShare, Wait
 from ithaca.simulation.arrays import array_network
 from ithaca.simulation.compared import Simulation
@@ -56,7 +58,7 @@ def simulate(
         print_document(found.document)
     else:
         print_simulation(found)
-    network = array_network(found.design, found.configuration, found.machine)
+    network = array_network(found.design, found.configuration, found.machine, found.memory)
     if trace is not None:
         write_text_atomically(trace, document_text(phase_trace(network, signals.check)))
         wrote(trace)
@@ -73,8 +75,9 @@ def print_points(ask: Callable[..., Simulation], points: Path, dtype: str, *, as
     workload = asked.pop("source")
     if asked.pop("design", None) is not None:
         raise InputError("--design does not go with --points; allowed: the column dataflow")
-    machine = read_machine(asked.pop("regime", "rtl"), **asked)
-    found = simulate_points(points, read_nest(workload), data_type(dtype), machine)
+    memory = read_memory(asked.pop("memory", None))
+    machine = read_machine(RTL, asked.pop("regime", None), **asked)
+    found = simulate_points(load_points(points, read_nest(workload), data_type(dtype), machine=machine), memory)
     if as_json:
         print_document({"schema": SCHEMA, "points": [{"cycles": cycles} for cycles in found]})
         return

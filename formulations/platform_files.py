@@ -13,6 +13,7 @@ A platform is a YAML or JSON document::
     sources: {resources: DS962, memory: DS962}
     energy: {dram: 200, buffer: 6}         # relative to one MAC; also hop, register, mac, mac_pj (pJ); default: the data type's
     cost_tables: maestro-28nm              # for ASICs: what area and power are
+    machine: {swap: 1, entry: 0, hop: 2, mac: 8, fifo_depth: 2, sums: first}   # cycles, of the cycle model edition
 
 How YAML is read stands in `ithaca.workloads.yaml_documents`.
 """
@@ -26,6 +27,7 @@ from pydantic import Field
 
 from ithaca.formulations.json_numbers import fraction
 from ithaca.formulations.platform import DEFAULT_USABLE, Memory, Platform, Resource
+from ithaca.formulations.schema import MachineDocument
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.workloads.documents import Document, find_document, validated
 from ithaca.workloads.messages import refuse
@@ -96,6 +98,7 @@ class PlatformDocument(Document):
     sources: SourcesDocument = SourcesDocument()
     energy: EnergyDocument | None = None
     cost_tables: Literal["maestro-28nm"] | None = None
+    machine: MachineDocument = MachineDocument()
 
 
 def platform_names() -> tuple[str, ...]:
@@ -134,6 +137,7 @@ def load_platform(name_or_path: str) -> Platform:
         memory = Memory(stated.kind, stated.channels, resources["bandwidth"])
     stated_energy = read.energy or EnergyDocument()
     energies = {name: fraction(value) for name, value in stated_energy.model_dump(by_alias=True).items()}
-    technology = Technology(clock_mhz=fraction(read.clock_mhz), cost_tables=read.cost_tables, **energies)
+    clock, machine = fraction(read.clock_mhz), read.machine.machine()
+    technology = Technology(clock_mhz=clock, cost_tables=read.cost_tables, machine=machine, **energies)
     sources = {of: text for of, text in read.sources if text}
     return Platform(read.name, read.description, technology, resources, memory, read.energy is not None, sources)

@@ -11,6 +11,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.json_numbers import fraction, json_number
+from ithaca.formulations.machine import LARGEST, RTL, Machine, Sums
 from ithaca.formulations.problem import Limit, Objective
 from ithaca.workloads.documents import Document as InputDocument
 from ithaca.workloads.errors import InputError
@@ -87,3 +88,18 @@ class ObjectiveDocument(Document):
 def read_objective(text: str, where: str, metrics: Collection[str]) -> Objective:
     """The objective that a field of a document states; refused if it is no expression over these metrics."""
     return Objective(text, parse_expression(text, where=where, allowed=metrics))
+
+
+class MachineDocument(Document):
+    """Cycles of loops, buffers and FIFOs that are not the default's."""
+
+    swap: Annotated[int, Field(ge=0, le=LARGEST)] = RTL.swap
+    entry: Annotated[int, Field(ge=0, le=LARGEST)] = RTL.entry
+    hop: Annotated[int, Field(ge=1, le=LARGEST)] = RTL.hop
+    mac: Annotated[int, Field(ge=1, le=LARGEST)] = RTL.mac
+    fifo_depth: Annotated[int, Field(ge=1, le=LARGEST)] = RTL.fifo_depth
+    sums: Annotated[Sums, Field(strict=False)] = RTL.sums
+
+    def machine(self) -> Machine:
+        """The machine."""
+        return Machine(**dict(self))

@@ -1,9 +1,11 @@
-"""Technology: what a clock cycle, an access and an operation cost on a platform."""
+"""Technology: what a clock cycle, an access and an operation cost on a platform, and how its modules are timed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+
+from ithaca.formulations.machine import RTL, Machine
 
 #: Clock unless a platform says otherwise (MHz).
 DEFAULT_CLOCK_MHZ = Fraction(300)
@@ -29,6 +31,7 @@ class Technology:
     #: Name of the area and power regressions that hold (`ithaca.formulations.systolic.silicon`); None where none do, as on
     #: FPGAs.
     cost_tables: str | None = None
+    machine: Machine = RTL  #: Cycles of loops, buffers and FIFOs, for the cycle model edition and simulation
 
 
 DEFAULT_TECHNOLOGY = Technology()

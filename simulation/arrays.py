@@ -13,10 +13,10 @@ from itertools import product
 
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.machine import IDEAL, Machine, Memory, Sums
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.quantities import lanes, t2
 from ithaca.formulations.systolic.systolic_array import Direction, IOGroup, Module, Role
-from ithaca.simulation.machine import Machine, Sums
 from ithaca.simulation.network import Fifo, Loop, Meet, Network, Process, Refresh, Repeat, Step
 from ithaca.workloads.errors import InputError
 
@@ -27,12 +27,14 @@ MOST_PROCESSES = 200_000
 Place = tuple[int, ...]
 
 
-def array_network(design: SystolicDesign, configuration: Mapping[str, int], machine: Machine) -> Network:
+def array_network(
+    design: SystolicDesign, configuration: Mapping[str, int], machine: Machine, memory: Memory = IDEAL
+) -> Network:
     """The network that a configuration of a design becomes on a machine.
 
     Raises `InputError` where the array cannot be built, or its model says nothing of cycles.
     """
-    return _Builder(design, configuration, machine).network()
+    return _Builder(design, configuration, machine, memory).network()
 
 
 @dataclass
@@ -48,10 +50,10 @@ class _Ports:
 class _Builder:
     """A network in the making."""
 
-    def __init__(self, design: SystolicDesign, configuration: Mapping[str, int], machine: Machine) -> None:
+    def __init__(self, design: SystolicDesign, configuration: Mapping[str, int], machine: Machine, memory: Memory) -> None:
         if design.obstacle is not None:
             raise InputError(f"design {design.name} cannot be simulated: {design.obstacle}")
-        self.design, self.array, self.machine = design, design.array, machine
+        self.design, self.array, self.machine, self.memory = design, design.array, machine, memory
         self._values = {name: Fraction(value) for name, value in {**design.extents, **configuration}.items()}
         self._fifos: list[Fifo] = []
         self._processes: list[Process] = []
@@ -60,7 +62,7 @@ class _Builder:
         self._check_size()
         self.pes = {place: _Ports() for place in product(*map(range, self.shape))}
         moved = sum(self._bytes(group) for group in self.array.packed_groups)
-        bandwidth = machine.memory.bandwidth
+        bandwidth = memory.bandwidth
         #: Cycles of all DRAM modules' shared memory per byte that one of them moves, if it has its share of the bandwidth.
         self._share = (
             {g.name: Fraction(moved, bandwidth * self._bytes(g)) for g in self.array.packed_groups} if bandwidth else {}
@@ -74,7 +76,7 @@ class _Builder:
         (out,) = (group for group in self.array.packed_groups if group.role is not Role.READ)
         (self._drain if out.role is Role.DRAIN else self._collect)(out)
         self._pes(out)
-        memory = self.machine.memory
+        memory = self.memory
         refresh = Refresh(memory.refresh_period, memory.refresh) if memory.refresh else None
         return Network(tuple(self._fifos), tuple(self._processes), refresh)
 
@@ -113,7 +115,7 @@ class _Builder:
     def _dram(self, group: IOGroup, loop: Loop) -> Loop:
         """A loop that moves words of a group to or from memory."""
         own = max(Fraction(1), self._share.get(group.name, Fraction(0)) * self._value(group.pack) * self.design.data.bytes)
-        return replace(loop, entry=loop.entry + self.machine.memory.latency, interval=own if own > 1 else 1)
+        return replace(loop, entry=loop.entry + self.memory.latency, interval=own if own > 1 else 1)
 
     def _rest(self, words: int, links: list[str], place: int, *, inwards: bool) -> tuple[Step, ...]:
         """What a module of a chain passes on for those behind it; links lead to the modules, or from them."""
@@ -175,12 +177,7 @@ class _Builder:
 
     def _pes_fed(self, group: IOGroup) -> tuple[str, ...]:
         """The FIFOs by which buffers feed PEs, and those by which PEs hand on; chain by chain, each in its order."""
-        access = next(access for access in self.design.nest.inputs if access.tensor == group.tensor)
-        along = (
-            next((n for n, loop in enumerate(self.array.dataflow) if not access.indexed_by(loop)), None)
-            if group.exterior
-            else None
-        )
+        along = self.array.dataflow.index(group.direction) if group.direction else None
         feeds = []
         # the chain of buffers runs along the first space loop but the one the data are handed along
         for place in sorted(self.pes, key=lambda place: place[::-1]):
@@ -234,7 +231,8 @@ class _Builder:
 
     def _collect(self, group: IOGroup) -> None:
         """Sums handed from PE to PE, taken from the last of each chain by a buffer that goes on adding."""
-        (along,) = (n for n, loop in enumerate(self.array.dataflow) if loop in self.design.nest.reduction_loops)
+        assert group.direction is not None
+        along = self.array.dataflow.index(group.direction)
         ends = []
         for place in sorted(self.pes):
             ports = self.pes[place]

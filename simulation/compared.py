@@ -9,12 +9,12 @@ from typing import Any
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.json_numbers import SCHEMA, json_number
+from ithaca.formulations.machine import IDEAL, Machine, Memory
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.simulation.activity import Run, Wait, simulate_network
 from ithaca.simulation.arrays import array_network
-from ithaca.simulation.machine import LETTERS, Machine
 from ithaca.workloads.errors import InputError
 
 
@@ -25,6 +25,7 @@ class Simulation:
     design: SystolicDesign  #: The design, in the exact edition
     configuration: Configuration  #: The configuration
     machine: Machine  #: On what machine
+    memory: Memory  #: With what memory
     run: Run  #: What happened
     models: Mapping[str, Fraction]  #: The latency by each model edition that has the design's packs (cycles)
 
@@ -36,7 +37,6 @@ class Simulation:
     @property
     def document(self) -> dict[str, Any]:
         """Ready for JSON; shares are of the run's cycles, on average over the processes of a module."""
-        machine = {letter: getattr(self.machine, name) for letter, name in LETTERS.items()}
         return {
             "schema": SCHEMA,
             "simulation": {
@@ -46,12 +46,8 @@ class Simulation:
                     "dtype": self.design.data.name,
                 },
                 "design": self.design.name,
-                "machine": machine
-                | {
-                    "fifo_depth": self.machine.fifo_depth,
-                    "sums": self.machine.sums.value,
-                    "memory": asdict(self.machine.memory),
-                },
+                "machine": asdict(self.machine) | {"sums": self.machine.sums.value},
+                "memory": asdict(self.memory),
                 "cycles": self.cycles,
                 "models": {edition: json_number(latency) for edition, latency in self.models.items()},
                 "hanging": [_wait_document(wait) for wait in self.run.hanging],
@@ -68,7 +64,11 @@ def _wait_document(wait: Wait) -> dict[str, Any]:
 
 
 def simulate_configuration(
-    design: SystolicDesign, configuration: Configuration, machine: Machine, checkpoint: Callable[[], None] | None = None
+    design: SystolicDesign,
+    configuration: Configuration,
+    machine: Machine,
+    memory: Memory = IDEAL,
+    checkpoint: Callable[[], None] | None = None,
 ) -> Simulation:
     """Run a configuration of a design, whatever edition that is stated in.
 
@@ -78,7 +78,7 @@ def simulate_configuration(
     models, simulated = {}, None
     for edition in Edition:
         array = derive(design.nest, design.array.dataflow, design.array.permutation, edition)
-        stated = SystolicDesign(design.nest, array, design.data, design.options, design.technology, design.physical)
+        stated = replace(design, array=array, technology=replace(design.technology, machine=machine))
         names = {group.name for group in array.packed_groups}
         if names <= tiling.pack.keys():
             own = stated.configuration(replace(tiling, pack={name: tiling.pack[name] for name in names}))
@@ -90,5 +90,5 @@ def simulate_configuration(
             f"design {design.name} in the {design.array.edition.value} model edition states no packs for "
             "all modules; allowed: results of the exact model edition"
         )
-    run = simulate_network(array_network(*simulated, machine), checkpoint)
-    return Simulation(*simulated, machine, run, models)
+    run = simulate_network(array_network(*simulated, machine, memory), checkpoint)
+    return Simulation(*simulated, machine, memory, run, models)

@@ -144,8 +144,8 @@ def _parts(view: ArrayView) -> tuple[Figure, Table]:
 
 
 def _modules(view: ArrayView) -> tuple[Paragraph, Figure, Table]:
-    costs, first = view.costs, view.facts.binding.first
-    main = costs.main
+    costs, bound = view.costs, view.facts.binding
+    first, main = bound.first, bound.main
     entries = [(PES, "processing elements", "", None, None, costs.pe)]
     for group, module in view.array.modules:
         cost = costs.modules[module.name]
@@ -156,14 +156,14 @@ def _modules(view: ArrayView) -> tuple[Paragraph, Figure, Table]:
         for name, *_, total in entries
     )
     text = (
-        f"The PEs and all I/O modules work at the same time; the main phase lasts as long as the slowest. Here that is "
+        f"The PEs and all I/O modules work at the same time; the {bound.phase} lasts at least as long as the slowest. That is "
         f"{'the PEs' if first.name == PES else first.name}, at work in {number(first.cycles)} of its {number(main)} cycles. "
         "A buffer that feeds the PEs counts the time in which it waits for them."
     )
-    line = (float(main), f"main phase: {number(main)} cycles")
+    line = (float(main), f"{bound.phase}: {number(main)} cycles")
     table = Table(
         "Cycles by module",
-        ("module", "what it is", "tensor", "transfer per tile", "per tile", "total", "share of the main phase"),
+        ("module", "what it is", "tensor", "transfer per tile", "per tile", "total", f"share of the {bound.phase}"),
         tuple(
             (name, what, tensor or "–", number(transfer), number(tile), number(total), percent(total / main))
             for name, what, tensor, transfer, tile, total in entries
@@ -171,7 +171,11 @@ def _modules(view: ArrayView) -> tuple[Paragraph, Figure, Table]:
         frozenset({0, 1, 2}),
         folded=True,
     )
-    return Paragraph(text), chart_figure("modules", BarChart("Cycles at work in the main phase", "cycles", bars, line)), table
+    return (
+        Paragraph(text),
+        chart_figure("modules", BarChart(f"Cycles at work in the {bound.phase}", "cycles", bars, line)),
+        table,
+    )
 
 
 def array_sections(best: BestConfiguration) -> FamilySections:

@@ -16,10 +16,11 @@ from typing import Any
 
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import NumberSystem
+from ithaca.formulations.systolic.cycles import Cycles, cycles
 from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.physical_array import ACCUMULATORS
 from ithaca.formulations.systolic.quantities import t2
-from ithaca.formulations.systolic.systolic_array import Epilogue, IOGroup, Module, SystolicArray
+from ithaca.formulations.systolic.systolic_array import Edition, Epilogue, IOGroup, Module, SystolicArray
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 
 #: Cycles to open a DRAM burst (published estimator).
@@ -181,10 +182,15 @@ def evaluate(
             words[group.tensor] = words[group.tensor] + moved if group.tensor in words else moved
 
     macs = value(array.pe.count) * value(array.pe.simd)
+    if array.edition is Edition.CYCLE:
+        parts = cycles(point, technology.machine)
+    else:
+        main = numbers.maximum(pe, *(cost.total for cost in modules.values()))
+        parts = Cycles(numbers.maximum(*prologue), main, numbers.maximum(*epilogue))
     return Costs(
-        prologue=numbers.maximum(*prologue),
-        main=numbers.maximum(pe, *(cost.total for cost in modules.values())),
-        epilogue=numbers.maximum(*epilogue),
+        prologue=parts.fill,
+        main=parts.run,
+        epilogue=parts.rest,
         pe=pe,
         modules=modules,
         comp=macs,

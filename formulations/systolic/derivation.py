@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ithaca.formulations.algebra.expression import ONE, ZERO, Expression, add, multiply
+from ithaca.formulations.machine import Sums
 from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow, loop_order, permutations
 from ithaca.formulations.systolic.quantities import extent, lanes, t1, t2, tiles
 from ithaca.formulations.systolic.systolic_array import (
@@ -97,11 +98,13 @@ def choose_designs(
     *,
     include_unbuildable: bool = False,
     target: Target | None = None,
+    sums: Sums = Sums.FIRST,
 ) -> tuple[SystolicArray, ...]:
     """The designs of a nest with a dataflow, a permutation and a target that builds them, where these are asked for.
 
     Raises `InputError` if there is no such dataflow or permutation, or HLS can build none of them (and they are not to be
-    included), or the target can build none.
+    included), or the target can build none. The cycle edition says nothing of what cannot be built, nor of arrays that may
+    hang: they are never among its designs.
     """
     chosen = dataflows(nest) if dataflow is None else (find_dataflow(nest, dataflow),)
     orders = permutations(nest) if permutation is None else (permutation,)
@@ -112,6 +115,13 @@ def choose_designs(
             reason = f"{found[0].name}: {refused[found[0].name]}"
             raise InputError(f"--for {target.value}: {target.title} builds no design of these ({reason})")
         found = tuple(a for a in found if not refused[a.name])
+    if edition is Edition.CYCLE:
+        timed = tuple(a for a in found if a.buildable and not (sums is Sums.FIRST and a.hanging))
+        if not timed:
+            name, group = next(((a.name, a.hanging) for a in found if a.buildable), (found[0].name, None))
+            hangs = "" if group is None else f"may hang: {group.tensor} is handed on along the reduction; allowed: --sums last"
+            raise InputError(f"--edition cycle: no design is left ({name}: {hangs or found[0].obstacle})")
+        return timed
     kept = tuple(a for a in found if a.buildable or include_unbuildable)
     if not kept:
         names = "; ".join(f"{a.name}: {a.obstacle}" for a in found[:1])
@@ -350,7 +360,7 @@ class _Context:
             name=name,
             tensor=access.tensor,
             role=role,
-            exterior=direction is not None,
+            direction=direction,
             size=_product(dimensions),
             last=dimensions[-1],
             count=self.module_count(buffer_level, direction or self.dataflow[0], role),

@@ -13,7 +13,7 @@ from ithaca.formulations.algebra.expression import ONE
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric
-from ithaca.formulations.schema import Document, ObjectiveDocument, PlatformDocument, Positive, Text
+from ithaca.formulations.schema import Document, MachineDocument, ObjectiveDocument, PlatformDocument, Positive, Text
 from ithaca.formulations.systolic.data_types import DataType, data_type
 from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import derive
@@ -80,10 +80,11 @@ class TechnologyDocument(Document):
     mac: Positive = DEFAULT_TECHNOLOGY.mac
     mac_pj: Positive = DEFAULT_TECHNOLOGY.mac_pj
     cost_tables: Literal["maestro-28nm"] | None = None
+    machine: MachineDocument = MachineDocument()
 
     def technology(self) -> Technology:
         """The technology."""
-        return Technology(**{name.rstrip("_"): value for name, value in self})
+        return Technology(**{name.rstrip("_"): value for name, value in self} | {"machine": self.machine.machine()})
 
 
 class TilingDocument(Document):
@@ -108,7 +109,7 @@ class HeadDocument(Document):
 
     workload: WorkloadDocument
     platform: PlatformDocument
-    edition: Literal["exact", "odyssey"]
+    edition: Literal["exact", "odyssey", "cycle"]
     objective: ObjectiveDocument
     space: SpaceDocument = SpaceDocument()
     technology: TechnologyDocument = TechnologyDocument()

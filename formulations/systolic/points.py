@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.json_numbers import json_ratio, parse_json, read_text, refuse
+from ithaca.formulations.machine import LETTERS, RTL, Machine
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.dataflows import find_dataflow
@@ -34,8 +36,11 @@ MAX_BYTES = 64 * 2**20
 #: Points evaluated at once.
 BATCH = 4096
 
-#: The columns a point needs. ``edition`` is optional; all others are ignored.
+#: The columns a point needs. ``edition`` and those of the machine are optional; all others are ignored.
 COLUMNS = ("dataflow", "reuse", "sizes", "array_part", "latency_hiding", "simd", "pack")
+
+#: Columns that say on what machine a point runs (`ithaca.formulations.machine.Machine`).
+MACHINE = ("swap", "entry", "hop", "mac", "fifo_depth")
 
 _INTEGER = re.compile(r"-?[0-9]{1,300}")
 
@@ -47,8 +52,13 @@ _Designs = dict[tuple[object, ...], SystolicArray]
 Point = tuple[SystolicDesign, Configuration]
 
 
-def load_points(path: Path, nest: LoopNest, data: DataType) -> tuple[Point, ...]:
+def load_points(
+    path: Path, nest: LoopNest, data: DataType, edition: Edition | None = None, machine: Machine = RTL
+) -> tuple[Point, ...]:
     """Read points of a workload from a CSV file, one per row, with the extents of each row.
+
+    They are of the edition given, or else of what the column ``edition`` says, and on the machine given, but for what the
+    columns ``swap``, ``entry``, ``hop``, ``mac`` and ``fifo_depth`` say.
 
     The columns ``sizes``, ``array_part``, ``latency_hiding`` and ``pack`` (per buffer module) hold JSON objects of integers;
     ``sizes`` may set the workload's parameters, too. Values are taken as given: only what the model has no meaning for is
@@ -65,7 +75,9 @@ def load_points(path: Path, nest: LoopNest, data: DataType) -> tuple[Point, ...]
             where = f"{path} row {rows.line_num}"
             if len(row) != len(header):
                 raise refuse(where, f"has {len(row)} cells; allowed: {len(header)}, as in the header")
-            points.append(_point(dict(zip(header, row, strict=True)), nest, data, arrays, where))
+            cells = dict(zip(header, row, strict=True))
+            cells |= {} if edition is None else {"edition": edition.value}
+            points.append(_point(cells, nest, data, arrays, machine, where))
     except csv.Error as error:
         raise refuse(f"{path} row {rows.line_num}", f"{error}; allowed: comma-separated values") from None
     if not points:
@@ -75,21 +87,24 @@ def load_points(path: Path, nest: LoopNest, data: DataType) -> tuple[Point, ...]
 
 def _header(row: list[str], path: Path) -> list[str]:
     header = [name.strip() for name in row]
-    for column in (*COLUMNS, "edition"):
+    for column in (*COLUMNS, "edition", *MACHINE):
         if header.count(column) > 1:
             raise refuse(path, f"column '{column}' occurs twice; allowed: every column once")
-        if column not in header and column != "edition":
+        if column not in header and column in COLUMNS:
             raise refuse(path, f"column '{column}' is missing; allowed: {', '.join(COLUMNS)}, edition")
     return header
 
 
-def _point(row: Mapping[str, str], nest: LoopNest, data: DataType, arrays: _Designs, where: str) -> Point:
+def _point(row: Mapping[str, str], nest: LoopNest, data: DataType, arrays: _Designs, machine: Machine, where: str) -> Point:
     try:
         sized = nest.with_sizes(_sizes(row, nest))
         array = _array(row, sized, arrays)
         pack = group_packs(array, _integers(row, "pack"))
         tiling = Tiling(_integers(row, "array_part"), _integers(row, "latency_hiding"), _integer(row, "simd"), pack)
-        design = SystolicDesign(sized, array, data, technology=data.energies())
+        own = {name: _integer(row, name) for name in MACHINE if row.get(name, "").strip()}
+        depth = own.pop("fifo_depth", None)
+        timed = machine.changed({letter: own[name] for letter, name in LETTERS.items() if name in own}, depth)
+        design = SystolicDesign(sized, array, data, technology=replace(data.energies(), machine=timed))
         return design, design.configuration(tiling)
     except InputError as error:
         raise refuse(where, error) from None

@@ -23,6 +23,8 @@ class Edition(Enum):
     """The model as derived."""
     ODYSSEY = "odyssey"
     """The published estimator to the digit, with its omissions."""
+    CYCLE = "cycle"
+    """Latency by the closed form of what modules and FIFOs do, word by word (DESIGN.md §11); all else as derived."""
 
 
 class Role(Enum):
@@ -92,7 +94,7 @@ class IOGroup:
     name: str  #: Tensor name, with ``_1`` or ``_drain`` where needed; names the pack
     tensor: str  #: The tensor moved
     role: Role  #: Read-only, flow or drain
-    exterior: bool  #: Whether PEs hand the data to their neighbours
+    direction: str | None  #: The space loop along which PEs hand the data on (exterior); None where they do not (interior)
     size: Expression  #: Words of one data tile (one buffer)
     last: Expression  #: Words of its last dimension
     count: Expression  #: How many buffers there are
@@ -100,6 +102,11 @@ class IOGroup:
     locally_reducing: bool  #: Whether its buffers accumulate themselves
     packing: Packing  #: Legal data packing factors
     modules: tuple[Module, ...]  #: From the PEs towards DRAM; empty where data never leave the PEs
+
+    @property
+    def exterior(self) -> bool:
+        """Whether PEs hand the data to their neighbours."""
+        return self.direction is not None
 
     @property
     def pack(self) -> Expression:
@@ -205,6 +212,16 @@ class SystolicArray:
                 feedback = "a feedback loop that HLS does not synthesize"
                 return f"partial sums of {group.tensor} are copied in ({module.name}): {feedback}"
         return None
+
+    @property
+    def hanging(self) -> IOGroup | None:
+        """A read group that may make the array hang where sums come first; None where there is none.
+
+        PEs hand it along the loop that is reduced in space, and visit each output more than once: the neighbour's sum is
+        wanted before the words are passed that the neighbour needs for it (DESIGN.md §11).
+        """
+        chains = [g for g in self.groups if g.role is Role.FLOW and g.exterior and self.pe.trips != g.size / self.pe.outputs]
+        return next((g for g in self.groups if g.role is Role.READ and g.direction in {c.direction for c in chains}), None)
 
     @property
     def buildable(self) -> bool:

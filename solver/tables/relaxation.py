@@ -87,7 +87,10 @@ class Relaxation:
             return node.value > 0
         if isinstance(node, Maximum):
             return any(self.positive(c) for c in node.children)
-        if not (isinstance(node, Product) and node.coefficient < 0) and all(self.positive(c) for c in node.children):
+        if isinstance(node, Sum):
+            if any(self.positive(term) for term in node.terms) and all(self.nonnegative(term) for term in node.terms):
+                return True
+        elif not (isinstance(node, Product) and node.coefficient < 0) and all(self.positive(c) for c in node.children):
             return True
         axes = self.axes(node)
         return len(axes) == 1 and self._ask(next(iter(axes)), node) > 0

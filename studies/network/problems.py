@@ -111,6 +111,7 @@ def _designs(layer: Layer, request: NetworkRequest) -> tuple[SystolicArray, ...]
             request.permutation,
             include_unbuildable=request.include_unbuildable,
             target=request.space.target,
+            sums=request.platform.technology.machine.sums,
         )
     except InputError as error:
         raise InputError(f"layer {layer.name}: {error}; --layers leaves layers out") from None

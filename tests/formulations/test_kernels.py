@@ -93,7 +93,7 @@ def test_a_third_factor_takes_one_more_multiplication() -> None:
 @pytest.mark.parametrize("name", workload_names())
 def test_every_kernel_has_buildable_designs_in_both_editions(name: str) -> None:
     nest = workload(name)
-    for edition in Edition:
+    for edition in (Edition.EXACT, Edition.ODYSSEY):
         found = designs(nest, edition)
         assert len(found) == len(dataflows(nest)) * len(nest.accesses)
         # where the output's permutation keeps all reductions innermost, sums never leave the array

@@ -67,7 +67,7 @@ def test_ranges_and_tables_give_what_the_rule_says(
         assert check(problem.space, tuple(problem.design.parameters.values()), number) == 25
 
 
-@pytest.mark.parametrize("edition", list(Edition))
+@pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 def test_packs_that_span_loops_are_legal_wherever_they_can_be(edition: Edition) -> None:
     output, inputs = parse_statement("C[i][j] += A[i][j + k] * B[k]")
     nest = LoopNest("filter", (("i", 6), ("j", 8), ("k", 5)), output, inputs, "k")

@@ -115,7 +115,7 @@ def assert_same(loaded: Solution | None, written: Solution | None) -> None:
 
 
 @pytest.mark.parametrize("name", ["mm", "conv2d"])
-@pytest.mark.parametrize("edition", list(Edition))
+@pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 def test_solved_results_round_trip(tmp_path: Path, name: str, edition: Edition) -> None:
     nest = workload(name, dict.fromkeys(workload(name).loops, 4))
     array = derive(nest, nest.output.subscripts[0].loops, nest.output.tensor, edition)
@@ -236,7 +236,7 @@ EDITS: list[tuple[Callable[[Any], None], list[str]]] = [
     (put("platform", "limits", "dsp", value=True), ["platform.limits.dsp is true", "a number"]),
     (put("platform", "limits", "lut", value=1), ["platform.limits: limit: 'lut'", "bram18k"]),
     (put("platform", "limits", "dsp", value=8000), ["best.metrics: 'dsp' is 8600", "at most 8000", "the limit"]),
-    (put("edition", value="both"), ["edition is 'both'", "'exact' or 'odyssey'"]),
+    (put("edition", value="both"), ["edition is 'both'", "'exact', 'odyssey' or 'cycle'"]),
     (put("edition", value="odyssey"), ["recorded", "is not the model's", "another version"]),
     (put("objective", "expression", value="speed"), ["objective.expression: 'speed'", "the names area, bandwidth, bram18k"]),
     (put("objective", "expression", value="__import__('os')"), ["objective.expression", "allowed: numbers"]),

@@ -58,7 +58,7 @@ def test_a_limit_that_ports_cannot_exceed_costs_nothing() -> None:
 def random_problem(seed: int) -> Problem:
     """A small problem, with the bandwidth of its optimum limited to between half of it and just more."""
     draw = random.Random(seed)
-    array = draw.choice(designs(workload("mm"), draw.choice(list(Edition))))
+    array = draw.choice(designs(workload("mm"), draw.choice([Edition.EXACT, Edition.ODYSSEY])))
     sizes = (draw.randint(2, 7), draw.randint(2, 7), draw.randint(2, 6))
     objective = draw.choice(["latency", "latency", "latency", "dsp", "energy", "bandwidth", "time*bandwidth", "-throughput"])
     problem = mm_problem(

@@ -122,14 +122,14 @@ def test_published_size_is_proven_given_the_optimum() -> None:
 # -- designs and objectives beyond those of matrix multiplication ----------------------------
 
 
-@pytest.mark.parametrize("edition", list(Edition))
+@pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 @pytest.mark.parametrize(("dataflow", "permutation"), [(("o", "i"), "cout"), (("r",), "w"), (("r", "c"), "cin")])
 def test_a_convolution(dataflow: tuple[str, ...], permutation: str, edition: Edition) -> None:
     nest = workload("conv2d", {"o": 4, "r": 5, "c": 5, "i": 4})
     check_against_others(problem_of(nest, dataflow, permutation, edition, dsp=120, bram18k=60), exhaustively=False)
 
 
-@pytest.mark.parametrize("edition", list(Edition))
+@pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 @pytest.mark.parametrize("simd", ["i", "k"])
 def test_packs_that_depend_on_two_loops(simd: str, edition: Edition) -> None:
     nest = conv1d(simd)

@@ -37,7 +37,7 @@ def random_problem(seed: int) -> Problem:
         sizes = tuple(draw.choice(EXTENTS) for _ in "ijk")
         if sizes[0] * sizes[1] * sizes[2] <= 1500:
             break
-    nest_designs = designs(workload("mm"), draw.choice(list(Edition)))
+    nest_designs = designs(workload("mm"), draw.choice([Edition.EXACT, Edition.ODYSSEY]))
     # every design in turn, so that any 18 seeds in a row cover all
     array = nest_designs[seed % len(nest_designs)]
     limits = (Limit("off_chip_words", Fraction(draw.randint(10, 3000))),) if draw.random() < 0.3 else ()
@@ -282,7 +282,7 @@ def test_unusual_objectives_equal_brute_force(
     check_against_brute_force(replace(problem, limits=tuple(Limit(m, Fraction(b)) for m, b in limits.items())))
 
 
-@pytest.mark.parametrize("edition", list(Edition))
+@pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 @pytest.mark.parametrize("dataflow", [("i",), ("i", "j"), ("j", "k")])
 @pytest.mark.parametrize("objective", ["latency", "dsp"])
 def test_packs_whose_legality_spans_loops(edition: Edition, dataflow: tuple[str, ...], objective: str) -> None:

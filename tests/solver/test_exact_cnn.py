@@ -53,7 +53,7 @@ def small_problem(kernel: str, seed: int) -> Problem:
     """A small random problem: nest, design, edition, type, budget, objective and restrictions."""
     draw = random.Random(f"{kernel} {seed}")
     nest = small_nest(draw, kernel)
-    found = designs(nest, draw.choice(list(Edition)))
+    found = designs(nest, draw.choice([Edition.EXACT, Edition.ODYSSEY]))
     limits = [Limit("dsp", Fraction(draw.randint(1, 400), 2)), Limit("bram18k", Fraction(draw.randint(2, 100)))]
     if draw.random() < 0.3:
         limits.append(Limit("off_chip_words", Fraction(draw.randint(10, 3000))))
@@ -94,13 +94,13 @@ def check_every_design(sizes: dict[str, int], edition: Edition) -> None:
         )
 
 
-@pytest.mark.parametrize("edition", list(Edition))
+@pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 def test_every_design_of_a_strided_convolution(edition: Edition) -> None:
     check_every_design({"o": 2, "r": 2, "c": 2, "i": 2, "p": 3, "q": 2, "s": 2}, edition)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("edition", list(Edition))
+@pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 @pytest.mark.parametrize("stride", [1, 2, 3])
 def test_every_design_of_larger_convolutions(stride: int, edition: Edition) -> None:
     check_every_design({"o": 4, "r": 3, "c": 4, "i": 4, "p": 3, "q": 2, "s": stride}, edition)

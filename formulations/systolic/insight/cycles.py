@@ -9,7 +9,7 @@ from math import prod
 
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs, ModuleCost
-from ithaca.formulations.systolic.systolic_array import IOGroup, Module, Role
+from ithaca.formulations.systolic.systolic_array import Edition, IOGroup, Module, Role
 from ithaca.workloads.nest import LoopNest
 
 #: Name of the PEs beside those of the I/O modules.
@@ -27,13 +27,14 @@ class Contender:
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """What the main phase lasts for."""
+    """What sets how long an array takes."""
 
-    first: Contender  #: What takes longest: as long as the main phase
+    first: Contender  #: What takes longest
     second: Contender | None  #: What takes longest of the others
-    #: The main phase, and all of the latency (cycles).
-    main: Fraction
-    latency: Fraction
+    #: What it works in: the main phase, which lasts as long, or in the cycle edition the whole run.
+    phase: str
+    main: Fraction  #: Cycles of that
+    latency: Fraction  #: All of the latency (cycles)
 
     @property
     def ratio(self) -> Fraction | None:
@@ -42,7 +43,7 @@ class Binding:
 
     @property
     def waiting(self) -> Fraction:
-        """Cycles of the main phase in which the first does not work: buffers that swap, one cycle a tile."""
+        """Cycles of the phase in which the first does not work: of the main phase, buffers that swap, one cycle a tile."""
         return self.main - self.first.cycles
 
     @property
@@ -66,7 +67,10 @@ def binding(costs: Costs) -> Binding:
             busy, fed = cost.transfer * cost.total / cost.per_tile, max(fed, cost.total)
         modules.append(Contender(module.name, busy, busy))
     ranked = sorted([Contender(PES, costs.pe, fed), *modules], key=lambda contender: -contender.takes)
-    return Binding(ranked[0], ranked[1] if len(ranked) > 1 else None, costs.main, costs.latency)
+    second = ranked[1] if len(ranked) > 1 else None
+    if costs.point.array.edition is Edition.CYCLE:  # modules work beyond their tiles' phase
+        return Binding(ranked[0], second, "run", costs.latency, costs.latency)
+    return Binding(ranked[0], second, "main phase", costs.main, costs.latency)
 
 
 def _waits(group: IOGroup, module: Module, cost: ModuleCost) -> bool:

@@ -61,10 +61,10 @@ def _binding(binding: Binding) -> Iterator[str]:
     first = binding.first
     subject, verb = ("the PEs", "work") if first.name == PES else (first.name, "works")
     yield (
-        f"Binding: {subject} {verb} {number(first.cycles)} of the {number(binding.main)} cycles of the main phase, "
+        f"Binding: {subject} {verb} {number(first.cycles)} of the {number(binding.main)} cycles of the {binding.phase}, "
         f"{percent(binding.share)} of the latency of {number(binding.latency)} cycles."
     )
-    if binding.waiting:
+    if binding.waiting and binding.main != binding.latency:
         several = f"{number(binding.waiting)} cycles of the main phase are buffers that swap"
         swaps = "cycle of the main phase is a buffer that swaps" if binding.waiting == 1 else several
         yield f"Binding: the other {swaps}, one cycle a tile."

@@ -32,6 +32,10 @@ class Memory:
     bandwidth: int = 0  #: Bytes per cycle that all DRAM modules share; 0: no limit
 
 
+#: Memory that makes nothing wait.
+IDEAL = Memory()
+
+
 @dataclass(frozen=True, slots=True)
 class Machine:
     """Cycles of what the cost model takes for free."""
@@ -42,11 +46,8 @@ class Machine:
     mac: int = 8  #: m: depth of the MAC pipeline
     fifo_depth: int = 2  #: Words that a FIFO holds beside those on their way
     sums: Sums = Sums.FIRST  #: The convention for sums along a chain
-    memory: Memory = Memory()  #: The memory
 
-    def changed(
-        self, letters: Mapping[str, int], fifo_depth: int | None = None, memory: Memory | None = None, sums: Sums | None = None
-    ) -> Machine:
+    def changed(self, letters: Mapping[str, int], fifo_depth: int | None = None, sums: Sums | None = None) -> Machine:
         """The machine with parameters replaced, those named d, e, h, m by their letters.
 
         Raises `InputError` for other letters, and values out of range.
@@ -58,26 +59,22 @@ class Machine:
         depth = self.fifo_depth if fifo_depth is None else fifo_depth
         _check("--fifo-depth", depth, 1)
         parts = {LETTERS[letter]: value for letter, value in letters.items()}
-        return replace(self, fifo_depth=depth, memory=memory or self.memory, sums=sums or self.sums, **parts)
+        return replace(self, fifo_depth=depth, sums=sums or self.sums, **parts)
 
 
 #: The parameters by the letters of DESIGN.md §11.
 LETTERS: Mapping[str, str] = MappingProxyType({"d": "swap", "e": "entry", "h": "hop", "m": "mac"})
 
+#: What is assumed unless it is said.
+RTL = Machine()
+
 #: Modules as an RTL designer writes them, and as high-level synthesis schedules them (DESIGN.md §11).
-REGIMES: Mapping[str, Machine] = MappingProxyType({"rtl": Machine(), "hls": Machine(swap=2, entry=2, hop=2, mac=10)})
+REGIMES: Mapping[str, Machine] = MappingProxyType({"rtl": RTL, "hls": Machine(swap=2, entry=2, hop=2, mac=10)})
 
 
 def _check(name: str, value: int, least: int) -> None:
     if not least <= value <= LARGEST:
         raise InputError(f"{name} is {value}; allowed: {least} to {LARGEST:,}")
-
-
-def regime_machine(name: str) -> Machine:
-    """A machine by name. Raises `InputError` if there is none."""
-    if name not in REGIMES:
-        raise InputError(f"--regime is '{name}'; allowed: {', '.join(REGIMES)}")
-    return REGIMES[name]
 
 
 def parse_memory(words: Mapping[str, int]) -> Memory:

@@ -1,0 +1,246 @@
+"""Cycles of a derived array in closed form: what its modules, word by word, take (DESIGN.md §11).
+
+The closed form follows the process network that `ithaca.simulation.arrays` runs: exact on most arrays, a few per cent off at
+worst. It is arithmetic in any number system; floors are written as ceilings. Not every term is monotone: words on their way
+shorten a wait (− (q + 1)(ny − 1), − r(q − 1)), and factors n − 1 vanish for one tile. Bounds come from the relaxation as for
+any other expression, which takes the ends of each factor apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from ithaca.formulations.algebra.expression import ONE, multiply
+from ithaca.formulations.machine import Machine, Sums
+from ithaca.formulations.systolic.quantities import lanes, t2
+from ithaca.formulations.systolic.systolic_array import IOGroup, Role
+from ithaca.workloads.errors import InputError
+
+if TYPE_CHECKING:
+    from ithaca.formulations.systolic.cost_model import Point
+
+
+@dataclass(frozen=True, slots=True)
+class Cycles:
+    """The parts of a run (cycles)."""
+
+    fill: Any  #: Until PEs take their first words
+    run: Any  #: All tiles, one after the other
+    rest: Any  #: What is drained after the last tile
+
+
+@dataclass(frozen=True, slots=True)
+class _Reads:
+    """What a read group adds; all in cycles."""
+
+    fill: Any  #: B: until its first words come to the PEs
+    period: Any  #: M: from one tile to the next
+    draining: Any  #: The same where PEs enter a loop again to drain
+    behind: Any  #: f: how far the chain of one lane of the second loop is behind the one before; 0 if all are fed at once
+    words: Any  #: a: words per lane
+    least: Any  #: No less than fill and run: what fills its buffers, all tiles taken together
+    simple: bool  #: Whether it has f = 0, and feeds every tile once
+
+
+def cycles(point: Point, machine: Machine) -> Cycles:
+    """The cycles of a run with ideal memory."""
+    return _Closed(point, machine).cycles()
+
+
+class _Closed:
+    """The closed form at one point (or an array of points)."""
+
+    def __init__(self, point: Point, machine: Machine) -> None:
+        self.array, self.point, self.numbers = point.array, point, point.numbers
+        self.value = point.value
+        self.d, self.e, self.h, self.m = (self.constant(n) for n in (machine.swap, machine.entry, machine.hop, machine.mac))
+        self.depth = machine.fifo_depth
+        #: q and l: words in a FIFO, and cycles from a PE's operands to its sum in the next module.
+        self.q, self.l = machine.fifo_depth + machine.hop - 1, machine.hop + machine.mac - 1
+        self.sums = machine.sums
+        self.first, *others = self.array.dataflow
+        self.second = others[0] if others else None
+        self.trips = self.value(self.array.pe.trips)
+        outs = [group for group in self.array.packed_groups if group.role is not Role.READ]
+        if len(outs) != 1:
+            raise InputError(
+                f"the cycle edition says nothing of {self.array.name}: {self.array.obstacle}; allowed: another edition"
+            )
+        self.out = outs[0]
+        self.flow = self.out.size / self.array.pe.outputs
+        self.inner = multiply(*(t2(loop) for loop in self.array.latency_hiding_loops))
+        self.visits = self.array.pe.trips / self.flow
+        self.tiles = self.value(self.array.pe.tiles)
+        self.outputs = self.value(self.out.modules[0].tiles)
+        self.visited = self.value(self.array.pe.tiles / self.out.modules[0].tiles)
+
+    # -- arithmetic ----------------------------------------------------------------------
+
+    def constant(self, number: int | Fraction) -> Any:
+        return self.numbers.number(Fraction(number))
+
+    def most(self, *values: Any) -> Any:
+        return self.numbers.maximum(*values)
+
+    def floor(self, over: Any, under: Any) -> Any:
+        """The floor of a quotient of whole numbers."""
+        return self.numbers.ceil_div(over + 1, under) - self.constant(1)
+
+    def if_more(self, count: Any) -> Any:
+        """1 if a count is more than one, else 0."""
+        return self.numbers.minimum(count - self.constant(1), self.constant(1))
+
+    def lanes(self, loop: str | None) -> Any:
+        return self.value(ONE if loop is None else lanes(loop))
+
+    # -- groups --------------------------------------------------------------------------
+
+    def reads(self) -> list[_Reads]:
+        return [self.read(group) for group in self.array.packed_groups if group.role is Role.READ]
+
+    def read(self, group: IOGroup) -> _Reads:
+        buffer = group.buffers[0]
+        words, chain = self.value(group.size / group.pack), self.value(buffer.chain)
+        again = buffer.intra / self.array.pe.trips  # tiles that one buffer feeds
+        fills = chain * (words + self.e)
+        one = self.constant(1)
+        behind = self.constant(0)
+        whole = fills + self.d
+        if group.direction is None and self.second is not None:
+            rows = self.lanes(self.second)
+            first, later = (
+                chain * words + self.e * self.most(one, chain - self.floor(self.constant(k * self.q), words)) for k in (1, 2)
+            )
+            behind = first
+            whole = self.most(whole, self.numbers.ceil_div(rows * (first + later), self.constant(2)))
+            fill = 2 * self.h + fills
+        elif buffer.dram:
+            fill = self.d + fills
+        else:
+            fill = self.most(self.h, self.d) + fills
+        repeated = again != ONE
+        per_tile = whole / self.value(again) if repeated else whole
+        taken = self.trips + self.e + self.d
+        fill = fill + self.d + self.e + self.h
+        loads = self.value(buffer.tiles) * (fills + self.d) - (fills + self.d) / self.value(again)
+        return _Reads(
+            fill=fill,
+            period=self.most(taken, per_tile),
+            draining=self.most(taken + self.e, per_tile),
+            behind=behind,
+            words=words,
+            least=fill + loads + self.trips,
+            simple=not repeated and (group.direction is not None or self.second is None),
+        )
+
+    # -- the run -------------------------------------------------------------------------
+
+    def cycles(self) -> Cycles:
+        return self.drained() if self.out.role is Role.DRAIN else self.collected()
+
+    def drained(self) -> Cycles:
+        e, h, one, zero = self.e, self.h, self.constant(1), self.constant(0)
+        reads = self.reads()
+        period = self.most(*(g.period for g in reads))
+        visits, inner, flow = self.value(self.visits), self.value(self.inner), self.value(self.flow)
+        nx, ny = self.lanes(self.first), self.lanes(self.second)
+        words = self.value(self.out.size / self.out.pack)
+        sent = nx * (words + e)
+        slack = self.constant(self.depth + self.l - 1)
+        held = self.trips - (visits - one) * inner * (one + self.floor(slack, inner)) - self.constant(self.depth - 2)
+        until = self.most(flow, held)
+        handed = any(g.role is Role.READ and g.direction == self.second for g in self.array.groups)
+        later = ny * sent + e
+        if self.second is None:
+            drained = sent + e + until
+            sent_on = zero
+        else:
+            drained = (
+                later + self.most(zero, until - self.constant(self.q + 1) * (ny - one))
+                if handed
+                else self.most(later, until + sent + e)
+            )
+            # what the chain of a later lane of the second loop sends waits less for its FIFOs
+            sent_on = nx * words + e * self.most(one, nx - self.floor(self.constant(2 * self.q), words))
+        last = self.most(sent, words + e + 2 * h * (nx - one))
+        again = self.if_more(visits)
+        drains_again = (
+            self.most(*(g.draining for g in reads)) if self.depth == 2 else period
+        )  # where sums are visited once, the loop is entered once
+        drains_again = period + again * (drains_again - period)
+        terms = []
+        for g in reads:
+            own = g.period - period
+            tiles = (self.visited - one) * period
+            run = self.most(
+                self.if_more(self.visited) * own + tiles + (self.outputs - one) * drained,
+                self.if_more(self.tiles) * own + tiles + (self.outputs - one) * (tiles + drains_again),
+            )
+            behind = zero
+            if self.second is not None:
+                behind = (ny - one) * self.most(sent_on, 2 * h + g.behind)
+                if g.behind is not zero and handed and self.interior(g):
+                    lag = self.numbers.minimum(ny - one, self.floor(self.trips - one, self.constant(self.q)))
+                    more = (ny - one) * self.most(sent_on, 2 * h) + lag * (h + g.behind - self.constant(self.q - 1))
+                    behind = self.most(behind, more)
+            terms.append((g.fill, run, behind))
+        hops = 2 * h if self.second is not None else h
+        busy = ny * sent if self.second is not None else sent + flow
+        return self.parts(reads, terms, busy, again * e + self.constant(self.l) + last + hops)
+
+    def interior(self, reads: _Reads) -> bool:
+        return not reads.simple
+
+    def collected(self) -> Cycles:
+        e, h, d, one, zero = self.e, self.h, self.d, self.constant(1), self.constant(0)
+        reads = self.reads()
+        period = self.most(*(g.period for g in reads))
+        along = self.out.direction
+        across = next((loop for loop in self.array.dataflow if loop != along), None)
+        nz, chain = self.lanes(along), self.lanes(across)
+        visits, inner = self.value(self.visits), self.value(self.inner)
+        words = self.value(self.out.size / self.out.pack)
+        step = self.constant(self.l)
+        if self.sums is Sums.FIRST:
+            step = step + (visits - one) * inner
+        sent = chain * (words + e)
+        end = d + self.most(sent, words + e + 2 * h * (chain - one)) + (zero if across is None else h)
+        skews = []
+        for g in reads:
+            if g.simple:
+                near = self.numbers.minimum(
+                    nz - one, self.numbers.ceil_div(nz * g.words, g.words + self.constant(self.q)) - one
+                )
+                skews.append(
+                    self.trips + e + near * step + 2 * d + (nz - near) * (g.words + e)
+                    - near * self.constant(self.q - 1) - self.constant(self.depth - 2)
+                )  # fmt: skip
+        terms = []
+        pairs = self.floor(self.tiles - one, self.constant(2))
+        for g in reads:
+            own = g.period - period
+            tiles = (self.visited - one) * period
+            runs = [
+                self.if_more(self.visited) * own + tiles + (self.outputs - one) * (sent + d),
+                self.if_more(self.tiles) * own + (self.tiles - one) * period,
+            ]
+            if skews:
+                runs.append(pairs * self.most(*skews) + (self.tiles - one - 2 * pairs) * g.period)
+            terms.append((g.fill, self.most(*runs), (nz - one) * self.most(step, h + g.behind)))
+        return self.parts(reads, terms, sent + d, self.constant(self.l) + end)
+
+    def parts(self, reads: list[_Reads], terms: list[tuple[Any, Any, Any]], busy: Any, rest: Any) -> Cycles:
+        """The greatest sum of fill, run and what the last lanes are behind, said as three parts.
+
+        What is added to the maximum never exceeds it: fill and the last tile with n − 1 times what a tile takes at least
+        ((n − 2) M + M_g ≥ (n − 1) M_g). Multiplied out it regroups by axis, and bounds are tight: n T is the padded work.
+        The last of it is positive at a glance, so that objectives may divide by the latency.
+        """
+        fill = self.most(*(fill for fill, _, _ in terms))
+        work = self.value(self.array.pe.tiles * self.array.pe.trips) + (self.tiles - self.constant(1)) * (self.e + self.d)
+        drains = self.outputs * busy - busy + self.trips
+        least = [*(g.least for g in reads), fill + work, fill + drains, fill + self.trips]
+        whole = self.most(*(fill + run + self.trips + behind for fill, run, behind in terms), *least)
+        return Cycles(fill, whole - fill, rest)

@@ -1,0 +1,95 @@
+"""Proofs in the cycle model edition, against brute force; its results as files and on the command line."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from ithaca import simulate, solve
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.results.certificate import Status
+from ithaca.solver.cpsat.engine import solve_cpsat
+from ithaca.solver.exact.engine import solve_exact
+from tests.command_line import ithaca
+from tests.problems import MM_DATAFLOWS, mm_problem
+from tests.solver.known_optima import brute_force
+
+
+def small_problem(seed: int) -> Problem:
+    """A small matrix multiplication on any design, minimising any of some objectives."""
+    draw = random.Random(seed)
+    return mm_problem(
+        (draw.randint(2, 10), draw.randint(2, 10), draw.randint(2, 9)),
+        MM_DATAFLOWS[seed % len(MM_DATAFLOWS)],
+        "C",
+        Edition.CYCLE.value,
+        dsp=str(draw.randint(10, 400) / 2),
+        bram18k=str(draw.randint(4, 100)),
+        objective=draw.choice(["latency", "latency", "latency*dsp", "comm - comp", "latency + epilogue", "-throughput"]),
+        dtype=draw.choice(["fp32", "int16", "int8"]),
+    )
+
+
+def check(problem: Problem, *, both: bool) -> None:
+    expected = brute_force(problem)
+    for solver in (solve_exact, solve_cpsat) if both else (solve_exact,):
+        solution = solver(problem)
+        if expected is None:
+            assert solution.certificate.status is Status.INFEASIBLE
+        else:
+            assert solution.certificate.status is Status.OPTIMAL
+            assert solution.value is not None
+            assert float(solution.value) == pytest.approx(float(expected), rel=1e-12)
+            assert solution.certificate.lower_bound == solution.value
+
+
+@pytest.mark.parametrize("seed", range(18))
+def test_small_problems(seed: int) -> None:
+    check(small_problem(seed), both=seed < 6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 220))
+def test_many_small_problems(seed: int) -> None:
+    check(small_problem(seed), both=True)
+
+
+@pytest.mark.parametrize("regime", ["rtl", "hls"])
+def test_results_state_their_machine_and_verify(regime: str, tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    found = solve("mm", i=24, j=16, k=12, dataflow="i,j", edition="cycle", regime=regime)
+    found.save(path)
+    document = json.loads(path.read_text())
+    assert document["edition"] == "cycle"
+    assert ("machine" in document.get("technology", {})) == (regime == "hls")
+    assert "confirmed by cpsat" in ithaca("verify", path).stdout
+    ran = simulate(path)
+    assert found.value is not None
+    assert ran.machine.entry == (2 if regime == "hls" else 0)
+    assert ran.cycles == pytest.approx(float(found.value), rel=0.05)
+    assert ran.models["cycle"] == found.value
+
+
+def test_plateaus_of_the_exact_edition_are_told_apart() -> None:
+    exact, cycle = (solve("mm", i=64, j=64, k=64, dataflow="i,j", edition=name) for name in ("exact", "cycle"))
+    simulated = [simulate(found).cycles for found in (exact, cycle)]
+    assert simulated[1] == cycle.value
+    assert simulated[1] < simulated[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (("--regime", "hls"), "ithaca: --regime does not go with --edition exact; allowed: --edition cycle"),
+        (("--edition", "cycle", "--regime", "asic"), "ithaca: --regime is 'asic'; allowed: rtl, hls"),
+        (("--edition", "cycle", "--sums", "now"), "ithaca: --sums is 'now'; allowed: first, last"),
+    ],
+)
+def test_bad_input_is_one_line(options: tuple[str, ...], line: str) -> None:
+    ran = ithaca("solve", "mm", "-s", "i=8,j=8,k=8", *options)
+    assert ran.returncode == 2
+    assert ran.stderr == f"{line}\n"
