@@ -36,7 +36,7 @@ def everything(costs: Costs) -> dict[str, Any]:
 
 def agrees(name: str, found: Any, exact: Fraction) -> bool:
     """Whether floats are exactly the reference; metrics per time are quotients, and rounded."""
-    if name in ("power", "throughput"):
+    if name in ("bandwidth", "power", "throughput"):
         return bool(np.allclose(np.asarray(found, float), float(exact), rtol=1e-14, atol=0))
     return bool(np.all(np.asarray(found) == float(exact)))
 
