@@ -193,9 +193,9 @@ def test_engines_agree_with_brute_force_on_random_problems(seed: int) -> None:
     assert found.value is None or (expected is not None and found.value >= expected)
 
 
-@pytest.mark.parametrize("dataflow", ["i", "r,c", "o,r"])
-def test_engines_agree_on_small_convolutions(dataflow: str) -> None:
-    nest = conv(4, 2, 4, 4, 2, 1)
+@pytest.mark.parametrize("nest", [conv(4, 2, 4, 4, 2, 1), conv(2, 4, 4, 4, 2, 2)], ids=["any", "r and c alike"])
+@pytest.mark.parametrize("dataflow", ["i", "r,c", "o,r", "o"])
+def test_engines_agree_on_small_convolutions(dataflow: str, nest: LoopNest) -> None:
     loops = tuple(dataflow.split(","))
     expected = least(posed(nest, loops, SpaceOptions(divisors_only=True), dsp=30, bram18k=60))
     problem = posed(nest, loops, SpaceOptions(divisors_only=True, target=Target.AUTOSA), dsp=30, bram18k=60)
