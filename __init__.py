@@ -36,7 +36,7 @@ _HOMES = {
     "list_networks": "api.lists",
     "list_platforms": "api.lists",
     "list_workloads": "api.lists",
-    "load": "api.answers",
+    "load": "api.loading",
     "nest": "api.nests",
     "network": "api.networks",
     "pareto": "api.fronts",

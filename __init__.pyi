@@ -80,6 +80,7 @@ def evaluate(
     *,
     points: str | Path | Result | None = None,
     dtype: str | DataType | None = None,
+    edition: str | None = None,
 ) -> Points:
     """Compute all metrics of given configurations afresh, by the exact reference."""
 
@@ -157,6 +158,8 @@ def network(
     include_unbuildable: bool = False,
     min_lanes: int = 1,
     divisors_only: bool = False,
+    regime: str | None = None,
+    sums: str | None = None,
     target: str | None = None,
     objective: str | Objective = "latency",
     method: str = "exact",
@@ -184,6 +187,8 @@ def pareto(
     include_unbuildable: bool = False,
     min_lanes: int = 1,
     divisors_only: bool = False,
+    regime: str | None = None,
+    sums: str | None = None,
     target: str | None = None,
     method: str = "exact",
     time_limit: float | None = None,
@@ -209,6 +214,7 @@ def report(
     result: str | Path | Answer,
     output: str | Path,
     *,
+    layer: str | None = None,
     around: int = 10,
     quick: bool = False,
     time_limit: float = 60,
@@ -216,10 +222,11 @@ def report(
     """Report a result as one self-contained page: the answer, its proof, what limits it, the array drawn."""
 
 def seed(
-    source: str | PathLike[str] | LoopNest | Result,
+    source: str | PathLike[str] | LoopNest | Result | NetworkResult,
     tool: str,
     output: str | Path,
     *,
+    layer: str | None = None,
     count: int = 10,
     sizes: Mapping[str, int] | Sequence[str] | None = None,
     platform: str | PathLike[str] | Platform = "u250",
@@ -231,6 +238,8 @@ def seed(
     include_unbuildable: bool = False,
     min_lanes: int = 1,
     divisors_only: bool = False,
+    regime: str | None = None,
+    sums: str | None = None,
     objective: str | Objective = "latency",
     time_limit: float | None = None,
     threads: int = 1,
@@ -243,11 +252,11 @@ def simulate(
     source: str | Path | Result,
     *,
     design: str | None = None,
-    regime: str = "rtl",
+    regime: str | None = None,
     param: Mapping[str, int] | Sequence[str] | None = None,
     fifo_depth: int | None = None,
     memory: Mapping[str, int] | Sequence[str] | None = None,
-    sums: str = "first",
+    sums: str | None = None,
 ) -> Simulation:
     """Run the best configuration of a result, every word of it, and say where the time went."""
 
@@ -264,6 +273,8 @@ def solve(
     include_unbuildable: bool = False,
     min_lanes: int = 1,
     divisors_only: bool = False,
+    regime: str | None = None,
+    sums: str | None = None,
     target: str | None = None,
     descriptor: str | Path | None = None,
     objective: str | Objective = "latency",
@@ -301,6 +312,8 @@ def whatif(
     include_unbuildable: bool = False,
     min_lanes: int = 1,
     divisors_only: bool = False,
+    regime: str | None = None,
+    sums: str | None = None,
     target: str | None = None,
     objective: str | Objective = "latency",
     method: str = "exact",

@@ -11,7 +11,6 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from ithaca.api.keywords import public
 from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.shown_numbers import number
 from ithaca.results import result as results
@@ -22,8 +21,6 @@ from ithaca.solver.infeasibility import why_infeasible
 from ithaca.studies.best import conclude_least
 from ithaca.studies.network import result as networks
 from ithaca.studies.network.documents import network_document
-from ithaca.studies.network.loading import load_answer
-from ithaca.studies.network.parts import find_layer, layer_result
 from ithaca.studies.network.table import network_table
 from ithaca.workloads.csv_text import csv_text
 from ithaca.workloads.errors import InputError
@@ -323,33 +320,3 @@ def loop_text(found: Solution) -> str:
 
 def _told(objective: str, value: Fraction | None, status: str) -> str:
     return status if value is None else f"{objective} {number(value)} ({status})"
-
-
-@public
-def load(path: str | Path, *, layer: str | None = None) -> Result | NetworkResult:
-    """Read a result, and check it against the model: of a workload, of a network, or of a layer of one."""
-    found = load_answer(Path(path), layer)
-    kind = Result if isinstance(found, results.Result) else NetworkResult
-    return kind.of(found, source=str(path))
-
-
-def opened(given: str | Path | Answer, layer: str | None = None) -> Result | NetworkResult:
-    """A result, or the one in a file; of a network the whole, or the layer that is named."""
-    if isinstance(given, str | Path):
-        return load(given, layer=layer)
-    if isinstance(given, NetworkResult):
-        return given if layer is None else Result.of(layer_result(given, find_layer(given, layer)), source=given.source)
-    if not isinstance(given, Result):
-        raise InputError(f"result is a {type(given).__name__}; allowed: a Result, a NetworkResult, or the name of a file")
-    if layer is not None:
-        raise InputError(f"--layer is '{layer}', yet {given.source} is no result of a network; allowed: without --layer")
-    return given
-
-
-def one_result(given: str | Path | Answer, layer: str | None = None) -> Result:
-    """The same, for what takes the result of one workload: of a network a layer must be named."""
-    found = opened(given, layer)
-    if isinstance(found, Result):
-        return found
-    first = found.layers[0].layer.name
-    raise InputError(f"{found.source} is a result of a network; allowed with it: --layer NAME, such as --layer {first}")

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from ithaca.api.answers import Answer, NetworkResult, Result, opened
+from ithaca.api.answers import Answer, NetworkResult, Result
 from ithaca.api.keywords import public
+from ithaca.api.loading import opened
 from ithaca.api.parsing import parse_edition
 from ithaca.api.request import read_data_type, read_nest
 from ithaca.formulations.algebra.parsing import quoted

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from ithaca.api.answers import opened
 from ithaca.api.keywords import Given, public
 from ithaca.api.live_line import LiveLine
+from ithaca.api.loading import opened
 from ithaca.api.options import LayerName, Quick, ResultFile, TimeLimit
 from ithaca.api.parsing import parse_search
 from ithaca.formulations.configuration import Configuration

@@ -9,9 +9,10 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.api.answers import NetworkResult, Result, opened
+from ithaca.api.answers import NetworkResult, Result
 from ithaca.api.keywords import public
 from ithaca.api.live_line import LiveLine
+from ithaca.api.loading import opened
 from ithaca.api.options import WRITTEN, LayerName, ResultFile
 from ithaca.api.parsing import parse_choice
 from ithaca.exports.autosa.folder import AUTOSA

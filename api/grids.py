@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from ithaca.api.answers import one_result
 from ithaca.api.keywords import public
+from ithaca.api.loading import one_result
 from ithaca.api.options import ResultFile
 from ithaca.api.parsing import parse_integer, parse_loops
 from ithaca.grids.grid import Best, asked_between_chunks, best_point, exact_grid, load_grid, save_grid

@@ -115,14 +115,14 @@ def type_text(kind: Any) -> str:
 def _documented(function: Callable[..., object], flat: Signature) -> str:
     """The docstring of a function with its parameters: what the options' help says of them."""
     help_of = {option.name: str(option.info.help) for option in declared(function)}
-    lines = [inspect.getdoc(function) or "", "", "Parameters", "----------"]
+    lines = ["", "Parameters", "----------"]
     for parameter in flat.parameters.values():
         stars = "**" if parameter.kind is Parameter.VAR_KEYWORD else ""
         default = "" if parameter.default is Parameter.empty else f", default {parameter.default!r}"
         if parameter.name in help_of or stars:
             lines.append(f"{stars}{parameter.name} : {type_text(parameter.annotation)}{default}")
             lines.append(f"    {help_of.get(parameter.name, EXTENTS)}")
-    return "\n".join(lines)
+    return "\n".join([inspect.getdoc(function) or "", *(lines if len(lines) > 3 else [])])
 
 
 def _check_extents(extents: Mapping[str, object], keywords: Collection[str]) -> None:

@@ -9,9 +9,10 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.api.answers import Result, one_result
+from ithaca.api.answers import Result
 from ithaca.api.keywords import public
 from ithaca.api.live_line import LiveLine
+from ithaca.api.loading import one_result
 from ithaca.api.options import Effort, RandomSeed, ResultFile
 from ithaca.api.parsing import parse_integer
 from ithaca.results.certificate import Certificate, Termination

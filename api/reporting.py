@@ -7,9 +7,10 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.api.answers import NetworkResult, opened
+from ithaca.api.answers import NetworkResult
 from ithaca.api.explaining import explain_result, parse_changes, statements
 from ithaca.api.keywords import Given, public
+from ithaca.api.loading import opened
 from ithaca.api.options import WRITTEN, LayerName, Quick, ResultFile
 from ithaca.api.parsing import parse_integer
 from ithaca.exports.report.landscape import AROUND, FARTHEST

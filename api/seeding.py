@@ -10,9 +10,10 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from ithaca.api.answers import NetworkResult, Result, opened
+from ithaca.api.answers import NetworkResult, Result
 from ithaca.api.keywords import Given, public
 from ithaca.api.live_line import tell
+from ithaca.api.loading import opened
 from ithaca.api.options import OBJECTIVE, WRITTEN, Effort, Extents, LayerName, Objective, ProblemOptions, RandomSeed, Sizes
 from ithaca.api.parsing import parse_choice, parse_integer, parse_loops, parse_sizes
 from ithaca.api.solving import run

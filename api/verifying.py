@@ -8,8 +8,8 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.api.answers import opened
 from ithaca.api.keywords import public
+from ithaca.api.loading import opened
 from ithaca.api.options import ResultFile
 from ithaca.api.parsing import parse_search
 from ithaca.formulations.json_numbers import refuse

@@ -8,8 +8,9 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.api.answers import NetworkResult, load
+from ithaca.api.answers import NetworkResult
 from ithaca.api.live_line import note
+from ithaca.api.loading import load
 from ithaca.api.networks import network as solve_network
 from ithaca.api.options import WRITTEN, AsJson, Loops, Output, TableFile
 from ithaca.commands.network_display import layer_loops, print_comparison, print_network

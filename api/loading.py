@@ -1,0 +1,50 @@
+"""`ithaca.load`: results from files; and results for what takes either."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument
+
+from ithaca.api.answers import Answer, NetworkResult, Result
+from ithaca.api.keywords import public
+from ithaca.api.options import LayerName
+from ithaca.results import result as results
+from ithaca.studies.network.loading import load_answer
+from ithaca.studies.network.parts import find_layer, layer_result
+from ithaca.workloads.errors import InputError
+
+
+@public
+def load(
+    path: Annotated[str | Path, Argument(metavar="FILE", help="A result as written by save, solve -o or network -o.")],
+    *,
+    layer: LayerName = None,
+) -> Result | NetworkResult:
+    """Read a result, and check it against the model: of a workload, of a network, or of a layer of one."""
+    found = load_answer(Path(path), layer)
+    kind = Result if isinstance(found, results.Result) else NetworkResult
+    return kind.of(found, source=str(path))
+
+
+def opened(given: str | Path | Answer, layer: str | None = None) -> Result | NetworkResult:
+    """A result, or the one in a file; of a network the whole, or the layer that is named."""
+    if isinstance(given, str | Path):
+        return load(given, layer=layer)
+    if isinstance(given, NetworkResult):
+        return given if layer is None else Result.of(layer_result(given, find_layer(given, layer)), source=given.source)
+    if not isinstance(given, Result):
+        raise InputError(f"result is a {type(given).__name__}; allowed: a Result, a NetworkResult, or the name of a file")
+    if layer is not None:
+        raise InputError(f"--layer is '{layer}', yet {given.source} is no result of a network; allowed: without --layer")
+    return given
+
+
+def one_result(given: str | Path | Answer, layer: str | None = None) -> Result:
+    """The same, for what takes the result of one workload: of a network a layer must be named."""
+    found = opened(given, layer)
+    if isinstance(found, Result):
+        return found
+    first = found.layers[0].layer.name
+    raise InputError(f"{found.source} is a result of a network; allowed with it: --layer NAME, such as --layer {first}")
