@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Mapping
 from importlib import import_module
+from importlib.resources import files
 from typing import Annotated, Any
 
 import typer
@@ -24,8 +25,8 @@ from ithaca.workloads.signals import INTERRUPTED, STDERR
 
 CLOSED = "standard output was closed before everything was printed"
 
-#: What each command does, in a line that fits. Its function has its name and stands in a module of this name in
-#: `ithaca.commands`; `ithaca.commands.about` says more.
+#: What each command does, in a line that fits; its help begins with the docstring of the function that it calls. Its own
+#: function has its name and stands in a module of this name in `ithaca.commands`.
 COMMANDS: Mapping[str, str] = {
     "solve": "Find the best configuration of a workload, and prove it.",
     "network": "Solve every layer of a network, and prove the total.",
@@ -47,19 +48,25 @@ COMMANDS: Mapping[str, str] = {
 
 def load(name: str) -> Any:
     """A command with its options; all that it needs is imported only here."""
-    from ithaca.commands.about import ABOUT, examples
     from ithaca.commands.typed import as_typed
 
-    text, epilog = ABOUT[name][0], examples(name)
+    examples = [line for line in _examples() if line.startswith(f"ithaca {name} ")]
+    epilog = "\n".join(["\b", "Examples:", *(f"  {line}" for line in examples)])
     if name == "list":
         from ithaca.commands.listing import listing
 
-        listing.info.help, listing.info.epilog = text, epilog
+        listing.info.epilog = epilog
         return typer.main.get_command(listing)
+    command = getattr(import_module(f"ithaca.commands.{name}"), name)
+    what = getattr(command, "calls", command).__doc__.partition("\n\n")[0]
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
-    command = as_typed(getattr(import_module(f"ithaca.commands.{name}"), name))
-    single.command(name, help=text, epilog=epilog)(command)
+    single.command(name, help=" ".join(what.split()), epilog=epilog)(as_typed(command))
     return typer.main.get_command(single)
+
+
+def _examples() -> list[str]:
+    """Examples of all commands, which run one after the other in an empty folder."""
+    return files("ithaca.commands").joinpath("examples.txt").read_text(encoding="utf-8").splitlines()
 
 
 class _Commands(TyperGroup):

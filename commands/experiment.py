@@ -53,7 +53,7 @@ def experiment(
     ] = None,
     given: Given,
 ) -> None:
-    """``ithaca experiment``."""
+    """Remake a table or figure of the Odyssey paper against proven optima: table (CSV), plot, claims (JSON)."""
     if quick and full:
         raise InputError("--quick and --full are both given; allowed: one of them, or none for --quick")
     how = Run(

@@ -39,7 +39,9 @@ from ithaca.workloads.writing import write_text_atomically
 if TYPE_CHECKING:
     from ithaca.formulations.schema import Document
 
-listing = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+HELP = "List workloads, networks, platforms, or the designs of a workload."
+
+listing = typer.Typer(help=HELP, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 
 @listing.command("workloads")
