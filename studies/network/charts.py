@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from ithaca.formulations.design import Metric
 from ithaca.formulations.shown_numbers import number, percent
-from ithaca.formulations.systolic.metrics import METRICS
-from ithaca.studies.charts.chart import Bar, BarChart, Chart, LineChart, Series, Unit, other_unit, wide_spread
+from ithaca.studies.charts.chart import Bar, BarChart, Chart, LineChart, Series, metric_label, metric_unit, wide_spread
 from ithaca.studies.network.explanation import explain_network
 from ithaca.studies.network.result import NetworkResult
 from ithaca.workloads.errors import InputError
@@ -36,7 +34,8 @@ def layer_bars(result: NetworkResult) -> BarChart:
         note = f"{number(part.takes)}{share}; {percent(busy)} at work" + ("" if mark is None else ", not proven")
         bars.append(Bar(name, float(part.takes), note, part=float(part.takes * busy), mark=mark))
     title = f"{_title(result)}: {explained.what} {number(explained.whole)} by layer, dark where MAC units work"
-    return BarChart(title, _label(explained.what), tuple(bars), also=_unit(result, explained.what))
+    design = result.layers[0].answer.problem.design
+    return BarChart(title, metric_label(explained.what, design), tuple(bars), also=metric_unit(explained.what, design))
 
 
 def modes_compared(results: Sequence[NetworkResult]) -> LineChart:
@@ -53,15 +52,15 @@ def modes_compared(results: Sequence[NetworkResult]) -> LineChart:
         whole = known.whole if result.total is None or result.total.value is None else result.total.value
         label = f"{compared_name(result, results)} ({number(whole)}{'' if result.complete else ', partial'})"
         series.append(Series(label, shown, tuple(float(takes[name]) for name in shown)))
-    what = explained[0].what
+    what, design = explained[0].what, results[0].layers[0].answer.problem.design
     return LineChart(
         title=f"{_title(results[0], mode=False)}: {what} of all runs of each layer",
         x_label="layer",
-        y_label=_label(what),
+        y_label=metric_label(what, design),
         series=tuple(series),
         all_x=names,
         log_y=wide_spread(y for each in series for y in each.y),
-        y_also=_unit(results[0], what),
+        y_also=metric_unit(what, design),
     )
 
 
@@ -91,18 +90,3 @@ def compared_name(result: NetworkResult, results: Sequence[NetworkResult]) -> st
 def _title(result: NetworkResult, mode: bool = True) -> str:
     request = result.request
     return f"{result.network.name} {request.data.name} on {request.platform.name}" + (f", {result.mode}" if mode else "")
-
-
-def _metric(what: str) -> Metric | None:
-    return METRICS.get(what.strip())
-
-
-def _label(what: str) -> str:
-    metric = _metric(what)
-    return what if metric is None else f"{what} ({metric.unit})"
-
-
-def _unit(result: NetworkResult, what: str) -> Unit | None:
-    metric = _metric(what)
-    clock = result.request.platform.technology.clock_mhz
-    return None if metric is None else other_unit(metric.unit, float(clock))
