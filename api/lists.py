@@ -37,5 +37,5 @@ def list_designs(
 ) -> tuple[SystolicDesign, ...]:
     """Every design of a workload, buildable or not: a dataflow and a permutation."""
     found = read_nest(workload, {**parse_sizes(sizes or {}), **parse_sizes(extents)})
-    arrays = derivation.designs(found, parse_edition(edition))
-    return tuple(SystolicDesign(found, array, read_data_type(dtype)) for array in arrays)
+    arrays, data = derivation.designs(found, parse_edition(edition)), read_data_type(dtype)
+    return tuple(SystolicDesign(found, array, data, technology=data.energies()) for array in arrays)
