@@ -8,10 +8,20 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from ithaca.formulations.algebra.expression import Expression, Product, Symbol, Symbols, power, walk
+from ithaca.formulations.algebra.expression import (
+    Expression,
+    Product,
+    Symbol,
+    Symbols,
+    multiply,
+    power,
+    split_coefficient,
+    walk,
+)
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, SYMBOLIC
 from ithaca.formulations.algebra.parsing import parse_expression, quoted
+from ithaca.formulations.algebra.polarity import bounds
 from ithaca.formulations.algebra.rounding import magnitude
 from ithaca.formulations.design import Design
 from ithaca.formulations.space import Space
@@ -140,6 +150,19 @@ class Problem:
         exceedable = tuple((used, limit.bound) for used, limit in limits if limit in still_open)
         return SymbolicProblem(found[0], exceedable, self.design.conditions(values, SYMBOLIC))
 
+    @cached_property
+    def floors(self) -> tuple[Expression, ...]:
+        """What the objective is at least wherever the limits are met: n / b where one says n / objective ≤ b > 0.
+
+        A limit on the bandwidth says so of the latency, for one.
+        """
+        symbolic = self.symbolic()
+        base = split_coefficient(symbolic.objective)[1]
+        ratios = [(e, b) for e, b in symbolic.limits if isinstance(e, Product) and (base, -1) in e.factors and b > 0]
+        if not ratios or (reach := bounds(symbolic.objective, self._spans)) is None or reach.low <= 0:
+            return ()
+        return tuple(multiply(e, symbolic.objective, 1 / b) for e, b in ratios)
+
     def _check_size(self, expression: Expression, what: str) -> None:
         """Refuse products of metrics that are too large for doubles, or too small."""
         for node in walk(expression):
@@ -152,10 +175,13 @@ class Problem:
                     size = "large" if product is node else "small"
                     raise InputError(f"{what} computes a number that is too {size}; allowed: products between 1e-150 and 1e150")
 
+    @property
+    def _spans(self) -> dict[str, Interval]:
+        return {name: Interval(Fraction(low), Fraction(high)) for name, (low, high) in self.space.ranges.items()}
+
     @cached_property
     def _metric_ranges(self) -> Mapping[str, Any]:
-        spans = {name: Interval(Fraction(low), Fraction(high)) for name, (low, high) in self.space.ranges.items()}
-        return self.design.metrics(spans, INTERVAL, self.used_metrics)
+        return self.design.metrics(self._spans, INTERVAL, self.used_metrics)
 
     @cached_property
     def floor(self) -> Fraction | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -123,6 +124,9 @@ def build_geometric_model(problem: Problem) -> GeometricModel:
         objective = lowering.lower(symbolic.objective)
     except NotPosynomialError as error:
         raise NotPosynomialError(f"objective '{problem.objective.text}' is not posynomial: {error}") from None
+    for floor in problem.floors:
+        with suppress(NotPosynomialError):
+            objective = (*objective, *lowering.lower(floor))
     limits = [p for expression, bound in symbolic.constraints for p in lowering.at_most(expression, bound)]
     for rule in continuous_rules(space, spans):
         limits += lowering.at_most(rule.left - rule.right, Fraction(0))

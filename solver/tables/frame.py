@@ -123,7 +123,8 @@ def lower_problem(problem: Problem, relaxation: Relaxation) -> LoweredProblem:
     constraints = [*symbolic.constraints, *((expression, Fraction(0)) for expression in problem.space.inequalities)]
     for expression in (symbolic.objective, *(e for e, _ in constraints)):
         relaxation.check_divisors(expression)
-    bounds = [_with_cuts(symbolic, relaxation), *(relaxation.lower(e) for e, _ in constraints)]
+    objective = maximum(_with_cuts(symbolic, relaxation), *map(relaxation.lower, problem.floors))
+    bounds = [objective, *(relaxation.lower(e) for e, _ in constraints)]
     return LoweredProblem(
         Program([without_cancellation(bound, relaxation.signed) for bound in bounds]),
         Program([symbolic.objective, *(expression for expression, _ in constraints)]),

@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 
+from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
@@ -108,6 +109,26 @@ def test_geometric_programs_bound_it(seed: int) -> None:
         assert not problem.exceeded(solution.configuration)
         assert solution.value is not None
         assert float(solution.value) >= float(expected) * (1 - 1e-12)
+
+
+def test_a_limited_bandwidth_bounds_the_latency() -> None:
+    """At 1.5 GB/s and 300 MHz, 5 bytes a cycle: no run is shorter than a fifth of its bytes, and programs prove by that."""
+    problem = mm_problem((8, 8, 8), dtype="int8", more_limits=(Limit("bandwidth", Fraction("1.5")),))
+    (floor,) = problem.floors
+    configuration = systolic(problem).configuration(
+        mm_tiling(systolic(problem).array, (8, 8, 8), (2, 2), 2, A=2, B=2, C_drain=2)
+    )
+    values = {name: Fraction(value) for name, value in configuration.items()}
+    assert floor.evaluate(values, FRACTION) == Fraction(3 * 64, 5)
+    assert mm_problem((8, 8, 8), dtype="int8").floors == ()
+    assert replace(problem, objective=parse_objective("dsp")).floors == ()
+    expected, solution = solve_exact(problem), solve_gp(problem)
+    assert solution.certificate.status is Status.OPTIMAL
+    assert solution.value == expected.value
+    assert expected.value is not None
+    free = solve_exact(mm_problem((8, 8, 8), dtype="int8")).value
+    assert free is not None
+    assert free < expected.value
 
 
 def test_the_platform_that_needs_it() -> None:
