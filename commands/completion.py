@@ -82,16 +82,17 @@ def _values(option: str, words: Mapping[str, Any], start: str) -> Iterable[str]:
 
 def _of_workload(option: str, words: Mapping[str, Any]) -> Iterable[str]:
     """Loops and tensors of the workload that was typed, by itself or in a result; or parameters of a network."""
+    from ithaca.api.loading import one_result
     from ithaca.formulations.systolic.dataflows import dataflows
     from ithaca.formulations.systolic.design import systolic
-    from ithaca.studies.network.loading import is_result, load_one
+    from ithaca.studies.network.loading import is_result
     from ithaca.workloads.library import workload
     from ithaca.workloads.networks.find import find_network
 
     if option == "sizes" and "name" in words:
         return [f"{name}=" for name, _ in find_network(words["name"]).parameters]
     name = words["workload"] if "workload" in words else words["source"]
-    nest = systolic(load_one(Path(name), None).problem).nest if is_result(name) else workload(name)
+    nest = systolic(one_result(name).problem).nest if is_result(name) else workload(name)
     if option == "sizes":
         return [f"{loop}=" for loop in nest.settings]
     return [",".join(d) for d in dataflows(nest)] if option == "dataflow" else [a.tensor for a in nest.accesses]
@@ -99,8 +100,8 @@ def _of_workload(option: str, words: Mapping[str, Any]) -> Iterable[str]:
 
 def _of_network(option: str, words: Mapping[str, Any]) -> Iterable[str]:
     """Layers of the network, or layers and designs of the result, that was typed."""
+    from ithaca.api.loading import one_result
     from ithaca.studies.network.documents import load_network_result
-    from ithaca.studies.network.loading import load_one
     from ithaca.workloads.networks.find import find_network
 
     if option == "layers":
@@ -108,7 +109,7 @@ def _of_network(option: str, words: Mapping[str, Any]) -> Iterable[str]:
     file = Path(words["result"])
     if option == "layer":
         return [layer.layer.name for layer in load_network_result(file).layers]
-    return [solution.design.strip("[").replace("]", "") for solution in load_one(file, words["layer"]).designs]
+    return [solution.design.strip("[").replace("]", "") for solution in one_result(file, words["layer"]).designs]
 
 
 def _files(start: str, *endings: str) -> list[str]:

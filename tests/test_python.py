@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import pytest
 
@@ -98,3 +104,89 @@ def test_ctrl_c_keeps_what_was_found_and_a_second_one_raises(times: int, said: s
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100, check=True)
     assert done.stdout.splitlines() == [said, "True True", "the next one is the caller's"], done.stderr
     assert not done.stderr
+
+
+@pytest.fixture(scope="module")
+def solved() -> ithaca.Result:
+    return ithaca.solve("mm", i=16, j=16, k=16)
+
+
+def test_tables_hold_what_solutions_state(solved: ithaca.Result) -> None:
+    table, arrays = solved.to_dataframe(), solved.to_xarray()
+    for solution in solved.designs:
+        row = table.loc[solution.design]
+        assert (row["value"], row["status"]) == (float(solution.value or 0), solution.certificate.status.value)
+        assert row["off_chip_words"] == float(solution.metrics["off_chip_words"])
+        assert row["t1.i"] == arrays["t1"].sel(design=solution.design, loop="i").item() == solution.tiling.array_part["i"]
+    assert arrays["latency"].attrs["units"] == "cycles"
+
+
+def test_results_answer_like_functions(solved: ithaca.Result, tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    solved.save(path)
+    again = ithaca.load(path)
+    assert isinstance(again, ithaca.Result)
+    assert (again.status, again.value, again.best.tiling) == (solved.status, solved.value, solved.best.tiling)
+    assert solved.explain(quick=True).statements == ithaca.explain(path, quick=True).statements
+    assert solved.verify(time_limit=20).confirmed
+    assert solved.grid(around=0).best.value == float(solved.value)
+    assert solved.export("timeloop", tmp_path / "t", nearest=True) == ithaca.export(
+        path, "timeloop", tmp_path / "t", nearest=True
+    )
+    assert ithaca.evaluate(path).to_dataframe()["latency"].min() == float(solved.value)
+    assert "16 seeds" in solved.seed("csv", tmp_path / "s.csv", count=16)
+    with pytest.raises(ithaca.InputError, match=r"layer is 'fc'.* is no result of a network; allowed: without layer"):
+        solved.explain(layer="fc")
+
+
+def test_notebooks_see_the_figures_and_the_array(solved: ithaca.Result) -> None:
+    shown = solved._repr_html_()
+    (image,) = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', shown)
+    drawing = ElementTree.fromstring(base64.b64decode(image))
+    assert drawing.tag == "{http://www.w3.org/2000/svg}svg"
+    assert "PE 0,0" in {element.text for element in drawing.iter("{http://www.w3.org/2000/svg}text")}
+    assert f"{int(solved.value):,}" in shown
+    assert "Proven optimal" in shown
+    assert len(repr(solved)) < 200
+    none = ithaca.solve("mm", i=16, j=16, k=16, dataflow="i,j", limit={"dsp": 4})
+    assert none.status == "infeasible"
+    assert none.failure.startswith("infeasible: ")
+    assert "infeasible" in none._repr_html_()
+
+
+def test_the_live_line_of_notebooks_needs_no_widgets(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[tuple[str, str]] = []
+
+    class Handle:
+        def update(self, data: dict[str, str], raw: bool) -> None:
+            shown.append(("update", data["text/plain"]))
+
+    def display(data: dict[str, str], raw: bool, display_id: bool) -> Handle:
+        shown.append(("display", data["text/plain"]))
+        return Handle()
+
+    shell = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=None), display=SimpleNamespace(display=display))
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+    monkeypatch.setitem(sys.modules, "IPython.display", shell.display)
+    monkeypatch.setattr("ithaca.api.live_line.CELL_PERIOD", 0.0)
+    ithaca.solve("mm", i=64, j=64, k=64, dataflow="i,j", permutation="C")
+    assert [kind for kind, _ in shown] == ["display"] + ["update"] * (len(shown) - 1)
+    assert "[i,j] C · incumbent" in shown[0][1]
+    assert shown[-1] == ("update", "")
+
+
+def test_what_is_varied_may_be_values_or_words() -> None:
+    asked = {"i": 16, "j": 16, "k": 16, "dataflow": "i,j"}
+    values = ithaca.whatif("mm", vary={"dsp": [40, 80.5], "dtype": ["fp32", "int8"]}, **asked)
+    words = ithaca.whatif("mm", vary=["dsp=40,80.5", "dtype=fp32,int8"], **asked)
+    assert [p.answer.value for p in values.points.values()] == [p.answer.value for p in words.points.values()]
+    assert values.status == "optimal"
+    assert list(values.to_dataframe().index.names) == ["dsp_limit", "dtype"]
+    with pytest.raises(ithaca.InputError, match="vary 'i' is fixed by another option, too"):
+        ithaca.whatif("mm", vary={"i": [1, 2]}, **asked)
+
+
+def test_searches_run_in_threads_of_the_host() -> None:
+    with ThreadPoolExecutor(2) as pool:
+        found = [pool.submit(ithaca.solve, "mm", i=n, j=8, k=8, dataflow="i,j") for n in (8, 16)]
+        assert [answer.result().status for answer in found] == ["optimal", "optimal"]

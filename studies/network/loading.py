@@ -36,12 +36,3 @@ def load_answer(path: Path, layer: str | None = None) -> Result | NetworkResult:
         return load_result(path)
     network = load_network_result(path)
     return network if layer is None else layer_result(network, find_layer(network, layer))
-
-
-def load_one(path: Path, layer: str | None) -> Result:
-    """The same, for what takes the result of one workload: of a network a layer must be named."""
-    found = load_answer(path, layer)
-    if isinstance(found, NetworkResult):
-        first = found.layers[0].layer.name
-        raise InputError(f"{path} is a result of a network; allowed with it: --layer NAME, such as --layer {first}")
-    return found

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from ithaca.api.loading import one_result
 from ithaca.solver import verification
 from ithaca.solver.engines import engine
 from ithaca.studies.charts.chart import BarChart, LineChart
 from ithaca.studies.network.charts import network_chart
 from ithaca.studies.network.documents import load_network_result
 from ithaca.studies.network.explanation import explain_network
-from ithaca.studies.network.loading import load_one
 from tests.command_line import ithaca
 from tests.studies.network.tiny import tiny_file
 
@@ -198,10 +198,10 @@ def test_an_explanation_names_the_layers_that_dominate(solved: Written) -> None:
 
 def test_a_layer_is_a_result_of_its_own(solved: Written, tmp_path: Path) -> None:
     path, alone = solved(), tmp_path / "alone.json"
-    found = load_one(path, "wide")
+    found = one_result(path, "wide")
     done = ithaca("solve", "mm", "-s", "i=4,j=6,k=8", *QUICK, "-o", alone)
     assert done.returncode == 0, done.stderr
-    solo = load_one(alone, None)
+    solo = one_result(alone)
     assert found.best is not None
     assert solo.best is not None
     assert (found.best.value, found.best.configuration) == (solo.best.value, solo.best.configuration)
@@ -291,7 +291,7 @@ def test_every_layer_gets_a_folder_of_seeds(solved: Written, tmp_path: Path) -> 
         assert len(rows) == 4
         assert float(rows[0]["latency"]) == layer["best"]["metrics"]["latency"]
         assert all(float(row["dsp"]) <= 400 and float(row["bram18k"]) <= 400 for row in rows)
-        kept = load_one(folder / layer["name"] / "result.json", None)
+        kept = one_result(folder / layer["name"] / "result.json")
         assert kept.best is not None
         assert kept.best.value == layer["value"]
         alone = tmp_path / f"{layer['name']}.csv"
