@@ -45,7 +45,8 @@ def print_network(result: NetworkResult) -> None:
         out.print("the run ended early, by the time limit or an interrupt")
     out.print(_layer_table(result))
     if any(choice.how_far for choice in result.choices):
-        out.print(_design_table(result.choices))
+        if len(result.choices) > 1:
+            out.print(_design_table(result.choices))
     else:
         for line in _share_lines(result):
             out.print(escape(line))

@@ -9,7 +9,7 @@ import numpy as np
 from ithaca.formulations.algebra.rounding import subtracts, sum_below
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import systolic
-from ithaca.studies.shared.bank import most_lanes
+from ithaca.studies.shared.bank import HardwareBank, most_lanes
 from ithaca.studies.shared.layer import Layer, build_layer, group_rows
 
 
@@ -30,7 +30,8 @@ class LayersAlone:
         self.layers: dict[int, Layer] = {}  #: Those prepared, by number
         self._most = most_lanes([problem for problem, _ in problems])
         nothing = -np.inf if subtracts(problems[0][0].objective.expression) else 0.0
-        self._bounds = [nothing] * len(problems)
+        #: Lower bound of each layer's objective, of one run; infinite if it has no configuration.
+        self.bounds = [nothing] * len(problems)
 
     @property
     def complete(self) -> bool:
@@ -42,8 +43,12 @@ class LayersAlone:
         """No array that the layers share has a smaller total; infinite if one of them has no configuration."""
         if not self.layers:
             return -np.inf
-        terms = [count * bound for (_, count), bound in zip(self.problems, self._bounds, strict=True)]
+        terms = [count * bound for (_, count), bound in zip(self.problems, self.bounds, strict=True)]
         return float(sum_below(np.array(terms)[:, None])[0])
+
+    def bank(self, checkpoint: Callable[[], None], *, common: bool) -> HardwareBank:
+        """The layers, all of them prepared, on shared hardware: on which each can run (``common``), or any."""
+        return HardwareBank(tuple(self.layers[number] for number in range(len(self.problems))), common, checkpoint)
 
     def prepare(self, checkpoint: Callable[[], None]) -> None:
         """Build the next layer, and bound it by the relaxation over all its configurations."""
@@ -52,5 +57,5 @@ class LayersAlone:
         layer = build_layer(problem, runs, self._most, checkpoint, self.layers.values())
         everything = [np.zeros(table.count, np.int64) for table in layer.tables]
         bound, feasible = group_rows(layer, everything, [1] * len(everything)).bound(np.zeros((len(everything), 1), np.int64))
-        self._bounds[number] = float(bound[0]) if feasible[0] else np.inf
+        self.bounds[number] = float(bound[0]) if feasible[0] else np.inf
         self.layers[number] = layer

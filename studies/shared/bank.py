@@ -17,7 +17,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import largest_t1, systolic
 from ithaca.solver.options import SolveOptions, StoppedError, never
-from ithaca.studies.shared.layer import Groups, Keys, Layer, build_layer, group_rows, hardware_names
+from ithaca.studies.shared.layer import Groups, Keys, Layer, group_rows, hardware_names
 from ithaca.workloads.errors import InputError
 
 #: Combinations bounded at once.
@@ -213,21 +213,6 @@ class HardwareBank:
             found = state.value is not None and state.incumbent is not None
             self._optima[key] = (state.value, state.incumbent) if found else None  # type: ignore[assignment]
         return self._optima[key]
-
-
-def build_bank(layers: Sequence[tuple[Problem, int]], checkpoint: Callable[[], None], *, common: bool) -> HardwareBank:
-    """The layers of one design and how often each occurs; with ``common`` only hardware on which every layer can run.
-
-    Raises
-    ------
-    StoppedError
-        If the checkpoint, called now and then, does so.
-    """
-    most = most_lanes([problem for problem, _ in layers])
-    built: list[Layer] = []
-    for problem, count in layers:
-        built.append(build_layer(problem, count, most, checkpoint, built))
-    return HardwareBank(tuple(built), common, checkpoint)
 
 
 def check_limits(problem: Problem) -> None:

@@ -19,14 +19,18 @@ from ithaca.formulations.algebra.rounding import below, cutoff, largest_double, 
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.solver.options import SolveOptions, StoppedError, deadline
 from ithaca.solver.progress import Progress
-from ithaca.studies.shared.bank import HardwareBank, Node, build_bank
+from ithaca.studies.shared.bank import HardwareBank, Node
 from ithaca.studies.shared.joint import Joint, fit
 from ithaca.studies.shared.layer import objective_step
 from ithaca.studies.shared.plans import Floats, Front, Indices, Minimise, Plan, best_plan, front_of_sorted
+from ithaca.studies.shared.search import SharedSearch
 from ithaca.workloads.errors import InputError
 
 #: Ways to divide block RAM among the arrays that are tried: shares mixed from need and from evenness.
 MIXES = (1.0, 0.5, 0.0)
+
+#: Steps of the search for one array, to begin with.
+SEED_STEPS = 300
 
 #: Plans given up for want of memory before the search ends.
 MOST_UNMET = 20
@@ -105,12 +109,44 @@ class PipelineSearch:
         self._fronts: dict[tuple[int, int], Front] = {}
         self._designs = designs
 
+    def _seed(self) -> None:
+        """Begin with the first array for all layers together: one of several that may be."""
+        counts = [self.sequence.count(number) for number in range(len(self._designs[0]))]
+        designs = [[(problem, n) for (problem, _), n in zip(layers, counts, strict=True)] for layers in self._designs]
+
+        def stop() -> bool:
+            return seed.best is not None or seed.steps >= SEED_STEPS or (self.options.stop is not None and self.options.stop())
+
+        seed = SharedSearch(designs, replace(self.options, stop=stop))
+        found = seed.run()
+        self._alone = seed.alone
+        self._bound = self._alone_bound()
+        if found.best is not None and found.design is not None:
+            self._offer([Stage(0, len(self.sequence), found.design, found.best)])
+        self._tell()
+
+    def _alone_bound(self) -> Fraction | None:
+        """What all layers take at least if each has the whole budget and the design it likes best; shared out over the arrays.
+
+        That no array serves a layer better holds for each of several, too (`LayersAlone`). The slowest of some arrays takes no
+        less than they take on average.
+        """
+        counts = np.array([self.sequence.count(number) for number in range(len(self._designs[0]))])
+        least = counts * np.min([alone.bounds for alone in self._alone], axis=0)
+        bound = float(sum_below(least[:, None])[0])
+        if not 0 < bound < np.inf:
+            return None
+        shared = Fraction(bound) / (self.arrays if self.minimise is Minimise.SLOWEST else 1)
+        return ceil(shared / self._step) * self._step if self._step else shared
+
     def _prepare(self) -> None:
         """Bound all hardware of all designs; `StoppedError` if the options say to stop."""
         checkpoint = self.options.checkpoint()
-        self._banks = [
-            build_bank([(problem, 1) for problem, _ in layers], checkpoint, common=False) for layers in self._designs
-        ]
+        for alone in self._alone:
+            while not alone.complete:
+                alone.prepare(checkpoint)
+        self._bound = self._alone_bound()
+        self._banks = [alone.bank(checkpoint, common=False) for alone in self._alone]
         dsp = np.concatenate([b.dsp for b in self._banks])
         order = np.argsort(dsp, kind="stable")
         self._dsp: Floats = dsp[order]
@@ -119,22 +155,29 @@ class PipelineSearch:
         self._bounds: Floats = np.concatenate([b.bounds for b in self._banks], axis=1)[:, order]
         for first in range(len(self.sequence)):
             checkpoint()
+            times = np.zeros(self._dsp.size)
             for end in range(first + 1, len(self.sequence) + 1):
-                self._fronts[first, end] = self._front(first, end)
+                times = times + self._bounds[self.sequence[end - 1]]
+                self._fronts[first, end] = front_of_sorted(self._dsp, sum_below(times[None, :]))
 
     def run(self) -> PipelineOutcome:
         """Search until proven, or until the options say to stop, or no way is known to improve on what was found."""
         with suppress(StoppedError):
+            self._seed()
             self._prepare()
             if (plan := self._best_plan(self.arrays)) is not None:
                 self._bound = self._on_grid(plan)
-            count = 1
+            count = 1 if self.value is None else 2
             while count < self.arrays:  # fewer arrays fit the memory more easily: a value to go by
                 self._search(count, until_better=True)
                 count *= 2
             self._search(self.arrays)
         bound = self._bound if self.value is None or self._bound is None else min(self._bound, self.value)
         return PipelineOutcome(self.stages, self.value, bound, self.plans, time.perf_counter() - self._began)
+
+    def _tell(self) -> None:
+        if self.report is not None:
+            self.report(Progress(self.value, self._bound, self.plans, time.perf_counter() - self._began))
 
     def _search(self, arrays: int, *, until_better: bool = False) -> None:
         """Examine plans with up to so many arrays, the most promising first."""
@@ -151,8 +194,7 @@ class PipelineSearch:
             if bounding and not self._unmet:
                 self._bound = self._on_grid(plan)
             self.plans += 1
-            if self.report is not None:
-                self.report(Progress(self.value, self._bound, self.plans, time.perf_counter() - self._began))
+            self._tell()
             if self._should_stop(self._bound):
                 return
             fresh = self._refine(plan)

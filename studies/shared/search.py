@@ -110,11 +110,11 @@ class SharedSearch:
         self.best_design: int | None = None
         self._began = time.perf_counter()
         self._open: tuple[list[_Open], ...] = ([], [], [], [], [])  # heaps, by what is to be done
-        self._steps = 0
+        self.steps = 0  # taken, each a piece of hardware examined
         self._sequence = 0
         # every total is a multiple of the coarsest grid that all objectives share
         self._step = objective_step([problem for layers in designs for problem, _ in layers])
-        self._alone = [LayersAlone(layers) for layers in designs]
+        self.alone = [LayersAlone(layers) for layers in designs]
         self._banks: dict[int, HardwareBank] = {}
         # by design: the best total, the least bound of what cannot improve on the best of all, the least of hardware whose
         # layers could not be fitted together at no loss, and how many arrays were examined
@@ -127,7 +127,7 @@ class SharedSearch:
         """Search until proven, or until the options say to stop."""
         with suppress(StoppedError):
             self._look()
-        for number in range(len(self._alone)):
+        for number in range(len(self.alone)):
             self._push_design(number)
         self._tell()
         while any(self._open) and not self._should_stop():
@@ -141,7 +141,7 @@ class SharedSearch:
                 break
             self._tell()
         impossible = self.best is None and not any(self._open) and min(self._left) == np.inf
-        designs = tuple(self._outcome(number) for number in range(len(self._alone)))
+        designs = tuple(self._outcome(number) for number in range(len(self.alone)))
         seconds = time.perf_counter() - self._began
         return SharedOutcome(self.best_design, self.best, self._bound(), impossible, designs, seconds)
 
@@ -151,8 +151,8 @@ class SharedSearch:
 
     def _next(self) -> _Open:
         """Take the hardware that promises most; now and then what is furthest on, for a value to go by."""
-        self._steps += 1
-        if self._steps % (DIVES if self.best is not None else 2) == 0:
+        self.steps += 1
+        if self.steps % (DIVES if self.best is not None else 2) == 0:
             return heapq.heappop(next(heap for heap in reversed(self._open) if heap))
         return heapq.heappop(min((heap for heap in self._open if heap), key=lambda heap: heap[0]))
 
@@ -165,15 +165,15 @@ class SharedSearch:
         if value is not None and bound is not None:
             bound = min(bound, value)
         infeasible = value is None and lowest == np.inf
-        return DesignOutcome(value, bound, infeasible, len(self._alone[design].layers), self._hardware[design])
+        return DesignOutcome(value, bound, infeasible, len(self.alone[design].layers), self._hardware[design])
 
     def _look(self) -> None:
         """Prepare some layers of every design, and all of the most promising one: it will give the first array."""
         checkpoint = self.options.checkpoint()
-        for alone in self._alone:
+        for alone in self.alone:
             for _ in range(min(LOOKS, len(alone.problems))):
                 alone.prepare(checkpoint)
-        first = min(self._alone, key=lambda alone: alone.bound)
+        first = min(self.alone, key=lambda alone: alone.bound)
         while not first.complete:
             first.prepare(checkpoint)
 
@@ -181,13 +181,12 @@ class SharedSearch:
 
     def _prepare(self, item: _Open) -> None:
         """Prepare one more layer of a design: alone it bounds what all take together."""
-        self._alone[item.design].prepare(self.options.checkpoint())
+        self.alone[item.design].prepare(self.options.checkpoint())
         self._push_design(item.design)
 
     def _classify(self, item: _Open) -> None:
         """Tell hardware of a design apart by lanes and SIMD factor."""
-        layers = self._alone[item.design].layers
-        bank = HardwareBank(tuple(layers[n] for n in range(len(layers))), True, self.options.checkpoint())
+        bank = self.alone[item.design].bank(self.options.checkpoint(), common=True)
         bounds = np.maximum(_totals(bank, bank.bounds), item.bound)
         if not self._hopeless(float(bounds.min(initial=np.inf)), item.design):
             self._banks[item.design] = bank
@@ -255,7 +254,7 @@ class SharedSearch:
             self._push_one(design, level, float(bounds[index]), tuple(int(n) for n in nodes[:, index]))
 
     def _push_design(self, design: int) -> None:
-        alone = self._alone[design]
+        alone = self.alone[design]
         if alone.bound < np.inf:
             self._push_one(design, CLASSIFY if alone.complete else PREPARE, alone.bound)
 
