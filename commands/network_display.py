@@ -17,6 +17,7 @@ from ithaca.results.certificate import Certificate, Status
 from ithaca.results.solution import Solution
 from ithaca.studies.network.charts import compared_name
 from ithaca.studies.network.explanation import explain_network
+from ithaca.studies.network.modes import MULTI_ARRAY, SHARED_ARRAY
 from ithaca.studies.network.result import ArrayResult, NetworkResult, SharedDesign
 from ithaca.workloads.networks.network import Network, OmissionKind
 
@@ -24,10 +25,13 @@ from ithaca.workloads.networks.network import Network, OmissionKind
 SHOWN_CHOICES = 5
 
 #: What the words of a network's answer mean.
-WORDS = (
-    "words      DSP eff.: multiply-accumulates over those the MAC units had cycles for; "
-    "boxes: sets of candidates bounded at once"
-)
+WORDS = "words      DSP eff.: multiply-accumulates over those the MAC units had cycles for; "
+
+#: What the searches of a mode count, and what that is.
+COUNTED = {
+    SHARED_ARRAY: ("arrays", "hardware on which every layer was solved"),
+    MULTI_ARRAY: ("plans", "ways to cut the layers and share the budget"),
+}
 
 #: Longest name of a layer in the table (characters).
 LONGEST_NAME = 18
@@ -204,8 +208,9 @@ def _print_totals(out: Console, result: NetworkResult) -> None:
         )
         out.print(f"           {_units(result)}")
     proven = "" if result.arrays else f"proven     {result.proven} of {len(result.layers)} layers; "
-    out.print(f"{proven or 'search     '}{boxes:,} boxes, {seconds:.2f} s")
-    out.print(WORDS)
+    counted, meaning = COUNTED.get(result.mode, ("boxes", "sets of candidates bounded at once"))
+    out.print(f"{proven or 'search     '}{boxes:,} {counted}, {seconds:.2f} s")
+    out.print(f"{WORDS}{counted}: {meaning}")
 
 
 def _units(result: NetworkResult) -> str:

@@ -19,6 +19,7 @@ from ithaca.results.certificate import Certificate, Status
 from ithaca.results.solution import Solution, make_solution
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.progress import Progress
+from ithaca.studies.network.modes import MULTI_ARRAY, SHARED_ARRAY
 from ithaca.studies.network.problems import NetworkRequest, common_designs, layer_problems
 from ithaca.studies.network.result import ArrayResult, LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.studies.network.runner import RunOptions, RunState
@@ -29,8 +30,6 @@ from ithaca.studies.shared.search import DesignOutcome, SharedOutcome, SharedSea
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.folding import fold
 from ithaca.workloads.networks.network import Layer, Network
-
-SHARED_ARRAY, MULTI_ARRAY = "shared-array", "multi-array"
 
 #: Most runs of layers on several arrays: every pair of cuts is a stage of its own.
 MOST_RUNS = 64

@@ -15,19 +15,21 @@ from ithaca.workloads.networks.network import Network
 #: Solves a network: its layers, what is asked of all of them, and how to run the problems.
 SolveNetwork = Callable[[Network, NetworkRequest, RunOptions], NetworkResult]
 
+SHARED_ARRAY, MULTI_ARRAY = "shared-array", "multi-array"
+
 #: Module and function of each mode.
 MODES: Mapping[str, tuple[str, str]] = {
     "per-layer": ("layers", "solve_per_layer"),
     "shared-dataflow": ("layers", "solve_shared_dataflow"),
-    "shared-array": ("arrays", "solve_shared_array"),
-    "multi-array": ("arrays", "solve_multi_array"),
+    SHARED_ARRAY: ("arrays", "solve_shared_array"),
+    MULTI_ARRAY: ("arrays", "solve_multi_array"),
 }
 
 #: Modes that are one search over all layers: there are no problems to share out, or to keep one by one.
-ONE_SEARCH = frozenset({"shared-array", "multi-array"})
+ONE_SEARCH = frozenset({SHARED_ARRAY, MULTI_ARRAY})
 
 #: Modes with more than one array.
-SEVERAL_ARRAYS = frozenset({"multi-array"})
+SEVERAL_ARRAYS = frozenset({MULTI_ARRAY})
 
 
 def mode(name: str) -> SolveNetwork:
