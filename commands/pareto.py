@@ -77,6 +77,8 @@ def print_front(front: Front) -> None:
         )
     if front.points:
         out.print(_table(front))
+    if target := front.request.space.target:
+        out.print(f"the front of what --for {target.value} allows; the front without it shows what that costs")
 
 
 def explain_failure(front: Front) -> str:

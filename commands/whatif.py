@@ -75,6 +75,8 @@ def print_study(study: Study) -> None:
         reached = sum(p.answer.certificate.nodes > 0 or p.answer.settled for p in study.points.values())
         out.print(f"interrupted: {reached} of {len(study.points)} points were reached")
     out.print(_table(study))
+    if target := study.provenance.get("for"):
+        out.print(f"each the best of what --for {target} allows; --vary for=none,{target} shows what that costs")
     for index, point in study.points.items():
         place = ", ".join(f"{name} = {_label(label)}" for name, label in study.labels(index).items())
         start = escape(f"{place}: ") if place else ""

@@ -153,3 +153,16 @@ def test_what_autosa_never_builds_is_refused_in_one_line(words: tuple[str, ...],
     assert done.returncode == 2
     assert done.stderr.startswith(said)
     assert done.stderr.count("\n") == 1
+
+
+def test_studies_say_what_they_are_of() -> None:
+    said = command("whatif", *SMALL, "--dataflow", "i,j", "--vary", "dsp=1000", "--for", "autosa").stdout
+    assert "int8, u250, exact model edition, for AutoSA" in said
+    assert "--vary for=none,autosa shows what that costs" in said
+    front = ("pareto", "mm", "-s", "i=8,j=8,k=8", "--objectives", "latency,dsp", "--dataflow", "i,j", "--for", "autosa")
+    assert "exact model edition, for AutoSA" in command(*front).stdout
+    document = json.loads(command(*front, "--json").stdout)
+    assert document["for"] == "autosa"
+    free = json.loads(command(*front[:-2], "--json").stdout)
+    lowest = min(point["values"]["latency"] for point in document["points"])
+    assert lowest >= min(point["values"]["latency"] for point in free["points"])
