@@ -75,7 +75,10 @@ class SystolicDesign(Design):
         return metric_values(self.costs(values, numbers), names)
 
     def most(self, metric: str) -> Fraction | None:
-        return most_bandwidth(self.array, self.data, self.technology) if metric == "bandwidth" else None
+        # the closed form of the cycle edition has memory feed what it may: its latency is not proven to hold all transfers
+        if metric != "bandwidth" or self.array.edition is Edition.CYCLE:
+            return None
+        return most_bandwidth(self.array, self.data, self.technology)
 
     def conditions(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[tuple[Any, Fraction], ...]:
         if self.array.pe.accumulators is None or not self.data.accumulator_factor:

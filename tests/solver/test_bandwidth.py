@@ -47,6 +47,12 @@ def test_ports_bound_the_bandwidth(point: tuple[Problem, Configuration]) -> None
     assert problem.metrics(configuration)["bandwidth"] <= most
 
 
+def test_of_cycles_as_they_fall_no_bound_is_claimed() -> None:
+    problem = mm_problem((8, 8, 8), edition="cycle", more_limits=(Limit("bandwidth", Fraction(1000)),))
+    assert problem.design.most("bandwidth") is None
+    assert problem.open_limits == problem.limits
+
+
 def test_a_limit_that_ports_cannot_exceed_costs_nothing() -> None:
     """Three ports of 64 bytes a cycle at 300 MHz move 57.6 GB/s; the U250 has 77."""
     assert mm_problem((64, 64, 64)).design.most("bandwidth") == Fraction("57.6")
