@@ -44,6 +44,9 @@ PATIENCE = 2.0
 #: Share of the time left that geometric programs may take, and then evolution.
 EVOLUTION_SHARE = 0.2
 
+#: Share of the time of evolution that geometric programs and their rounding may take where nothing is known.
+SEEDING_SHARE = 0.5
+
 #: Geometric programs solved for a first incumbent while tables are built, and for a first bound where time is shared.
 EARLY_STAGES, FIRST_STAGES = (12,), (1,)
 
@@ -78,10 +81,11 @@ class Course:
         self.problem = problem
         self.state = unsearched(problem, start)
         self.seconds = 0.0
-        self._others = others
+        self.others = others
         self._methods: list[str] = []
         self._search: Search | None = None
-        self._combined = self._looked_ahead = False
+        self._combined = self._looked_ahead = self._evolved = False
+        self._known: Start | None = None
 
     # -- what is known -----------------------------------------------------------------
 
@@ -92,7 +96,7 @@ class Course:
 
     def solution(self, options: SolveOptions) -> Solution:
         """What is known, as the solution of a search that ended under some options."""
-        state, method = self.state, "+".join(dict.fromkeys(self._methods)) or (METHOD if self._others else EXACT)
+        state, method = self.state, "+".join(dict.fromkeys(self._methods)) or (METHOD if self.others else EXACT)
         bound = self.problem.floor if state.lower_bound is None and not state.complete else state.lower_bound
         certificate = conclude(
             state.value, bound, options, complete=state.complete, method=method, nodes=state.boxes, seconds=self.seconds
@@ -118,28 +122,37 @@ class Course:
         self.seconds += budget.spent
 
     def bound(self, options: SolveOptions) -> None:
-        """Ask for a bound and seeds: few geometric programs, and where there are no tables yet evolution."""
+        """Ask few geometric programs for a bound and seeds."""
         budget = Budget(options)
-        if self._others and not self.closed(options):
+        if self.others and not self.closed(options):
             if self._search is None:
-                self._look_ahead(options)
+                self._look_ahead(options, FIRST_STAGES)
             else:
                 self._bound_and_seed(self._search, options, FIRST_STAGES)
                 self._run(replace(options, time_limit=0.0))
         self.seconds += budget.spent
 
+    def evolve(self, options: SolveOptions) -> None:
+        """Let evolution look for a better incumbent, once."""
+        budget = Budget(options)
+        if self.others and not self._evolved and not self.closed(options):
+            if self._search is None:
+                self._look_ahead(budget.part(SEEDING_SHARE), FIRST_STAGES, rounding=True)
+            self._evolve(budget.share())
+        self.seconds += budget.spent
+
     def combine(self, options: SolveOptions) -> None:
         """Let other engines bound, seed and thin out the search, once."""
         search = self._search
-        if self._combined or search is None or not self._others or options.time_limit == 0 or self.closed(options):
+        if self._combined or search is None or not self.others or options.time_limit == 0 or self.closed(options):
             return
-        from ithaca.solver.combination import close_coarse_boxes, evolve
+        from ithaca.solver.combination import close_coarse_boxes
 
         self._combined, budget = True, Budget(options)
         known = self._bound_and_seed(search, budget.part(EVOLUTION_SHARE))
         if not (known.infeasible or options.gap_is_met(search.state.value, known.lower_bound)):
-            if evolve(self.problem, search, budget.part(EVOLUTION_SHARE), known):
-                self._methods.append("evolve")
+            if not self._evolved:
+                self._evolve(budget.part(EVOLUTION_SHARE))
             if known.lower_bound is not None:
                 close_coarse_boxes(self.problem, search, budget.part(1 - CPSAT_SHARE))
         self._run(replace(options, time_limit=0.0))
@@ -148,18 +161,18 @@ class Course:
     def finish(self, options: SolveOptions, report: Report | None = None) -> None:
         """Go on with all engines; with a time limit, CP-SAT has the last part of it."""
         budget, limit = Budget(options), options.time_limit
-        if self._others:
+        if self.others:
             searched = 0.0 if self._search is None else self.state.seconds
             self.explore(options, report, max(ALONE - searched, 0.0))
         self.combine(budget.share())
-        until = limit if limit is None or not self._others else max(limit * (1 - CPSAT_SHARE) - budget.spent, 0.0)
+        until = limit if limit is None or not self.others else max(limit * (1 - CPSAT_SHARE) - budget.spent, 0.0)
         self.explore(replace(options, time_limit=until), report)
         if limit is not None:
             self.ask_cpsat(budget.share(), report)
 
     def ask_cpsat(self, options: SolveOptions, report: Report | None = None) -> None:
         """Let CP-SAT go on from what is known, for all the time there is."""
-        if not self._others or self._search is None or self.closed(options) or not options.time_limit:
+        if not self.others or self._search is None or self.closed(options) or not options.time_limit:
             return
         from ithaca.solver.cpsat.engine import solve_cpsat
 
@@ -187,8 +200,10 @@ class Course:
 
         def look_ahead_if_slow() -> None:
             checkpoint()
-            if self._others and not self._looked_ahead and budget.spent > PATIENCE:
-                self._look_ahead(budget.part(EVOLUTION_SHARE))
+            if self.others and not self._looked_ahead and budget.spent > PATIENCE:
+                ahead = budget.part(EVOLUTION_SHARE)
+                self._look_ahead(ahead, EARLY_STAGES)
+                self._evolve(ahead)
                 if self.closed(budget.options):
                     raise StoppedError  # enough is known without tables
 
@@ -212,25 +227,40 @@ class Course:
         self._search.options = options
         self._search.run()
 
-    def _look_ahead(self, options: SolveOptions) -> None:
-        """An incumbent and a lower bound without exact search or its tables."""
-        from ithaca.solver.combination import better_incumbent
+    def _look_ahead(self, options: SolveOptions, stages: Sequence[int], *, rounding: bool = False) -> None:
+        """A lower bound, and near what to look for an incumbent, without exact search or its tables."""
         from ithaca.solver.evolution.seeding import solver_start
 
-        self._looked_ahead, start = True, self.state.incumbent
-        known = solver_start(self.problem, options, options.checkpoint(), stages=EARLY_STAGES, rounding=False)
-        state = unsearched(self.problem, start if known.infeasible else better_incumbent(self.problem, options, start, known))
-        check_bound(self.problem, state.value, known.lower_bound, infeasible=known.infeasible)
-        bounds = [b for b in (self.state.lower_bound, known.lower_bound) if b is not None]
+        self._looked_ahead, state = True, self.state
+        self._known = known = solver_start(self.problem, options, options.checkpoint(), stages=stages, rounding=rounding)
+        bounds = [b for b in (state.lower_bound, known.lower_bound) if b is not None]
         state.lower_bound, state.complete = max(bounds, default=None), known.infeasible
-        self._methods += ["gp", "evolve"]
-        self.state = state
+        check_bound(self.problem, state.value, state.lower_bound, infeasible=known.infeasible)
+        self._methods.append("gp")
+
+    def _evolve(self, options: SolveOptions) -> None:
+        """Let a short evolution look for a better incumbent."""
+        from ithaca.solver.combination import better_incumbent
+        from ithaca.solver.evolution.seeding import NOTHING
+
+        if self.state.complete:
+            return
+        self._evolved, before = True, self.state.value
+        found = better_incumbent(self.problem, options, self.state.incumbent, self._known or NOTHING)
+        if found is not None and self._search is not None:
+            self._search.offer(found)
+        elif found is not None:
+            bound, self.state = self.state.lower_bound, unsearched(self.problem, found)
+            check_bound(self.problem, self.state.value, bound)
+            self.state.lower_bound = bound
+        if self.state.value != before:
+            self._methods.append("evolve")
 
     def _bound_and_seed(self, search: Search, options: SolveOptions, stages: Sequence[int] | None = None) -> Start:
         from ithaca.solver.combination import bound_and_seed
         from ithaca.solver.evolution.seeding import STAGES
 
-        known = bound_and_seed(self.problem, search, options, STAGES if stages is None else stages)
+        self._known = known = bound_and_seed(self.problem, search, options, STAGES if stages is None else stages)
         if known.infeasible or known.lower_bound is not None:
             self._methods.append("gp")
         return known

@@ -48,15 +48,6 @@ def better_incumbent(
     return solve_evolve(problem, options, start=incumbent, samples=SAMPLES, known=known).configuration
 
 
-def evolve(problem: Problem, search: Search, options: SolveOptions, known: Start) -> bool:
-    """Let a short evolution look for a better incumbent of a search; whether it found one."""
-    before = search.state.value
-    found = better_incumbent(problem, options, search.state.incumbent, known)
-    if found is not None:
-        search.offer(found)
-    return search.state.value != before
-
-
 def close_coarse_boxes(problem: Problem, search: Search, options: SolveOptions) -> tuple[int, int]:
     """Drop the open boxes of coarse cells in which geometric programs prove that nothing better is.
 

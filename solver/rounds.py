@@ -3,11 +3,13 @@
 Problems are *rivals* where only the best of them matters, as the designs of a workload are. In rounds, each going on where the
 last one was:
 
-1. *survey*: a short exact search of every problem, which proves most; of the others a bound and seeds by geometric programs;
-2. *contest*: whatever may still beat its best rival, the least bound first, for longer and longer stretches, with all engines;
-3. *proofs*: what is left of the time goes to each problem's own optimum.
+1. *survey*: a short exact search of every problem, which proves most; of the others a bound and seeds by geometric programs.
+   Where there is too little time for that, the programs alone;
+2. *evolution* of whatever may still beat its best rival, the least bound first;
+3. *contest* of the same, for longer and longer stretches, with all engines;
+4. *proofs*: what is left of the time goes to each problem's own optimum.
 
-A problem whose bound is not below its best rival's value waits for the third round: it is "not better". So the best of all is
+A problem whose bound is not below its best rival's value waits for the last round: it is "not better". So the best of all is
 found and proven first, and with enough time every problem is proven, as if it had been solved alone.
 """
 
@@ -33,20 +35,27 @@ from ithaca.solver.progress import Progress
 from ithaca.solver.trace import TraceRecorder
 
 #: Share of a time limit that the survey may take, and of a problem's part of that what exact search may.
-SURVEY_SHARE, EXACT_SHARE = 0.5, 0.5
+SURVEY_SHARE, EXACT_SHARE = 0.4, 0.5
 
-#: Least time of one problem in the survey (seconds): tables, and a geometric program.
-LEAST = 0.1
+#: Share of the time left that evolution may take, of one problem or of all workloads.
+EVOLUTION_SHARE = 0.4
+
+#: Least time of a problem in the survey (seconds): for a geometric program, and for tables before that.
+LEAST, LEAST_TABLES = 0.1, 0.25
 
 
 #: Seconds of exact search in which a problem need not mind its rivals; it looks for configurations first.
 MOMENT = 0.05
+
+#: Least time that a problem has in a turn of the contest, so that it gets somewhere (seconds).
+LEAST_STRETCH = 1.0
 
 
 class Step(Enum):
     """What is done with a problem in a round."""
 
     SURVEY = "survey"
+    EVOLUTION = "evolution"
     CONTEST = "contest"
     CPSAT = "cpsat"
     PROOF = "proof"
@@ -69,9 +78,7 @@ class Entry:
 
 def advance(entry: Entry, step: Step, options: SolveOptions, report: Callable[[Progress], None]) -> Solution:
     """Take a step with a problem, for as long as the options say."""
-    # where nothing is known yet, nor of a rival, tables may take their time: there must be an answer
-    turn = entry.turn if step is Step.SURVEY and entry.best is not None else None
-    course, budget = entry.course, Budget(replace(options.at_most(turn), rival=entry.rival, ties=entry.ties))
+    course, budget = entry.course, Budget(replace(options, rival=entry.rival, ties=entry.ties))
     recorder = TraceRecorder(time.perf_counter() - course.seconds, list(entry.trace))
 
     def tell(progress: Progress) -> None:
@@ -79,10 +86,18 @@ def advance(entry: Entry, step: Step, options: SolveOptions, report: Callable[[P
         report(progress)
 
     if step is Step.SURVEY:
-        # a configuration is wanted even of what is beaten at once
-        course.explore(replace(budget.options, rival=None), tell, entry.alone)
-        course.explore(budget.share(), tell, ALONE if entry.turn is None else min(ALONE, entry.turn * EXACT_SHARE))
-        course.bound(budget.share() if course.state.value is None else budget.share().at_most(entry.turn))
+        most = ALONE if entry.turn is None else min(ALONE, entry.turn * EXACT_SHARE)
+        if entry.turn is None or entry.turn >= LEAST_TABLES or not course.others:
+            # where nothing is known and no other engine helps, tables may take their time: there must be an answer
+            tables = None if entry.turn is None or (entry.best is None and not course.others) else entry.turn * EXACT_SHARE
+            # a configuration is wanted even of what is beaten at once
+            course.explore(replace(budget.share().at_most(tables), rival=None), tell, entry.alone)
+            course.explore(budget.share().at_most(tables), tell, most)
+        course.bound(budget.share().at_most(entry.turn))
+        if course.state.value is None and entry.best is None:  # anything is better than nothing
+            course.evolve(budget.share())
+    elif step is Step.EVOLUTION:
+        course.evolve(budget.options)
     elif step is Step.CONTEST:
         course.combine(budget.part(EXACT_SHARE))
         course.explore(budget.share(), tell)
@@ -147,6 +162,11 @@ class Rounds:
             # one of each first: the time may not suffice for all
             order = sorted((place, number) for numbers in places.values() for place, number in enumerate(numbers))
             yield from self._round([number for _, number in order], Step.SURVEY, most)
+            if limit is not None:
+                able = self._able()
+                most = self._budget.part(EVOLUTION_SHARE).time_limit or 0.0
+                # it ends by itself, and the first is the most promising one; of other workloads nothing is known from that
+                yield from self._round(able, Step.EVOLUTION, most if len(places) == 1 else most / self._turns(able))
             yield from self._contest(limit)
         elif self._best_only:
             yield from self._round(everything, Step.PROOF)
@@ -174,7 +194,7 @@ class Rounds:
         while (contest := self._able()) and (until is None or self._budget.spent < until):
             if until is not None:
                 turn = (until - self._budget.spent) / self._turns(contest)
-                stretch = min(stretch, turn) if self._resumes else turn
+                stretch = min(stretch, max(turn, LEAST_STRETCH)) if self._resumes else turn
             yield from self._round(contest, Step.CONTEST if self._resumes else Step.PROOF, stretch)
             stretch *= 2
         if until is not None and self._others and self._resumes:
