@@ -16,7 +16,8 @@ class Technology:
     """Clock and energies of a platform.
 
     The default energies are the ratios of Eyeriss (Chen et al., ISCA 2016, Fig. 22), normalised to
-    one multiply-accumulate; they are ratios, not measurements of a device.
+    one multiply-accumulate; they are ratios, not measurements of a device. Where a platform states none of its own, data types
+    have theirs (`ithaca.formulations.systolic.data_types.DataType.on`).
     """
 
     clock_mhz: Fraction = DEFAULT_CLOCK_MHZ  #: Clock (MHz)

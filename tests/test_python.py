@@ -46,6 +46,12 @@ def test_bad_input_names_the_keyword(given: dict[str, object], line: str) -> Non
     assert str(error.value).startswith(line)
 
 
+def test_limits_may_be_shares_or_lifted() -> None:
+    found = ithaca.solve("mm", i=8, j=8, k=8, platform="zcu102", dataflow="i,j", limit={"bram18k": "50%", "bandwidth": None})
+    assert found.best is not None
+    assert {limit.metric: limit.bound for limit in found.best.problem.limits} == {"dsp": 1764, "bram18k": 912}
+
+
 def test_importing_it_imports_nothing_heavy() -> None:
     heavy = ("numpy", "pydantic", "typer", "xarray", "pandas", "ortools", "pyomo", "matplotlib", "plotly", "rich", "yaml")
     words = f"import sys, ithaca; print([n for n in sys.modules if n.split('.')[0] in {heavy}])"
