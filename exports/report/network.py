@@ -123,31 +123,30 @@ def _totals(result: NetworkResult) -> Section:
 
 
 def _shared(result: NetworkResult) -> list[Section]:
-    """What layers share: the designs compared for each kernel, or the arrays."""
+    """What layers share: arrays, and the designs compared for each kernel."""
+    objective, tables = result.request.objective.text, []
+    if result.arrays:
+        arrays = tuple(
+            (
+                number(index),
+                f"[{','.join(array.dataflow)}] {array.permutation or ''}".strip(),
+                number(array.total.value),
+                ", ".join(array.layers),
+                ", ".join(f"{name} {value}" for name, value in array.parameters.items()),
+                *map(number, array.resources.values()),
+            )
+            for index, array in enumerate(result.arrays)
+        )
+        heads = ("array", "design", objective, "layers", "parameters", *result.arrays[0].resources)
+        tables.append(Table("Physical arrays; buffers and packs in words", heads, arrays, frozenset({1, 3, 4})))
     if result.choices:
         rows = tuple(
             (c.kernel, c.name, number(c.total.value), number(c.total.certificate.lower_bound), _chosen(c.chosen, c.proven))
             for c in result.choices
         )
-        columns = ("kernel", "design", result.request.objective.text, "lower bound", "")
-        table = Table("Designs compared, the best of each kernel first", columns, rows, frozenset({0, 1, 4}))
-        return [Section("shared", "The dataflow that layers share", (table,))]
-    if not result.arrays:
-        return []
-    heads = ("array", "design", result.request.objective.text, "layers", "parameters", *result.arrays[0].resources)
-    arrays = tuple(
-        (
-            number(index),
-            f"[{','.join(array.dataflow)}] {array.permutation or ''}".strip(),
-            number(array.total.value),
-            ", ".join(array.layers),
-            ", ".join(f"{name} {value}" for name, value in array.parameters.items()),
-            *map(number, array.resources.values()),
-        )
-        for index, array in enumerate(result.arrays)
-    )
-    table = Table("Physical arrays; buffers and packs in words", heads, arrays, frozenset({1, 3, 4}))
-    return [Section("shared", "The arrays that layers share", (table,))]
+        columns = ("kernel", "design", objective, "lower bound", "")
+        tables.append(Table("Designs compared, the best of each kernel first", columns, rows, frozenset({0, 1, 4})))
+    return [Section("shared", "What layers share", tuple(tables))] if tables else []
 
 
 def _chosen(chosen: bool, proven: bool) -> str:

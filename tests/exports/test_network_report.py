@@ -46,6 +46,9 @@ def test_a_page_holds_every_layer_its_share_and_its_array(reported: tuple[Path, 
         assert layer.answer.value is not None
         share = layer.layer.count * layer.answer.value / result.total.value  # type: ignore[operator]
         assert f"({percent(share)})" in text
+    for array in result.arrays:
+        assert ", ".join(f"{name} {value}" for name, value in array.parameters.items()) in text
+    assert all(f">{choice.name}<" in text for choice in result.choices)
     names = Counter(re.findall(r'\bid="([^"]+)"', text))
     assert [name for name, times in names.items() if times > 1] == []
     assert set(re.findall(r'href="#([^"]+)"', text)) <= names.keys()
