@@ -23,6 +23,7 @@ _HOMES = {
     "Platform": "formulations.platform",
     "Points": "api.evaluating",
     "Result": "api.answers",
+    "Simulation": "simulation.compared",
     "Solution": "results.solution",
     "Status": "results.certificate",
     "Study": "api.studies",

@@ -24,7 +24,7 @@ from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.results.certificate import Certificate as Certificate
 from ithaca.results.certificate import Status as Status
 from ithaca.results.solution import Solution as Solution
-from ithaca.simulation.compared import Simulation
+from ithaca.simulation.compared import Simulation as Simulation
 from ithaca.solver.cpsat.from_pyomo import solve_pyomo as solve_pyomo
 from ithaca.studies.grid import Axis
 from ithaca.studies.network.verification import Check
@@ -47,6 +47,7 @@ __all__ = [
     "Platform",
     "Points",
     "Result",
+    "Simulation",
     "Solution",
     "Status",
     "Study",
@@ -118,7 +119,7 @@ def list_designs(
     *,
     sizes: Mapping[str, int] | Sequence[str] | None = None,
     edition: str = "exact",
-    dtype: str = "fp32",
+    dtype: str | DataType = "fp32",
     **extents: int,
 ) -> tuple[SystolicDesign, ...]:
     """Every design of a workload, buildable or not: a dataflow and a permutation."""
@@ -150,7 +151,7 @@ def network(
     arrays: int | None = None,
     minimise: str | None = None,
     platform: str | PathLike[str] | Platform = "u250",
-    dtype: str = "fp32",
+    dtype: str | DataType = "fp32",
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
     dataflow: str | Sequence[str] | None = None,
     permutation: str | None = None,
@@ -179,7 +180,7 @@ def pareto(
     objectives: str | Sequence[str | Objective],
     sizes: Mapping[str, int] | Sequence[str] | None = None,
     platform: str | PathLike[str] | Platform = "u250",
-    dtype: str = "fp32",
+    dtype: str | DataType = "fp32",
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
     dataflow: str | Sequence[str] | None = None,
     permutation: str | None = None,
@@ -230,7 +231,7 @@ def seed(
     count: int = 10,
     sizes: Mapping[str, int] | Sequence[str] | None = None,
     platform: str | PathLike[str] | Platform = "u250",
-    dtype: str = "fp32",
+    dtype: str | DataType = "fp32",
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
     dataflow: str | Sequence[str] | None = None,
     permutation: str | None = None,
@@ -265,7 +266,7 @@ def solve(
     *,
     sizes: Mapping[str, int] | Sequence[str] | None = None,
     platform: str | PathLike[str] | Platform = "u250",
-    dtype: str = "fp32",
+    dtype: str | DataType = "fp32",
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
     dataflow: str | Sequence[str] | None = None,
     permutation: str | None = None,
@@ -304,7 +305,7 @@ def whatif(
     vary: Mapping[str, Sequence[Any]] | Sequence[str] | None = None,
     marginal: float | None = None,
     platform: str | PathLike[str] | Platform = "u250",
-    dtype: str = "fp32",
+    dtype: str | DataType = "fp32",
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
     dataflow: str | Sequence[str] | None = None,
     permutation: str | None = None,

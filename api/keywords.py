@@ -12,8 +12,10 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
+from enum import Enum
 from functools import wraps
 from inspect import Parameter, Signature, signature, unwrap
+from types import UnionType
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from typer.models import ArgumentInfo
@@ -96,6 +98,8 @@ def public(function: Callable[..., T]) -> Callable[..., T]:
             extents = words.pop(name)
         try:
             _check_extents(extents, flat.parameters)
+            for name in words:
+                _check_type(name, words[name], flat.parameters[name].annotation)
             return function(**gathered(function, words), **extents)
         except InputError as error:
             line = error.line
@@ -123,6 +127,16 @@ def _documented(function: Callable[..., object], flat: Signature) -> str:
             lines.append(f"{stars}{parameter.name} : {type_text(parameter.annotation)}{default}")
             lines.append(f"    {help_of.get(parameter.name, EXTENTS)}")
     return "\n".join([inspect.getdoc(function) or "", *(lines if len(lines) > 3 else [])])
+
+
+def _check_type(name: str, value: object, kind: Any) -> None:
+    """Refuse what is of no type that a keyword takes; words are read, whatever they stand for."""
+    kinds = [get_origin(each) or each for each in (get_args(kind) if isinstance(kind, UnionType) else [kind])]
+    known = tuple(each for each in kinds if isinstance(each, type))
+    number = {int, float} & {*known} and hasattr(value, "__float__")
+    words = isinstance(value, str | Enum) and known != (bool,)
+    if not (words or number or isinstance(value, known) or len(known) < len(kinds)):
+        raise InputError(f"{name} is {quoted(value)}; allowed: {type_text(kind)}")
 
 
 def _check_extents(extents: Mapping[str, object], keywords: Collection[str]) -> None:

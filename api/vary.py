@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -53,8 +53,8 @@ def parse_variations(
     commas, by colons (``dataflow=i,j:i,k``). Raises `InputError` if a name or value does not fit, an axis or value is repeated,
     is fixed by another option too, or the grid is too large.
     """
-    named = asked.items() if isinstance(asked, Mapping) else map(_named, several(asked))
-    found = [_variation(str(name), values, request, given) for name, values in named]
+    named = map(_valued, asked.items()) if isinstance(asked, Mapping) else map(_named, several(asked))
+    found = [_variation(name, values, request, given) for name, values in named]
     try:
         check_grid([v.axis for v in found])
     except InputError as error:
@@ -62,7 +62,14 @@ def parse_variations(
     return tuple(found)
 
 
-def _named(text: str) -> tuple[str, list[str]]:
+def _valued(entry: tuple[str, object]) -> tuple[str, Sequence[Any]]:
+    name, values = entry
+    if isinstance(values, str):
+        return _named(f"{name}={values}")
+    return str(name), tuple(values) if isinstance(values, Iterable) else (values,)
+
+
+def _named(text: str) -> tuple[str, Sequence[Any]]:
     name, equals, values = (part.strip() for part in text.partition("="))
     if not equals or not name or not values:
         raise InputError(f"--vary is {quoted(text)}; allowed: NAME=VALUE,… such as dsp=2000,4000")

@@ -11,10 +11,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ithaca.api.lists import list_networks, list_platforms, list_workloads
 from ithaca.api.options import AsJson, DType, TableFile, Workload
 from ithaca.api.options import Edition as EditionName
 from ithaca.api.parsing import parse_choice, parse_edition
-from ithaca.api.request import read_nest
+from ithaca.api.request import read_data_type, read_nest
 from ithaca.commands.display import console
 from ithaca.commands.outcome import print_document, wrote
 from ithaca.commands.typed import as_typed
@@ -22,18 +23,14 @@ from ithaca.formulations.algebra.expression import Symbols
 from ithaca.formulations.algebra.number_systems import SYMBOLIC
 from ithaca.formulations.json_numbers import SCHEMA
 from ithaca.formulations.platform import Resource
-from ithaca.formulations.platform_files import load_platform, platform_names
 from ithaca.formulations.shown_numbers import counted, number
 from ithaca.formulations.systolic.cost_model import evaluate
-from ithaca.formulations.systolic.data_types import DataType, data_type
+from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.workloads.csv_text import csv_text
-from ithaca.workloads.library import workload as find_workload
-from ithaca.workloads.library import workload_names
 from ithaca.workloads.nest import LoopNest
-from ithaca.workloads.networks.find import find_network, network_names
 from ithaca.workloads.writing import write_text_atomically
 
 if TYPE_CHECKING:
@@ -49,7 +46,7 @@ listing = typer.Typer(help=HELP, no_args_is_help=True, add_completion=False, ric
 def print_workloads(*, table: TableFile = None) -> None:
     """Loop nests that come with Ithaca."""
     rows = []
-    for nest in map(find_workload, workload_names()):
+    for nest in list_workloads():
         defaults = ", ".join(f"{name}={n}" for name, n in (*nest.extents, *nest.parameters))
         statement, untiled = nest.template or str(nest), " ".join(sorted(nest.untiled)) or "–"
         rows.append((nest.name, statement, defaults, untiled, nest.simd, nest.description))
@@ -61,7 +58,7 @@ def print_workloads(*, table: TableFile = None) -> None:
 def print_networks(*, table: TableFile = None) -> None:
     """Networks that come with Ithaca."""
     rows = []
-    for network in map(find_network, network_names()):
+    for network in list_networks():
         defaults, runs = (f"{name}={n}" for name, n in network.parameters), sum(layer.count for layer in network.layers)
         figures = (str(runs), str(len(network.layers)), f"{network.operations / 10**9:.4g}")
         rows.append((network.name, "\n".join(defaults), *figures, network.description))
@@ -73,7 +70,7 @@ def print_networks(*, table: TableFile = None) -> None:
 def print_platforms(*, table: TableFile = None) -> None:
     """Devices that come with Ithaca."""
     rows, sources = [], []
-    for platform in map(load_platform, platform_names()):
+    for platform in list_platforms():
         resources = [f"{kind}: {_resource(kind, resource)}" for kind, resource in platform.resources.items()]
         if platform.memory is not None:
             resources[-1] += f" GB/s, {counted(platform.memory.channels, 'channel')} of {platform.memory.kind}"
@@ -105,7 +102,7 @@ def _show(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]], file: Path
 @as_typed
 def list_designs(*, workload: Workload, edition: EditionName = "exact", dtype: DType = "fp32", as_json: AsJson = False) -> None:
     """Every design of a workload, with its modules and formulas."""
-    arguments = read_nest(workload), parse_edition(edition), data_type(dtype)
+    arguments = read_nest(workload), parse_edition(edition), read_data_type(dtype)
     if as_json:
         print_document(designs_document(*arguments))
     else:

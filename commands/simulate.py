@@ -10,7 +10,7 @@ import typer
 from typer import Option
 
 from ithaca.api.options import WRITTEN, AsJson, DType
-from ithaca.api.request import read_machine, read_nest
+from ithaca.api.request import read_data_type, read_machine, read_nest
 from ithaca.api.simulating import read_memory, simulate_points
 from ithaca.api.simulating import simulate as run_simulation
 from ithaca.commands.display import console, table
@@ -19,7 +19,7 @@ from ithaca.commands.typed import calls
 from ithaca.formulations.json_numbers import SCHEMA, document_text
 from ithaca.formulations.machine import RTL
 from ithaca.formulations.shown_numbers import number
-from ithaca.formulations.systolic.data_types import data_type
+from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.points import load_points
 from ithaca.simulation.activity import ModuleShare, Wait
 from ithaca.simulation.arrays import array_network
@@ -69,7 +69,7 @@ def simulate(
         raise typer.Exit(NOTHING_FOUND)
 
 
-def print_points(ask: Callable[..., Simulation], points: Path, dtype: str, *, as_json: bool) -> None:
+def print_points(ask: Callable[..., Simulation], points: Path, dtype: str | DataType, *, as_json: bool) -> None:
     """Print the cycles of every point."""
     asked = dict(ask.keywords)  # type: ignore[attr-defined]
     workload = asked.pop("source")
@@ -77,7 +77,7 @@ def print_points(ask: Callable[..., Simulation], points: Path, dtype: str, *, as
         raise InputError("--design does not go with --points; allowed: the column dataflow")
     memory = read_memory(asked.pop("memory", None))
     machine = read_machine(RTL, asked.pop("regime", None), **asked)
-    found = simulate_points(load_points(points, read_nest(workload), data_type(dtype), machine=machine), memory)
+    found = simulate_points(load_points(points, read_nest(workload), read_data_type(dtype), machine=machine), memory)
     if as_json:
         print_document({"schema": SCHEMA, "points": [{"cycles": cycles} for cycles in found]})
         return
