@@ -297,11 +297,6 @@ class Space:
         return frozenset().union(*(link.symbols for link in self.links if link.relation is not Relation.AT_MOST))
 
     @cached_property
-    def linked(self) -> frozenset[str]:
-        """The quantities that rules across axes speak of."""
-        return frozenset().union(*(link.symbols for link in self.links))
-
-    @cached_property
     def powers(self) -> Mapping[str, int]:
         """The largest value of every quantity that is a power of two."""
         return {name: most for axis in self.axes for name, most in axis.powers.items()}

@@ -71,6 +71,6 @@ def _strain(link: Link, values: Mapping[str, Any]) -> Any:
 def configurations_of(program: Program, space: Space, tables: Sequence[Table], limits: Floats) -> Configurations:
     """The configurations of some tables, with the program that values them."""
     axis_of = {name: number for number, table in enumerate(tables) for name in table.rows}
-    named = dict.fromkeys((*program.symbols, *sorted(space.linked)))
+    named = dict.fromkeys((*program.symbols, *sorted(space.entangled)))
     quantities = {name: (axis_of[name], tables[axis_of[name]].rows[name].astype(np.float64)) for name in named}
     return Configurations(program, quantities, limits, space)
