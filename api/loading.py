@@ -23,9 +23,9 @@ def load(
     layer: LayerName = None,
 ) -> Result | NetworkResult:
     """Read a result, and check it against the model: of a workload, of a network, or of a layer of one."""
-    found = load_answer(Path(path), layer)
+    found = load_answer(Path(path))
     kind = Result if isinstance(found, results.Result) else NetworkResult
-    return kind.of(found, source=str(path))
+    return opened(kind.of(found, source=str(path)), layer)
 
 
 def opened(given: str | Path | Answer, layer: str | None = None) -> Result | NetworkResult:

@@ -7,7 +7,7 @@ from math import isclose
 
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.design import systolic
-from ithaca.results.certificate import Certificate, Status
+from ithaca.results.certificate import Status
 from ithaca.results.files import EDITED
 from ithaca.studies.best import over_all
 from ithaca.studies.network.layers import SHARED_DATAFLOW, SolvedLayer, shared_designs
@@ -18,9 +18,6 @@ from ithaca.studies.network.totals import adds_up, best_total, total
 from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
-
-#: A proven value, and what is proven of it.
-_Claim = tuple[Fraction | None, Certificate]
 
 
 def check_consistent(result: NetworkResult) -> None:
@@ -46,7 +43,8 @@ def _check_layers(result: NetworkResult) -> None:
         # without any design, nothing is proven
         failed = sum(f.place.rpartition(" [")[0] == layer.layer.name for f in result.failures) + (not layer.designs)
         least = over_all(layer.answer.problem, layer_result(result, layer).designs if layer.designs else (), missing=failed)
-        _check((layer.answer.value, layer.answer.certificate), (least.value, least.certificate), f"layers[{index}]")
+        own = Total(layer.answer.value, layer.answer.certificate)
+        _check(own, Total(least.value, least.certificate), f"layers[{index}]")
     if adds_up(result.request.objective) != (result.total is not None):
         raise InputError(f"total.value does not go with the objective '{result.request.objective.text}': {EDITED}")
     if result.total is not None:
@@ -63,7 +61,7 @@ def _check_choices(result: NetworkResult) -> None:
             raise InputError(f"choices are not the designs of the layers, the best first: {EDITED}")
         for index, (choice, other) in enumerate(zip(result.choices, compared, strict=True)):
             at = f"choices[{index}]"
-            _check((choice.total.value, choice.total.certificate), (other.total.value, other.total.certificate), at)
+            _check(choice.total, other.total, at)
             if (choice.chosen, choice.proven) != (other.chosen, other.proven):
                 raise InputError(f"{at}: chosen and proven do not follow from the other designs: {EDITED}")
     for index, layer in enumerate(result.layers):
@@ -110,12 +108,12 @@ def _sum(layers: list[LayerResult]) -> Fraction:
 def _check_total(claimed: Total, follows: Total) -> None:
     if not _same(claimed.value, follows.value):
         raise InputError(f"total.value is not the sum over the layers: {EDITED}")
-    _check((claimed.value, claimed.certificate), (follows.value, follows.certificate), "total")
+    _check(claimed, follows, "total")
 
 
-def _check(claimed: _Claim, follows: _Claim, at: str) -> None:
+def _check(claimed: Total, follows: Total, at: str) -> None:
     """Refuse a value or proof that is not what follows from the parts; a status says no more than value and bound."""
-    (value, proof), (other, known) = claimed, follows
+    (value, proof), (other, known) = ((each.value, each.certificate) for each in (claimed, follows))
     for name, one, two in (("value", value, other), ("certificate.lower_bound", proof.lower_bound, known.lower_bound)):
         if not _same(one, two):
             raise InputError(f"{at}.{name} is {number(one)}, yet {number(two)} follows from its parts: {EDITED}")

@@ -8,9 +8,7 @@ from ithaca.formulations.json_numbers import parse_json, read_text
 from ithaca.results.files import load_result
 from ithaca.results.result import Result
 from ithaca.studies.network.documents import MAX_BYTES, load_network_result
-from ithaca.studies.network.parts import find_layer, layer_result
 from ithaca.studies.network.result import NetworkResult
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import PATH_ENDINGS, workload_names
 
 
@@ -21,18 +19,14 @@ def is_result(source: str) -> bool:
     return source.lower().endswith(".json") or Path(source).exists()
 
 
-def load_answer(path: Path, layer: str | None = None) -> Result | NetworkResult:
-    """Read what ``ithaca solve`` or ``ithaca network`` wrote; of a network, the whole or the layer that is named.
+def load_answer(path: Path) -> Result | NetworkResult:
+    """Read what ``ithaca solve`` or ``ithaca network`` wrote.
 
     Raises
     ------
     InputError
-        If it is no such file, is not what the model computes, or has no such layer.
+        If it is no such file, or is not what the model computes.
     """
     document = parse_json(read_text(path, MAX_BYTES), path)
-    if not isinstance(document, dict) or document.get("study") != "network":
-        if layer is not None:
-            raise InputError(f"--layer is '{layer}', yet {path} is no result of a network; allowed: without --layer")
-        return load_result(path)
-    network = load_network_result(path)
-    return network if layer is None else layer_result(network, find_layer(network, layer))
+    of_network = isinstance(document, dict) and document.get("study") == "network"
+    return load_network_result(path) if of_network else load_result(path)
