@@ -87,8 +87,8 @@ def gathered(function: Callable[..., object], words: Mapping[str, Any], given: C
 
 def public(function: Callable[..., T]) -> Callable[..., T]:
     """A function as Python calls it: every option is a keyword, and errors name keywords."""
-    names = {option.spelled: option.name for option in declared(function)}
-    flat = _flat(function)
+    options, flat = declared(function), _flat(function)
+    names = {option.spelled: option.name for option in options}
 
     @wraps(function)
     def call(*values: Any, **keywords: Any) -> T:
@@ -98,8 +98,9 @@ def public(function: Callable[..., T]) -> Callable[..., T]:
             extents = words.pop(name)
         try:
             _check_extents(extents, flat.parameters)
-            for name in words:
-                _check_type(name, words[name], flat.parameters[name].annotation)
+            for option in options:
+                if option.name in words:
+                    _check_type(option.name, words[option.name], get_args(option.hint)[0])
             return function(**gathered(function, words), **extents)
         except InputError as error:
             line = error.line

@@ -138,7 +138,13 @@ def test_results_answer_like_functions(solved: ithaca.Result, tmp_path: Path) ->
     assert (again.status, again.value, again.best.tiling) == (solved.status, solved.value, solved.best.tiling)
     assert solved.explain(quick=True).statements == ithaca.explain(path, quick=True).statements
     assert solved.verify(time_limit=20).confirmed
-    assert solved.grid(around=0).best.value == float(solved.value)
+    grid = solved.grid(around=1)
+    assert grid.best.value == float(solved.value)
+    free = [name for name in grid.window.free if name.startswith(("t2.", "lanes."))]
+    grid.plot(tmp_path / "around.svg", *free[:2])
+    assert (tmp_path / "around.svg").stat().st_size > 1000
+    with pytest.raises(ithaca.InputError, match="x is 'nothing'; allowed: a free factor of the grid"):
+        grid.plot(tmp_path / "around.svg", "nothing", free[0])
     assert solved.export("timeloop", tmp_path / "t", nearest=True) == ithaca.export(
         path, "timeloop", tmp_path / "t", nearest=True
     )
