@@ -17,7 +17,7 @@ from ithaca.api.options import Edition as EditionName
 from ithaca.api.parsing import parse_choice, parse_edition
 from ithaca.api.request import read_data_type, read_nest
 from ithaca.commands.display import console
-from ithaca.commands.outcome import print_document, wrote
+from ithaca.commands.outcome import print_document, write_rows
 from ithaca.commands.typed import as_typed
 from ithaca.formulations.algebra.expression import Symbols
 from ithaca.formulations.algebra.number_systems import SYMBOLIC
@@ -29,9 +29,7 @@ from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
-from ithaca.workloads.csv_text import csv_text
 from ithaca.workloads.nest import LoopNest
-from ithaca.workloads.writing import write_text_atomically
 
 if TYPE_CHECKING:
     from ithaca.formulations.schema import Document
@@ -88,9 +86,7 @@ def _resource(kind: str, resource: Resource) -> str:
 
 def _show(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]], file: Path | None) -> None:
     """Print a table, and write it if asked for."""
-    if file is not None:
-        write_text_atomically(file, csv_text(headings, [[cell.replace("\n", "; ") for cell in row] for row in rows]))
-        wrote(file)
+    write_rows(file, headings, rows)
     table = Table(*headings)
     table.columns[0].no_wrap = True
     for row in rows:
@@ -100,11 +96,23 @@ def _show(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]], file: Path
 
 @listing.command("designs")
 @as_typed
-def list_designs(*, workload: Workload, edition: EditionName = "exact", dtype: DType = "fp32", as_json: AsJson = False) -> None:
+def list_designs(
+    *,
+    workload: Workload,
+    edition: EditionName = "exact",
+    dtype: DType = "fp32",
+    as_json: AsJson = False,
+    table: TableFile = None,
+) -> None:
     """Every design of a workload, with its modules and formulas."""
     arguments = read_nest(workload), parse_edition(edition), read_data_type(dtype)
+    document = designs_document(*arguments)
+    rows = [(d, m) for d in document["designs"] for m in d["modules"]]
+    columns = ["dataflow", "permutation", "buildable", *rows[0][1]]
+    cells = [[",".join(d["dataflow"]), d["permutation"], d["buildable"], *m.values()] for d, m in rows]
+    write_rows(table, columns, cells)
     if as_json:
-        print_document(designs_document(*arguments))
+        print_document(document)
     else:
         print_designs(*arguments)
 

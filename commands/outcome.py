@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
 from ithaca.api.live_line import tell
+from ithaca.workloads.csv_text import csv_text
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import printable
 from ithaca.workloads.writing import write_text_atomically
@@ -44,6 +46,14 @@ def write_table(answer: Answer, path: Path | None) -> None:
     """Write the table of an answer as CSV, if asked for."""
     if path is not None:
         write_text_atomically(path, answer.table)
+        wrote(path)
+
+
+def write_rows(path: Path | None, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write rows as CSV, if asked for; cells of several lines in one."""
+    if path is not None:
+        cells = ([cell.replace("\n", "; ") if isinstance(cell, str) else cell for cell in row] for row in rows)
+        write_text_atomically(path, csv_text(columns, cells))
         wrote(path)
 
 

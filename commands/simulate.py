@@ -9,12 +9,13 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from ithaca.api.options import WRITTEN, AsJson, DType
+from ithaca.api.options import WRITTEN, AsJson, DType, TableFile
 from ithaca.api.request import read_data_type, read_machine, read_nest
 from ithaca.api.simulating import read_memory, simulate_points
 from ithaca.api.simulating import simulate as run_simulation
-from ithaca.commands.display import console, table
-from ithaca.commands.outcome import NOTHING_FOUND, print_document, say, wrote
+from ithaca.commands.display import console
+from ithaca.commands.display import table as shown_table
+from ithaca.commands.outcome import NOTHING_FOUND, print_document, say, write_rows, wrote
 from ithaca.commands.typed import calls
 from ithaca.formulations.json_numbers import SCHEMA, document_text
 from ithaca.formulations.machine import RTL
@@ -43,17 +44,20 @@ def simulate(
         Path | None, Option("--vcd", help="Write the words in every FIFO (value change dump; short runs)."), WRITTEN
     ] = None,
     as_json: AsJson = False,
+    table: TableFile = None,
 ) -> None:
     """``ithaca simulate``."""
     if points is not None:
         if trace is not None or vcd is not None:
             raise InputError("--trace and --vcd show one run; allowed: with a result, without --points")
-        print_points(ask, points, dtype, as_json=as_json)
+        print_points(ask, points, dtype, table, as_json=as_json)
         return
-    for path in (trace, vcd):
+    for path in (trace, vcd, table):
         if path is not None:
             check_writable(path)
     found = ask()
+    shares = ("module", "processes", "working", "entering", "starved", "held_up", "meeting", "idle")
+    write_rows(table, shares, [[getattr(module, name) for name in shares] for module in found.run.modules])
     if as_json:
         print_document(found.document)
     else:
@@ -69,7 +73,9 @@ def simulate(
         raise typer.Exit(NOTHING_FOUND)
 
 
-def print_points(ask: Callable[..., Simulation], points: Path, dtype: str | DataType, *, as_json: bool) -> None:
+def print_points(
+    ask: Callable[..., Simulation], points: Path, dtype: str | DataType, file: Path | None, *, as_json: bool
+) -> None:
     """Print the cycles of every point."""
     asked = dict(ask.keywords)  # type: ignore[attr-defined]
     workload = asked.pop("source")
@@ -78,11 +84,12 @@ def print_points(ask: Callable[..., Simulation], points: Path, dtype: str | Data
     memory = read_memory(asked.pop("memory", None))
     machine = read_machine(RTL, asked.pop("regime", None), **asked)
     found = simulate_points(load_points(points, read_nest(workload), read_data_type(dtype), machine=machine), memory)
+    write_rows(file, ("point", "cycles"), [(n, "" if c is None else c) for n, c in enumerate(found, start=1)])
     if as_json:
         print_document({"schema": SCHEMA, "points": [{"cycles": cycles} for cycles in found]})
         return
     rows = [[("point", str(n)), ("cycles", "hangs" if c is None else number(c))] for n, c in enumerate(found, start=1)]
-    console().print(table(rows, left=set()))
+    console().print(shown_table(rows, left=set()))
 
 
 def print_simulation(found: Simulation) -> None:
@@ -101,7 +108,7 @@ def print_simulation(found: Simulation) -> None:
         busiest = max(run.modules, key=lambda module: module.working + module.entering)
         share = busiest.working + busiest.entering
         say(f"{busiest.module} is busiest: it works {share:.1%} of the time")
-    console().print(table([_row(module) for module in run.modules], left={"module"}))
+    console().print(shown_table([_row(module) for module in run.modules], left={"module"}))
     for module in run.modules:
         if module.cause is not None:
             say(f"{module.module} waits longest {_shown_wait(module.cause)}")

@@ -54,3 +54,14 @@ def test_a_row_per_point_of_a_front(tmp_path: Path) -> None:
     assert len(rows) == len(document["points"]) > 1
     for row, point in zip(rows, document["points"], strict=True):
         assert {name: float(row[f"objectives.{name}"]) for name in ("latency", "dsp")} == point["values"]
+
+
+def test_a_row_per_module_of_a_run_and_of_every_design(tmp_path: Path) -> None:
+    assert ithaca("solve", *MM, "-o", tmp_path / "r.json").returncode == 0
+    document, rows = run(("simulate", "r.json"), tmp_path)
+    assert [row["module"] for row in rows] == [module["module"] for module in document["simulation"]["modules"]]
+    kinds = ("working", "entering", "starved", "held_up", "meeting", "idle")
+    assert all(sum(float(row[kind]) for kind in kinds) == pytest.approx(1) for row in rows)
+    document, rows = run(("list", "designs", "mm"), tmp_path)
+    modules = [(",".join(d["dataflow"]), d["permutation"], m["name"]) for d in document["designs"] for m in d["modules"]]
+    assert [(row["dataflow"], row["permutation"], row["name"]) for row in rows] == modules
