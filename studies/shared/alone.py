@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ithaca.formulations.algebra.rounding import subtracts, sum_below
+from ithaca.formulations.algebra.expression import Symbol
+from ithaca.formulations.algebra.rounding import below, subtracts, sum_below
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.insight.roofs import least_latency
 from ithaca.studies.shared.bank import HardwareBank, most_lanes
 from ithaca.studies.shared.layer import Layer, build_layer, group_rows
 
@@ -19,8 +21,8 @@ class LayersAlone:
     The sum over the layers of what each takes at best alone is a lower bound for every array that they share: the
     configuration of a layer on that array is one that it has alone, too, with the same objective. Alone it may
     leave as many lanes idle, its buffers need not be larger than its own tiles, and so it is within the limits where the
-    shared array is. Where a layer's optimum is not known, a lower bound of it counts instead; of a layer that was
-    not prepared nothing is known but that metrics are not negative.
+    shared array is. Where a layer's optimum is not known, a lower bound of it counts instead: of a layer that was
+    not prepared its roof.
     """
 
     def __init__(self, problems: Sequence[tuple[Problem, int]]) -> None:
@@ -29,9 +31,8 @@ class LayersAlone:
         self.order = sorted(range(len(problems)), key=lambda n: -systolic(problems[n][0]).nest.operations * problems[n][1])
         self.layers: dict[int, Layer] = {}  #: Those prepared, by number
         self._most = most_lanes([problem for problem, _ in problems])
-        nothing = -np.inf if subtracts(problems[0][0].objective.expression) else 0.0
         #: Lower bound of each layer's objective, of one run; infinite if it has no configuration.
-        self.bounds = [nothing] * len(problems)
+        self.bounds = [_roof(problem) for problem, _ in problems]
 
     @property
     def complete(self) -> bool:
@@ -41,8 +42,6 @@ class LayersAlone:
     @property
     def bound(self) -> float:
         """No array that the layers share has a smaller total; infinite if one of them has no configuration."""
-        if not self.layers:
-            return -np.inf
         terms = [count * bound for (_, count), bound in zip(self.problems, self.bounds, strict=True)]
         return float(sum_below(np.array(terms)[:, None])[0])
 
@@ -57,5 +56,13 @@ class LayersAlone:
         layer = build_layer(problem, runs, self._most, checkpoint, self.layers.values())
         everything = [np.zeros(table.count, np.int64) for table in layer.tables]
         bound, feasible = group_rows(layer, everything, [1] * len(everything)).bound(np.zeros((len(everything), 1), np.int64))
-        self.bounds[number] = float(bound[0]) if feasible[0] else np.inf
+        self.bounds[number] = max(self.bounds[number], float(bound[0])) if feasible[0] else np.inf
         self.layers[number] = layer
+
+
+def _roof(problem: Problem) -> float:
+    """What is known of a layer's objective without preparing it: no latency is below its roofs, and no metric negative."""
+    design, objective = systolic(problem), problem.objective.expression
+    if objective == Symbol("latency"):
+        return below(least_latency(design.nest, design.data, design.array.factors, problem.limits))
+    return -np.inf if subtracts(objective) else 0.0

@@ -10,6 +10,7 @@ from math import floor, gcd, prod
 
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.cost_model import Costs
+from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.metrics import tensor_words
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
@@ -76,7 +77,7 @@ def roofs(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Roofs:
     least once; so ``footprint / port`` of the largest tensor bounds the main phase. Likewise the PEs do at least the
     nest's operations, at most one per unit and cycle.
     """
-    operations, allowed = nest.operations, _allowed_units(costs, limits)
+    operations, allowed = nest.operations, _allowed_units(costs.point.data, costs.point.array.factors, limits)
     least, port = footprints(nest), costs.point.data.port_words
     largest = max(least, key=lambda tensor: least[tensor])
     return Roofs(
@@ -88,9 +89,16 @@ def roofs(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Roofs:
     )
 
 
-def _allowed_units(costs: Costs, limits: Sequence[Limit]) -> int | None:
+def least_latency(nest: LoopNest, data: DataType, factors: int, limits: Sequence[Limit]) -> Fraction:
+    """No configuration of a nest with so many factors is faster within the limits, on any design (cycles)."""
+    units, port = _allowed_units(data, factors, limits), data.port_words
+    compute = Fraction(nest.operations, units) if units else Fraction(0)
+    return max(compute, *(Fraction(words, port) for words in footprints(nest).values()))
+
+
+def _allowed_units(data: DataType, factors: int, limits: Sequence[Limit]) -> int | None:
     """Multiply-accumulate units within the limits on dsp and comp."""
-    per_unit = {"dsp": costs.point.data.dsp(costs.point.array.factors), "comp": Fraction(1)}
+    per_unit = {"dsp": data.dsp(factors), "comp": Fraction(1)}
     found = [floor(limit.bound / per_unit[limit.metric]) for limit in limits if limit.metric in per_unit]
     return min(found) if found else None
 
