@@ -56,11 +56,14 @@ def simulate(
     sums: Annotated[
         str | None, Option("--sums", help="A PE adds its neighbour's sum at its first visit (as AutoSA builds it) or the last.")
     ] = None,
+    check_values: Annotated[
+        bool, Option("--check-values", help="Run it with data, too, and compare what it computes with NumPy (small arrays).")
+    ] = False,
 ) -> Simulation:
     """Run the best configuration of a result, every word of it, and say where the time went.
 
-    Raises `InputError` if a parameter is out of range, the result has no configuration, the array cannot be built, or numba
-    is not installed.
+    Raises `InputError` if a parameter is out of range, the result has no configuration, the array cannot be built or has
+    too many values to check, or numba is not installed.
     """
     stores = read_memory(memory)
     found = source if isinstance(source, results.Result) else load_result(Path(source))
@@ -75,7 +78,9 @@ def simulate(
         raise InputError(f"nothing to simulate:{asked} allowed: a result with a configuration ({names or 'this one has none'})")
     chosen = found.best if design is None and found.best is not None else solutions[0]
     assert chosen.configuration is not None
-    return simulate_configuration(systolic(chosen.problem), chosen.configuration, machine, stores, signals.check)
+    return simulate_configuration(
+        systolic(chosen.problem), chosen.configuration, machine, stores, signals.check, check_values=check_values
+    )
 
 
 def read_memory(memory: Mapping[str, int] | Sequence[str] | None) -> Memory:

@@ -26,6 +26,7 @@ from ithaca.simulation.activity import ModuleShare, Wait
 from ithaca.simulation.arrays import array_network
 from ithaca.simulation.compared import Simulation
 from ithaca.simulation.trace import phase_trace, word_dump
+from ithaca.simulation.values import Values
 from ithaca.workloads import signals
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.writing import check_writable, write_text_atomically
@@ -69,7 +70,7 @@ def simulate(
     if vcd is not None:
         write_text_atomically(vcd, word_dump(network, signals.check))
         wrote(vcd)
-    if found.cycles is None:
+    if found.cycles is None or (found.values is not None and found.values.wrong):
         raise typer.Exit(NOTHING_FOUND)
 
 
@@ -81,6 +82,8 @@ def print_points(
     workload = asked.pop("source")
     if asked.pop("design", None) is not None:
         raise InputError("--design does not go with --points; allowed: the column dataflow")
+    if asked.pop("check_values", False):
+        raise InputError("--check-values shows one run; allowed: with a result, without --points")
     memory = read_memory(asked.pop("memory", None))
     machine = read_machine(RTL, asked.pop("regime", None), **asked)
     found = simulate_points(load_points(points, read_nest(workload), read_data_type(dtype), machine=machine), memory)
@@ -112,6 +115,18 @@ def print_simulation(found: Simulation) -> None:
     for module in run.modules:
         if module.cause is not None:
             say(f"{module.module} waits longest {_shown_wait(module.cause)}")
+    if found.values is not None:
+        say(_shown_values(found.values, design.nest.output.tensor))
+
+
+def _shown_values(values: Values, tensor: str) -> str:
+    every = f"{number(values.result.size)} values of {tensor}"
+    if values.wrong:
+        return f"{number(values.wrong)} of {every} are wrong: they differ from NumPy's by up to {values.error:.3g}"
+    if values.exact:
+        return f"all {every} equal NumPy's"
+    bound = f"at most {float(values.allowed.max()):.1e} is allowed, as for any order of additions"
+    return f"all {every} equal NumPy's up to rounding: they differ by {values.error:.1e} at most; {bound}"
 
 
 def _row(module: ModuleShare) -> list[tuple[str, str]]:

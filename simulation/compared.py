@@ -15,6 +15,8 @@ from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.simulation.activity import Run, Wait, simulate_network
 from ithaca.simulation.arrays import array_network
+from ithaca.simulation.values import Values, check_moves
+from ithaca.simulation.values import check_values as carry_values
 from ithaca.workloads.errors import InputError
 
 
@@ -28,6 +30,7 @@ class Simulation:
     memory: Memory  #: With what memory
     run: Run  #: What happened
     models: Mapping[str, Fraction]  #: The latency by each model edition that has the design's packs (cycles)
+    values: Values | None = None  #: What it computed of random data, if that was asked for and it does not hang
 
     @property
     def cycles(self) -> int | None:
@@ -50,6 +53,7 @@ class Simulation:
                 "memory": asdict(self.memory),
                 "cycles": self.cycles,
                 "models": {edition: json_number(latency) for edition, latency in self.models.items()},
+                **({} if self.values is None else {"values": self.values.document}),
                 "hanging": [_wait_document(wait) for wait in self.run.hanging],
                 "modules": [
                     {**asdict(module), "cause": None if module.cause is None else _wait_document(module.cause)}
@@ -69,10 +73,12 @@ def simulate_configuration(
     machine: Machine,
     memory: Memory = IDEAL,
     checkpoint: Callable[[], None] | None = None,
+    *,
+    check_values: bool = False,
 ) -> Simulation:
-    """Run a configuration of a design, whatever edition that is stated in.
+    """Run a configuration of a design, whatever edition that is stated in; with data, too, to check values.
 
-    Raises `InputError` if the array cannot be built, or numba is not installed.
+    Raises `InputError` if the array cannot be built, has too many values to check, or numba is not installed.
     """
     tiling = design.tiling(configuration)
     models, simulated = {}, None
@@ -90,5 +96,9 @@ def simulate_configuration(
             f"design {design.name} in the {design.array.edition.value} model edition states no packs for "
             "all modules; allowed: results of the exact model edition"
         )
-    run = simulate_network(array_network(*simulated, machine, memory), checkpoint)
-    return Simulation(*simulated, machine, memory, run, models)
+    network = array_network(*simulated, machine, memory)
+    if check_values:
+        check_moves(simulated[0], network)
+    run = simulate_network(network, checkpoint)
+    values = carry_values(*simulated, network, machine.sums) if check_values and run.finished else None
+    return Simulation(*simulated, machine, memory, run, models, values)
