@@ -258,6 +258,7 @@ def simulate(
     fifo_depth: int | None = None,
     memory: Mapping[str, int] | Sequence[str] | None = None,
     sums: str | None = None,
+    check_values: bool = False,
 ) -> Simulation:
     """Run the best configuration of a result, every word of it, and say where the time went."""
 

@@ -32,7 +32,7 @@ ONLY = {
     "grid": {"x": "plot", "y": "plot", "metric": "plot"},
     "evaluate": {"table": "save_table", "loops": "points"},
     "explain": {"loops": "result"},
-    "simulate": {"points": "document", "dtype": "document", "trace": "run", "vcd": "run"},
+    "simulate": {"points": "document", "dtype": "document", "trace": "run", "vcd": "run", "table": "run"},
 }
 
 
