@@ -108,6 +108,7 @@ def export(
 def grid(
     result: str | Path | Answer,
     *,
+    layer: str | None = None,
     around: int | None = None,
     loops: str | Sequence[str] | None = None,
     free_packs: bool = False,
@@ -204,6 +205,7 @@ def pareto(
 def refine(
     result: str | Path | Answer,
     *,
+    layer: str | None = None,
     samples: int | None = None,
     time_limit: float | None = None,
     threads: int = 1,
@@ -252,6 +254,7 @@ def seed(
 def simulate(
     source: str | Path | Result,
     *,
+    layer: str | None = None,
     design: str | None = None,
     regime: str | None = None,
     param: Mapping[str, int] | Sequence[str] | None = None,

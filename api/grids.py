@@ -12,7 +12,7 @@ from typer import Option
 
 from ithaca.api.keywords import public
 from ithaca.api.loading import one_result
-from ithaca.api.options import ResultFile
+from ithaca.api.options import LayerName, ResultFile
 from ithaca.api.parsing import parse_integer, parse_loops
 from ithaca.grids.grid import Best, asked_between_chunks, best_point, exact_grid, load_grid, save_grid
 from ithaca.grids.heatmap import check_heat_map, heat_map
@@ -76,6 +76,7 @@ class Grid:
 def grid(
     result: ResultFile,
     *,
+    layer: LayerName = None,
     around: Annotated[
         int | None, Option("--around", metavar="N", help="Only factors at most N from the result's; default: full ranges.")
     ] = None,
@@ -87,7 +88,7 @@ def grid(
 ) -> Grid:
     """Evaluate the cost model exactly around the best configuration of a result."""
     distance = None if around is None else parse_integer("--around", around, least=0)
-    found, names = one_result(result), parse_loops(loops)
+    found, names = one_result(result, layer), parse_loops(loops)
     if found.best is None or found.best.configuration is None:
         raise InputError(f"{found.source}: best is null; allowed: a result with a configuration")
     try:

@@ -13,7 +13,7 @@ from ithaca.api.answers import Result
 from ithaca.api.keywords import public
 from ithaca.api.live_line import LiveLine
 from ithaca.api.loading import one_result
-from ithaca.api.options import Effort, RandomSeed, ResultFile
+from ithaca.api.options import Effort, LayerName, RandomSeed, ResultFile
 from ithaca.api.parsing import parse_integer
 from ithaca.results.certificate import Certificate, Termination
 from ithaca.results.solution import Solution, best_solution
@@ -30,6 +30,7 @@ from ithaca.workloads.signals import Interrupt
 def refine(
     result: ResultFile,
     *,
+    layer: LayerName = None,
     samples: Annotated[
         int | None, Option("--samples", metavar="N", help="Configurations to evaluate at most, for each design.")
     ] = None,
@@ -44,7 +45,7 @@ def refine(
     """
     search = replace(effort.options, seed=parse_integer("--seed", seed, least=0))
     most = SAMPLES if samples is None else parse_integer("--samples", samples, least=1)
-    threads, loaded = effort.workers, one_result(result)
+    threads, loaded = effort.workers, one_result(result, layer)
     found = dict(enumerate(loaded.designs))  # what is not reached stays as it is
     with (
         Interrupt() as interrupt,

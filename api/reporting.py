@@ -47,6 +47,8 @@ def report(
         raise InputError(f"--output is '{output}', the result itself; allowed: another file")
     found = opened(result, layer)
     if isinstance(found, NetworkResult):
+        for option in sorted(given & {"--around", "--time-limit", "--quick"}):
+            raise InputError(f"{option} does not go with the result of a whole network; allowed: with --layer NAME")
         explained = explain_network(found)
         write_text_atomically(output, network_page(found, explained, [*network_statements(found, explained)]))
         return f"wrote {output}: {counted(len(found.layers), 'layer')} of {found.network.name}, {found.mode}"

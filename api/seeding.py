@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Annotated
@@ -173,9 +173,8 @@ def _seed_layers(
         origin = origin_of_result(alone, *design)
         folders.append(fresh_folder(layer.layer.name, folders))
         grown, said = _grown(origin, tool, count, seed)
-        assert alone.best is not None
-        kept = result_document(replace(alone, designs=(alone.best,)))
-        files |= {f"{folders[-1]}/{name}": text for name, text in {**grown, "result.json": document_text(kept)}.items()}
+        kept = document_text(result_document(alone))
+        files |= {f"{folders[-1]}/{name}": text for name, text in {**grown, "result.json": kept}.items()}
         tell(f"{layer.layer.name}: {said}")
     write_folder(output, files)
     return f"wrote {output}: seeds for {tool} of {counted(len(folders), 'layer')}, each in a folder with its result"

@@ -9,7 +9,8 @@ from typing import Annotated
 from typer import Argument, Option
 
 from ithaca.api.keywords import public
-from ithaca.api.options import REPEATED
+from ithaca.api.loading import one_result
+from ithaca.api.options import REPEATED, LayerName
 from ithaca.api.parsing import parse_counts
 from ithaca.api.request import read_machine
 from ithaca.formulations.algebra.parsing import quoted
@@ -17,7 +18,6 @@ from ithaca.formulations.machine import IDEAL, Memory, parse_memory
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.points import Point
 from ithaca.results import result as results
-from ithaca.results.files import load_result
 from ithaca.simulation.activity import simulate_network
 from ithaca.simulation.arrays import array_network
 from ithaca.simulation.compared import Simulation, simulate_configuration
@@ -32,6 +32,7 @@ def simulate(
         Argument(metavar="RESULT|WORKLOAD", help="A result (solve -o), or with --points a workload."),
     ],
     *,
+    layer: LayerName = None,
     design: Annotated[
         str | None,
         Option("--design", metavar="'LOOPS TENSOR'", help="Which design of the result, e.g. 'i,j C'; default: the best."),
@@ -66,7 +67,7 @@ def simulate(
     too many values to check, or numba is not installed.
     """
     stores = read_memory(memory)
-    found = source if isinstance(source, results.Result) else load_result(Path(source))
+    found = source if isinstance(source, results.Result) else one_result(Path(source), layer)
     platform = systolic(found.solutions[0].problem).technology.machine
     machine = read_machine(platform, regime, param, fifo_depth, sums)
     solutions = [

@@ -58,10 +58,18 @@ def result_document(result: Result, families: Families = FAMILIES) -> dict[str, 
         "family": name,
         **head_fields(family, result.problem, result.platform_name, None if best is None else best.value),
         "best": None if best is None else solution_fields(family, best),
-        "designs": [solution_fields(family, solution) for solution in result.designs],
+        "designs": [solution_fields(family, _founded(solution)) for solution in result.designs],
         "unrestricted": result.unrestricted,
     }
     return result_model(family).model_validate(fields, from_attributes=True).written()
+
+
+def _founded(solution: Solution) -> Solution:
+    """A solution as a file can state it: of a design whose value a network's file states without its tiling, the bound."""
+    if solution.configuration is not None or solution.value is None:
+        return solution
+    bound = replace(solution.certificate, status=Status.UNKNOWN, gap=None, termination=None, trace=())
+    return replace(solution, value=None, certificate=bound)
 
 
 def load_result(path: Path, families: Families = FAMILIES) -> Result:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import ithaca as ithaca_python
 from ithaca.api.loading import one_result
 from ithaca.solver import verification
 from ithaca.solver.engines import engine
@@ -323,3 +324,23 @@ def test_a_start_gives_the_data_type_unless_one_is_given(tmp_path: Path) -> None
         done = ithaca(*mm, "--start", path, *words)
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["workload"]["dtype"] == dtype
+
+
+def test_a_layer_is_saved_refined_and_run_like_any_result(solved: Written, tmp_path: Path) -> None:
+    network, alone = solved(), tmp_path / "wide.json"
+    layer = ithaca_python.load(network, layer="wide")
+    layer.save(alone)
+    again = ithaca_python.load(alone)
+    assert isinstance(again, ithaca_python.Result)
+    assert again.value == layer.value
+    # of the other designs the network's file has no tiling, but what is proven
+    assert {s.certificate.lower_bound for s in again.designs} == {s.certificate.lower_bound for s in layer.designs}
+    done = ithaca("verify", alone)
+    assert done.returncode == 0, done.stderr
+    for words in (("grid", "--around", "1"), ("refine", "--samples", "100"), ("simulate",)):
+        command, *more = words
+        done = ithaca(command, network, "--layer", "wide", *more)
+        assert done.returncode == 0, done.stderr
+        assert ithaca(command, network, *more).returncode == 2
+    done = ithaca("report", network, "-o", tmp_path / "page.html", "--quick")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
