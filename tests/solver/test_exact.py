@@ -129,13 +129,13 @@ def test_a_time_limit_leaves_incumbent_and_bound() -> None:
         assert solution.value >= Fraction("639876")
 
 
-def test_stopping_at_once_claims_nothing() -> None:
-    solution = solve_exact(mm_problem((64, 64, 64)), SolveOptions(stop=lambda: True))
-    assert (solution.certificate.status, solution.certificate.lower_bound, solution.configuration) == (
-        Status.UNKNOWN,
-        None,
-        None,
-    )
+def test_stopping_at_once_claims_what_needs_no_search() -> None:
+    problem = mm_problem((1024, 1024, 1024))
+    solution = solve_exact(problem, SolveOptions(stop=lambda: True))
+    certificate = solution.certificate
+    assert (certificate.status, certificate.lower_bound, certificate.gap) == (Status.UNKNOWN, problem.floor, None)
+    assert problem.floor is not None
+    assert 0 < problem.floor <= 639876
 
 
 def test_stopping_at_once_keeps_the_start() -> None:
