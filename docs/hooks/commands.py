@@ -44,6 +44,9 @@ def _sections(command: Any, name: str) -> Iterator[str]:
         yield "| argument or option | meaning | default |\n| --- | --- | --- |"
         yield from (_row(p) for p in (*arguments, *options))
         yield ""
+    if command.epilog:
+        examples = (line.strip() for line in command.epilog.splitlines()[2:])
+        yield "```text\n{}\n```\n".format("\n".join(examples))
 
 
 def _row(parameter: Any) -> str:
