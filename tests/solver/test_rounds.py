@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -163,3 +164,36 @@ def test_a_bound_is_beaten_by_its_rival() -> None:
     assert not replace(options, ties=True).gap_is_met(Fraction(6), Fraction(5))
     assert replace(options, ties=True).gap_is_met(Fraction(7), Fraction(6))
     assert not SolveOptions().gap_is_met(None, Fraction(5))
+
+
+def test_every_workload_has_its_turn_before_any_has_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a network's layers none may be left without an incumbent because others have many designs."""
+    problems = [mm_problem((n, n, n), d) for n in (48, 40, 32) for d in MM_DATAFLOWS]
+    layers = [n // len(MM_DATAFLOWS) for n in range(len(problems))]
+    begun: list[Problem] = []
+    advance = rounds.advance
+
+    def note(entry: rounds.Entry, step: rounds.Step, *rest: Any) -> Solution:
+        begun.append(entry.course.problem)
+        return advance(entry, step, *rest)
+
+    monkeypatch.setattr(rounds, "advance", note)
+    budget = rounds.Budget(SolveOptions(time_limit=600.0, stop=lambda: len(begun) > 3))
+    starts = [None] * len(problems)
+    found = rounds.Rounds(problems, budget, rounds.InProcess(), others=True, starts=starts, rivals=layers)
+    last = dict(found.run())
+    assert [problems.index(p) for p in begun[:3]] == [0, 6, 12]
+    assert sorted(last) == list(range(len(problems)))
+    for layer in range(3):
+        solutions = [last[n] for n in range(len(problems)) if layers[n] == layer]
+        assert any(isinstance(s, Solution) and s.value is not None for s in solutions)
+        assert all(isinstance(s, Solution) and s.certificate.lower_bound is not None for s in solutions)
+
+
+def test_processes_come_to_the_same_best_within_a_limit() -> None:
+    problems = [mm_problem((48, 40, 32), d) for d in MM_DATAFLOWS]
+    optimum = min(solve_exact(p).value or 0 for p in problems)
+    for threads in (1, 2):
+        found = best_solution(solve_designs(problems, SolveOptions(time_limit=120.0), method=Method.AUTO, threads=threads))
+        assert found is not None
+        assert (found.value, found.certificate.status) == (optimum, Status.OPTIMAL)
