@@ -110,14 +110,13 @@ def _main(
 
 def main() -> None:
     """Entry point: exit status 0 answer found, 1 nothing found, 2 bad input, 130 interrupted (one line on stderr)."""
-    _keep_standard_error()
-    if sys.stdout is None:
-        print("ithaca: standard output is closed", file=sys.stderr)
-        sys.exit(BAD_INPUT)
-    if sys.argv[1:] in ([], ["list"]):
-        sys.argv.append("--help")
-    signals.install()
     try:
+        signals.install()  # first: what comes before finds only Python's own handlers
+        _keep_standard_error()
+        if sys.stdout is None:
+            raise InputError("standard output is closed")
+        if sys.argv[1:] in ([], ["list"]):
+            sys.argv.append("--help")
         status = _run()
         sys.stdout.flush()
     except InputError as error:

@@ -83,7 +83,10 @@ class Search:
         if not self._configure(solver, presolve=not model.encoder.in_digits):
             return False
         watcher = _Watcher(model)
-        status = self._solve(solver, model, aim, watcher)
+        try:
+            status = self._solve(solver, model, aim, watcher)
+        except MemoryError:  # CP-SAT's own, which it leaves no state behind for: what is known stays known
+            return False
         self._conclude(solver, model, aim, watcher, status)
         stopped = options.stop is not None and options.stop()
         if status != cp_model.OPTIMAL or stopped or options.gap_is_met(state.value, state.lower_bound):

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -22,6 +22,7 @@ from ithaca.experiments.experiment import NAMES, Claim, Experiment, Mode, Outcom
 from ithaca.experiments.files import ENDINGS, file_names, write_experiment
 from ithaca.peers.recorder import Budget
 from ithaca.studies.charts.chart import Chart, LineChart, Series
+from ithaca.workloads import signals
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.writing import check_folder
 from tests.command_line import interrupted, ithaca
@@ -150,7 +151,19 @@ def test_a_stopped_experiment_ends_before_it_has_anything() -> None:
             find_experiment(name).run(Run(stop=lambda: True))
 
 
+@pytest.fixture
+def program() -> Iterator[None]:
+    """Signals are the program's own, as on the command line."""
+    before = {number: signal.getsignal(number) for number in signals.SIGNALS}
+    signals.install()
+    yield
+    signals.install()  # forgets those that came
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.usefixtures("program")
 def test_an_interrupted_experiment_leaves_no_file(number: signal.Signals, tmp_path: Path) -> None:
     def interrupted(how: Run) -> Outcome:
         os.kill(os.getpid(), number)
