@@ -55,6 +55,7 @@ RUNS = [
     ("resnet50", "", "int8", 1),
     ("bert-base", "", "fp32", 1),
     ("vgg16", "conv2d", "fp32", 2),
+    ("resnet50", "conv2d", "fp32", 2),
 ]
 
 
