@@ -53,7 +53,7 @@ def report(
         write_text_atomically(output, network_page(found, explained, [*network_statements(found, explained)]))
         return f"wrote {output}: {counted(len(found.layers), 'layer')} of {found.network.name}, {found.mode}"
     explanation = explain_result(found, None, search)
-    page = report_page(found, explanation, statements(found, explanation), distance)
+    page = report_page(found, explanation, statements(found, explanation), distance, simulated=not quick)
     write_text_atomically(output, page)
     what = explanation.failure if explanation.solution is None else f"design {explanation.solution.design}"
     return f"wrote {output}: {what}"

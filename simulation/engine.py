@@ -54,10 +54,17 @@ class Counts:
     phases: Integers  #: Process, instruction, begin and end of every loop that was run, if that was asked for
     words: Integers  #: FIFO, whether it left, and the cycle of every word that moved, if that was asked for
     labels: tuple[str, ...]  #: What each instruction does, in words
+    tally: Integers  #: Cycles of each process at work in every stretch of time, if that was asked for
 
 
 def run_network(
-    network: Network, *, phases: bool = False, words: bool = False, checkpoint: Callable[[], None] | None = None
+    network: Network,
+    *,
+    phases: bool = False,
+    words: bool = False,
+    stretch: int = 0,
+    cycles: int = 0,
+    checkpoint: Callable[[], None] | None = None,
 ) -> Counts | None:
     """Run a network until every process has ended, or none can go on; None if it has more events than are kept.
 
@@ -67,15 +74,17 @@ def run_network(
         What to run.
     phases, words : bool
         Keep every loop's times, every word's; then no period is skipped.
+    stretch, cycles : int
+        Tally the work in stretches of so many cycles of a run that takes so many; then no period is skipped. 0: no tally.
     checkpoint : callable, optional
         Called every now and then; what it raises ends the run.
     """
     program = _Program(network)
     state = _State(program, kept=MOST_EVENTS if phases or words else 0)
+    tally = np.zeros((len(network.processes), cycles // stretch + 1 if stretch else 1), np.int64)
+    periodic = program.periodic and not (phases or words or stretch)
     while True:
-        ended = _run(
-            *program.arrays, *state.arrays, phases, words, program.periodic and not (phases or words), SLICE
-        )  # fmt: skip
+        ended = _run(*program.arrays, *state.arrays, phases, words, tally, stretch, periodic, SLICE)
         if ended == _FULL:
             return None
         if ended != _GO_ON:
@@ -95,6 +104,7 @@ def run_network(
         phases=log[log[:, 0] >= 0],
         words=log[log[:, 0] < 0][:, 1:],
         labels=tuple(program.labels),
+        tally=tally,
     )
 
 
@@ -217,7 +227,7 @@ def _run(  # type: ignore[no-untyped-def]
     code, ports, latency, capacity, offsets, readers, writers, memory, sequences, refresh, lead, scale,
     process, loops, fifo, rings, met, places, counts, waits, log, totals,
     then, looks, rounds, counts_then, waits_then,
-    keep_phases, keep_words, periodic, budget,
+    keep_phases, keep_words, tally, stretch, periodic, budget,
 ):  # fmt: skip
     """Run all processes in turn for so many turns; how that ended."""
     entered, made = rings[0], rings[1]
@@ -323,6 +333,8 @@ def _run(  # type: ignore[no-untyped-def]
                             process[p, 6] = (process[p, 6] if spare else now * scale) + step
                             clock = -(-process[p, 6] // scale)
                         counts[p, 1] += clock - now
+                        if stretch > 0:
+                            tally[p, now // stretch] += clock - now
                         left -= 1
                     moved = before - left
                     if moved:

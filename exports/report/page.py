@@ -28,14 +28,16 @@ from ithaca.studies.charts.page import STYLE, environment, text_hash
 from ithaca.studies.explanation import Explanation
 
 
-def report_page(result: Result, explanation: Explanation, statements: Sequence[str], around: int = AROUND) -> str:
+def report_page(
+    result: Result, explanation: Explanation, statements: Sequence[str], around: int = AROUND, *, simulated: bool = False
+) -> str:
     """A self-contained HTML page about a result: it loads nothing and runs nothing; the same arguments give the same page.
 
     ``statements`` are the explanation in words, each ``term: statement``; ``around`` is the largest distance of a factor
-    from the answer's in the landscape.
+    from the answer's in the landscape; ``simulated``, whether the answer is run, too.
     """
     best = best_configuration(result, explanation)
-    own = FamilySections() if best is None else family_sections(best)
+    own = FamilySections() if best is None else family_sections(best, simulated=simulated)
     if best is None:
         sections, found = _nothing(result, explanation), _failed(result)
     else:
@@ -72,13 +74,13 @@ def rendered(
     )
 
 
-def family_sections(best: BestConfiguration) -> FamilySections:
-    """What is shown of a configuration beside what is shown of any."""
+def family_sections(best: BestConfiguration, *, simulated: bool = False) -> FamilySections:
+    """What is shown of a configuration beside what is shown of any; with a run of it, if it is to be simulated."""
     if not isinstance(best.problem.design, SystolicDesign):
         return FamilySections()
     from ithaca.exports.report.systolic import array_sections
 
-    return array_sections(best)
+    return array_sections(best, simulated=simulated)
 
 
 def _found(best: BestConfiguration, own: FamilySections, statements: Sequence[str], around: int) -> tuple[Section, ...]:

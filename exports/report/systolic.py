@@ -8,6 +8,7 @@ from ithaca.exports.report.answer import BestConfiguration, Card, FamilySections
 from ithaca.exports.report.array_drawing import array_drawing
 from ithaca.exports.report.blocks import Block, Figure, Paragraph, Section, Table, chart_figure
 from ithaca.exports.report.physics import energy, roofline
+from ithaca.exports.report.timeline import timeline_sections
 from ithaca.formulations.shown_numbers import number, percent, rounded
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs
@@ -178,10 +179,11 @@ def _modules(view: ArrayView) -> tuple[Paragraph, Figure, Table]:
     )
 
 
-def array_sections(best: BestConfiguration) -> FamilySections:
-    """Everything a report shows of a systolic array."""
+def array_sections(best: BestConfiguration, *, simulated: bool) -> FamilySections:
+    """Everything a report shows of a systolic array; with a run of it, if it is to be simulated."""
     view = _view(best)
-    costs = _latency(view), roofline(best, view.facts.roofs), energy(view.costs)
+    run = timeline_sections(best) if simulated else ()
+    costs = (_latency(view), *run, roofline(best, view.facts.roofs), energy(view.costs))
     return FamilySections(_cards(view), tuple(_factors(view)), costs, (array_drawing(view.costs),))
 
 

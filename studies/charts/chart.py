@@ -178,6 +178,12 @@ class HeatMap:
     mark: str = ""
     most: bool = False  #: Whether the most is the best, not the least
     also: Unit | None = None  #: Another unit of the quantity; None for none
+    rows: tuple[str, ...] = ()  #: Names of the rows in the place of y; empty for its values
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """What each row is, the lowest first."""
+        return self.rows or tuple(f"{self.y_label} {y}" for y in self.y.tolist())
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -197,16 +203,16 @@ class HeatMap:
     @property
     def figures(self) -> Figures:
         """What it shows, in figures; the greatest value of the vertical factor first, as in the picture."""
-        rows = zip(reversed(self.y.tolist()), reversed(self.values.tolist()), strict=True)
+        rows = zip(reversed(self.rows or [*map(str, self.y.tolist())]), reversed(self.values.tolist()), strict=True)
         columns = (f"{self.y_label} ↓ {self.x_label} →", *map(str, self.x.tolist()))
-        return columns, tuple((str(y), *(number(v) if isfinite(v) else EMPTY for v in row)) for y, row in rows)
+        return columns, tuple((y, *(number(v) if isfinite(v) else EMPTY for v in row)) for y, row in rows)
 
     @property
     def tips(self) -> list[str]:
         """What to say about each cell, row by row."""
         return [
-            f"{self.x_label} {x}, {self.y_label} {y}: {number(value) + _in(self.also, value) if isfinite(value) else EMPTY}"
-            for y, line in zip(self.y.tolist(), self.values.tolist(), strict=True)
+            f"{self.x_label} {x}, {row}: {number(value) + _in(self.also, value) if isfinite(value) else EMPTY}"
+            for row, line in zip(self.row_names, self.values.tolist(), strict=True)
             for x, value in zip(self.x.tolist(), line, strict=True)
         ]
 

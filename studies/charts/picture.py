@@ -378,9 +378,12 @@ def _heat_map(chart: HeatMap, axes: Axes, tips: Tips) -> None:
     if key:
         columns = 1 if _is_narrow(axes) else 2
         axes.figure.legend(handles=key, loc="outside lower left", ncols=columns, fontsize="small")
-    for axis, values, room in ((axes.xaxis, chart.x, 3.0 * _inches(axes)), (axes.yaxis, chart.y, 24.0)):
-        places = np.arange(0, values.size, -(-values.size // int(room)))
-        axis.set_ticks(places + 0.5, labels=[str(values[place]) for place in places])
+    names = chart.rows or chart.y.tolist()
+    longest = max(len(str(x)) for x in chart.x.tolist())
+    room = _inches(axes) * min(3.0, (0.45 if chart.rows else 0.7) * USUAL / (longest + 1))
+    for axis, values, most in ((axes.xaxis, chart.x.tolist(), room), (axes.yaxis, names, 24.0)):
+        places = range(0, len(values), -(-len(values) // max(int(most), 1)))
+        axis.set_ticks([place + 0.5 for place in places], labels=[str(values[place]) for place in places])
 
 
 def _key(axes: Axes, shown: Any, label: str, also: Unit | None = None) -> None:
