@@ -46,7 +46,10 @@ def build_tree(table: Table, checkpoint: Callable[[], None] = never) -> Tree:
         nothing = np.zeros((len(table.columns), 1))
         return Tree(table, nothing, nothing, np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(1, np.float32))
     use_low, use_high = np.array([(c.low, c.high) for c in table.columns], bool).reshape(-1, 2).T
-    logs = np.log(np.abs(values) + LOG_OFFSET) if len(values) else np.zeros((1, table.count))
+    if not len(values):
+        values, use_low, use_high = np.ones((1, table.count)), np.zeros(1, bool), np.zeros(1, bool)
+    signed = values.min(axis=1) < 0
+    logs = _logarithms(values)
     order = np.arange(table.count)
     starts = np.zeros(1, np.int64)
     sizes = np.array([table.count])
@@ -55,10 +58,16 @@ def build_tree(table: Table, checkpoint: Callable[[], None] = never) -> Tree:
     while sizes.size:
         checkpoint()
         # this level's nodes: their rows lie consecutively in `order`
-        log_low = np.minimum.reduceat(logs[:, order], starts, axis=1)
-        log_high = np.maximum.reduceat(logs[:, order], starts, axis=1)
-        lows.append(np.minimum.reduceat(values[use_low][:, order], starts, axis=1))
-        highs.append(np.maximum.reduceat(values[use_high][:, order], starts, axis=1))
+        ordered = values.take(order, axis=1)
+        low = np.minimum.reduceat(ordered, starts, axis=1)
+        high = np.maximum.reduceat(ordered, starts, axis=1)
+        lows.append(low[use_low])
+        highs.append(high[use_high])
+        log_low, log_high = _logarithms(low), _logarithms(high)
+        if signed.any():
+            ordered = logs[signed][:, order]
+            log_low[signed] = np.minimum.reduceat(ordered, starts, axis=1)
+            log_high[signed] = np.maximum.reduceat(ordered, starts, axis=1)
         ranges = log_high - log_low
         spread = ranges.sum(axis=0).astype(np.float32)
         inner = sizes > 1
@@ -91,3 +100,8 @@ def build_tree(table: Table, checkpoint: Callable[[], None] = never) -> Tree:
         np.concatenate(rows),
         np.concatenate(spreads),
     )
+
+
+def _logarithms(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = np.log(np.abs(values) + LOG_OFFSET)
+    return found
