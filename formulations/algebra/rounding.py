@@ -8,7 +8,7 @@ configuration in, a bound too weak.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from fractions import Fraction
 from math import ceil, copysign, exp, floor, inf, isfinite, nextafter
 from typing import TypeVar
@@ -140,17 +140,29 @@ def magnitude(node: Expression, signed: Collection[str] = ()) -> Expression:
     Rounding is relative to intermediate results. Where terms of opposite sign cancel, those are
     larger than the final one; their sum of absolute values bounds them. Symbols are positive, but for the signed ones.
     """
+    known: dict[Expression, Expression] = {}  # bounds share most of their parts
+
+    def of(part: Expression) -> Expression:
+        if part not in known:
+            known[part] = _magnitude(part, signed, of)
+        return known[part]
+
+    return of(node)
+
+
+def _magnitude(node: Expression, signed: Collection[str], of: Callable[[Expression], Expression]) -> Expression:
+    """The magnitude of a node, from those of its parts."""
     if isinstance(node, Constant):
         return Constant(abs(node.value))
     if isinstance(node, Symbol) and node.name in signed:
         return maximum(node, -node)
     if isinstance(node, Sum):
-        return add(*(magnitude(t, signed) for t in node.terms))
+        return add(*(of(t) for t in node.terms))
     if isinstance(node, Maximum | Minimum):
-        return maximum(*(magnitude(a, signed) for a in node.arguments))
+        return maximum(*(of(a) for a in node.arguments))
     if isinstance(node, Product):
         # a divisor that cancels would need its own analysis: bounds divide by what is positive, and moved (`bound_of_divisor`)
-        factors = (power(magnitude(b, signed) if e > 0 else b, e) for b, e in node.factors)
+        factors = (power(of(b) if e > 0 else b, e) for b, e in node.factors)
         return multiply(abs(node.coefficient), *factors)
     return node
 

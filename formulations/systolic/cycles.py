@@ -188,7 +188,11 @@ class _Closed:
             terms.append((g.fill, run, behind))
         hops = 2 * h if self.second is not None else h
         busy = ny * sent if self.second is not None else sent + flow
-        return self.parts(reads, terms, busy, again * e + self.constant(self.l) + last + hops)
+        enters = again * e
+        hops = hops + self.constant(self.l)
+        # all lanes of the last tile leave through one module: ny chains, each of nx lanes
+        leaves = None if self.second is None else enters + hops + ny * nx * words
+        return self.parts(reads, terms, busy, (enters, last, hops), leaves)
 
     def interior(self, reads: _Reads) -> bool:
         return not reads.simple
@@ -229,18 +233,28 @@ class _Closed:
             if skews:
                 runs.append(pairs * self.most(*skews) + (self.tiles - one - 2 * pairs) * g.period)
             terms.append((g.fill, self.most(*runs), (nz - one) * self.most(step, h + g.behind)))
-        return self.parts(reads, terms, sent + d, self.constant(self.l) + end)
+        return self.parts(reads, terms, sent + d, (self.constant(self.l) + end,))
 
-    def parts(self, reads: list[_Reads], terms: list[tuple[Any, Any, Any]], busy: Any, rest: Any) -> Cycles:
+    def parts(
+        self, reads: list[_Reads], terms: list[tuple[Any, Any, Any]], busy: Any, last: tuple[Any, ...], leaves: Any = None
+    ) -> Cycles:
         """The greatest sum of fill, run and what the last lanes are behind, said as three parts.
 
         What is added to the maximum never exceeds it: fill and the last tile with n − 1 times what a tile takes at least
         ((n − 2) M + M_g ≥ (n − 1) M_g). Multiplied out it regroups by axis, and bounds are tight: n T is the padded work.
+        So does what leaves after the last tile, where (ny − 1) nx o of what lanes are behind and nx o of the rest would be
+        bounded apart: a bound of the whole run.
         The last of it is positive at a glance, so that objectives may divide by the latency.
         """
         fill = self.most(*(fill for fill, _, _ in terms))
         work = self.value(self.array.pe.tiles * self.array.pe.trips) + (self.tiles - self.constant(1)) * (self.e + self.d)
         drains = self.outputs * busy - busy + self.trips
-        least = [*(g.least for g in reads), fill + work, fill + drains, fill + self.trips]
+        tiles = (fill + work, fill + drains, fill + self.trips)
+        least = [*(g.least for g in reads), *(tiles if leaves is None else ())]
         whole = self.most(*(fill + run + self.trips + behind for fill, run, behind in terms), *least)
+        rest = sum(last, start=self.constant(0))
+        if leaves is not None:
+            whole = self.most(whole + rest, *(part + leaves for part in tiles))
+            for part in last:  # one by one: so they cancel in the latency
+                whole = whole - part
         return Cycles(fill, whole - fill, rest)
