@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,10 @@ from hypothesis import HealthCheck, settings
 
 from tests.reference import DESCRIPTORS, golden_text
 from tests.solver import known_optima
+
+# a shell starts what runs in the background with SIGINT ignored; tests send it, however they were started
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # inherited by the processes that share the tests: each has one processor
 os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -312,7 +312,7 @@ def test_counts_of_one_and_of_none() -> None:
     )
     assert _loop(LoopPadding("i", 63, 64, 8, 0, 1)).endswith("for 63; 1 SIMD lane is idle in the last vector.")
     assert _effect(Change(Kind.LIMIT, "dsp", Fraction(9), Fraction(9), False)) == "stays 9 (not decided in time)"
-    swap = Binding(Contender("x", Fraction(8), Fraction(8)), None, Fraction(9), Fraction(10))
+    swap = Binding(Contender("x", Fraction(8), Fraction(8)), None, "main phase", Fraction(9), Fraction(10))
     assert list(_binding(swap))[1] == "Binding: the other cycle of the main phase is a buffer that swaps, one cycle a tile."
     assert _times_as_many(Fraction(1)) == "just as many"
 
