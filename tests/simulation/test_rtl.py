@@ -27,7 +27,10 @@ from ithaca.workloads.library import workload
 from tests.formulations.test_cycles import configurations
 from tests.reference import DATA
 
-SOURCE, CYCLES = DATA / "rtl" / "mm_ij.sv", DATA / "rtl" / "mm_ij_cycles.json"
+FOLDER = DATA / "rtl"
+
+#: Dataflows, and their names in those of files.
+DATAFLOWS = {"ij": ("i", "j"), "ik": ("i", "k")}
 
 #: The machine that the SystemVerilog is.
 MACHINE = Machine(swap=1, entry=0, hop=2, mac=1, fifo_depth=2)
@@ -35,14 +38,18 @@ MACHINE = Machine(swap=1, entry=0, hop=2, mac=1, fifo_depth=2)
 ICARUS = shutil.which("iverilog")
 
 
-def arrays() -> Iterator[tuple[SystolicDesign, Mapping[str, int]]]:
-    """Random arrays of random sizes."""
-    for seed in range(24):
+def arrays(dataflow: str) -> Iterator[tuple[SystolicDesign, Mapping[str, int]]]:
+    """Random arrays of random sizes and several tiles, in half of which several tiles add to an output."""
+    wanted = {True: 12, False: 12}
+    for seed in range(500):
         draw = random.Random(seed)
         nest = workload("mm", {loop: draw.choice([4, 6, 8, 12, 16, 24]) for loop in "ijk"})
-        design = SystolicDesign(nest, derive(nest, ("i", "j"), "C"), data_type("fp32"))
+        design = SystolicDesign(nest, derive(nest, DATAFLOWS[dataflow], "C"), data_type("fp32"))
         for configuration in configurations(design, 1, seed):
-            yield design, configuration
+            given = parameters(design, configuration)
+            if given["TILES"] > given["VISITS"] and wanted[given["VISITS"] > 1]:
+                wanted[given["VISITS"] > 1] -= 1
+                yield design, configuration
 
 
 def parameters(design: SystolicDesign, configuration: Mapping[str, int]) -> dict[str, int]:
@@ -50,14 +57,15 @@ def parameters(design: SystolicDesign, configuration: Mapping[str, int]) -> dict
     values = {name: Fraction(value) for name, value in {**design.extents, **configuration}.items()}
     groups = {group.name: group for group in design.array.packed_groups}
     words = {name: int((group.size / group.pack).evaluate(values, FRACTION)) for name, group in groups.items()}
-    rounds = int(groups["C_drain"].modules[0].tiles.evaluate(values, FRACTION))
+    out = groups.get("C_drain") or groups["C"]
+    rounds = int(out.modules[0].tiles.evaluate(values, FRACTION))
     tiles = int(design.array.pe.tiles.evaluate(values, FRACTION))
     return {
         "NX": configuration["lanes.i"],
-        "NY": configuration["lanes.j"],
+        "NY": configuration[f"lanes.{design.array.dataflow[1]}"],
         "A": words["A"],
         "B": words["B"],
-        "C": words["C_drain"],
+        "C": words[out.name],
         "TRIPS": int(design.array.pe.trips.evaluate(values, FRACTION)),
         "SUMS": configuration["t2.i"] * configuration["t2.j"],
         "TILES": tiles,
@@ -65,31 +73,35 @@ def parameters(design: SystolicDesign, configuration: Mapping[str, int]) -> dict
     }
 
 
-def rtl_cycles(given: Mapping[str, int], folder: Path) -> int:
+def rtl_cycles(dataflow: str, given: Mapping[str, int], folder: Path) -> int:
     """What Icarus counts."""
     assert ICARUS is not None
     options = [f"-Ptop.{name}={value}" for name, value in given.items()]
     made = folder / "array"
-    subprocess.run([ICARUS, "-g2012", "-s", "top", *options, "-o", made, SOURCE], check=True)
+    subprocess.run(
+        [ICARUS, "-g2012", "-s", "top", *options, "-o", made, FOLDER / "modules.sv", FOLDER / f"mm_{dataflow}.sv"], check=True
+    )
     ran = subprocess.run(["vvp", "-n", made], check=True, capture_output=True, text=True)
     return int(ran.stdout.splitlines()[0])
 
 
-def test_simulated_cycles_are_those_of_the_rtl(tmp_path: Path) -> None:
-    all_arrays = list(arrays())
+@pytest.mark.parametrize("dataflow", DATAFLOWS)
+def test_simulated_cycles_are_those_of_the_rtl(dataflow: str, tmp_path: Path) -> None:
+    file, found = FOLDER / f"mm_{dataflow}_cycles.json", list(arrays(dataflow))
     if "UPDATE_RTL" in os.environ:
-        rows = [(given := parameters(*array)) | {"cycles": rtl_cycles(given, tmp_path)} for array in all_arrays]
-        CYCLES.write_text("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n")
-    counted = json.loads(CYCLES.read_text())
-    assert len(counted) == len(all_arrays)
-    for row, (design, configuration) in zip(counted, all_arrays, strict=True):
+        rows = [(given := parameters(*array)) | {"cycles": rtl_cycles(dataflow, given, tmp_path)} for array in found]
+        file.write_text("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n")
+    counted = json.loads(file.read_text())
+    assert len(counted) == len(found) == 24
+    for row, (design, configuration) in zip(counted, found, strict=True):
         assert parameters(design, configuration) == {name: n for name, n in row.items() if name != "cycles"}
         assert simulate_network(array_network(design, configuration, MACHINE)).cycles == row["cycles"], row
     assert len({row["cycles"] for row in counted}) > 15
 
 
 @pytest.mark.skipif(ICARUS is None, reason="Icarus Verilog is not installed")
-def test_icarus_counts_the_cycles_that_are_committed(tmp_path: Path) -> None:
-    for row in json.loads(CYCLES.read_text())[:6]:
+@pytest.mark.parametrize("dataflow", DATAFLOWS)
+def test_icarus_counts_the_cycles_that_are_committed(dataflow: str, tmp_path: Path) -> None:
+    for row in json.loads((FOLDER / f"mm_{dataflow}_cycles.json").read_text())[:6]:
         given = {name: value for name, value in row.items() if name != "cycles"}
-        assert rtl_cycles(given, tmp_path) == row["cycles"]
+        assert rtl_cycles(dataflow, given, tmp_path) == row["cycles"]
