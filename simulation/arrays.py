@@ -37,6 +37,12 @@ def array_network(
     return _Builder(design, configuration, machine, memory).network()
 
 
+def check_buildable(design: SystolicDesign) -> None:
+    """Raise `InputError` for a design that cannot be built, and so not be simulated."""
+    if design.obstacle is not None:
+        raise InputError(f"design {design.name} cannot be simulated: {design.obstacle}")
+
+
 @dataclass
 class _Ports:
     """The FIFOs of one PE."""
@@ -51,8 +57,7 @@ class _Builder:
     """A network in the making."""
 
     def __init__(self, design: SystolicDesign, configuration: Mapping[str, int], machine: Machine, memory: Memory) -> None:
-        if design.obstacle is not None:
-            raise InputError(f"design {design.name} cannot be simulated: {design.obstacle}")
+        check_buildable(design)
         self.design, self.array, self.machine, self.memory = design, design.array, machine, memory
         self._values = {name: Fraction(value) for name, value in {**design.extents, **configuration}.items()}
         self._fifos: list[Fifo] = []

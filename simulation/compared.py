@@ -14,7 +14,7 @@ from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.simulation.activity import Run, Wait, simulate_network
-from ithaca.simulation.arrays import array_network
+from ithaca.simulation.arrays import array_network, check_buildable
 from ithaca.simulation.values import Values, check_moves
 from ithaca.simulation.values import check_values as carry_values
 from ithaca.workloads.errors import InputError
@@ -80,6 +80,7 @@ def simulate_configuration(
 
     Raises `InputError` if the array cannot be built, has too many values to check, or numba is not installed.
     """
+    check_buildable(design)
     tiling = design.tiling(configuration)
     models, simulated = {}, None
     for edition in Edition:

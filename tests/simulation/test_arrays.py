@@ -89,6 +89,14 @@ def test_arrays_that_cannot_be_built_are_refused() -> None:
         array_network(unbuildable, {}, Machine())
 
 
+def test_results_of_arrays_that_cannot_be_built_are_refused_for_that(tmp_path: Path) -> None:
+    file = tmp_path / "r.json"
+    solve("mm", i=16, j=16, k=16, dataflow="i,j", permutation="A", include_unbuildable=True, edition="exact").save(file)
+    ran = ithaca("simulate", file)
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("ithaca: design [i,j] A cannot be simulated: partial sums of C are copied in")
+
+
 @pytest.mark.parametrize("name", ["mttkrp", "ttmc"])
 def test_products_of_three_tensors_run_and_may_hang_where_sums_come_first(name: str) -> None:
     nest = workload(name, {})
