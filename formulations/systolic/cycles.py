@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ithaca.formulations.algebra.expression import ONE, multiply
 from ithaca.formulations.machine import Machine, Sums
 from ithaca.formulations.systolic.quantities import lanes, t2
-from ithaca.formulations.systolic.systolic_array import IOGroup, Role
+from ithaca.formulations.systolic.systolic_array import IOGroup, Role, SystolicArray
 from ithaca.workloads.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,6 +47,18 @@ class _Reads:
 def cycles(point: Point, machine: Machine) -> Cycles:
     """The cycles of a run with ideal memory."""
     return _Closed(point, machine).cycles()
+
+
+def holds_transfers(array: SystolicArray) -> bool:
+    """Whether the latency is proven to be no less than what any DRAM module takes to move its words, a pack in a cycle.
+
+    What fills a tensor's buffers, tiles · chain · a, is at most fill, n − 1 periods and a tile. Memory that feeds the ny lanes
+    of the second loop one after the other (2-D interior) takes ny times that: of the first tile fill has one lane, and the
+    others are what the last lane is behind, which counts where the lanes that wait are those of the second loop. What is
+    written, N_o · ny · nx · o, is at most N_o − 1 drains and the last.
+    """
+    outs = (group for group in array.packed_groups if group.role is not Role.READ)
+    return all(out.role is Role.DRAIN or out.direction == array.dataflow[-1] for out in outs)
 
 
 class _Closed:

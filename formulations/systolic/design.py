@@ -18,6 +18,7 @@ from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.space import Axis, Kind, Link, Quantity, Relation, Role, Space, make_space
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs, accumulation, evaluate
+from ithaca.formulations.systolic.cycles import holds_transfers
 from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.metrics import METRICS, metric_values, most_bandwidth, tensor_words
 from ithaca.formulations.systolic.physical_array import ANY_ARRAY, PhysicalArray
@@ -75,8 +76,7 @@ class SystolicDesign(Design):
         return metric_values(self.costs(values, numbers), names)
 
     def most(self, metric: str) -> Fraction | None:
-        # the closed form of the cycle edition has memory feed what it may: its latency is not proven to hold all transfers
-        if metric != "bandwidth" or self.array.edition is Edition.CYCLE:
+        if metric != "bandwidth" or (self.array.edition is Edition.CYCLE and not holds_transfers(self.array)):
             return None
         return most_bandwidth(self.array, self.data, self.technology)
 

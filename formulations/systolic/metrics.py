@@ -118,7 +118,8 @@ def most_bandwidth(array: SystolicArray, data: DataType, technology: Technology)
     """What no configuration's `bandwidth` exceeds (GB/s): every DRAM module moves at most a port's width per cycle.
 
     A module is at work for `ModuleCost.total` ≤ main ≤ latency cycles, and its transfers take at least words / port of them,
-    packed or in bursts. The words that the odyssey edition adds are at most one per cycle. Not proven of the cycle edition.
+    packed or in bursts. The words that the odyssey edition adds are at most one per cycle. For
+    the cycle edition see `ithaca.formulations.systolic.cycles.holds_transfers`.
     """
     ports = [data.port_words + (module.extra_words != ZERO) for _, module in array.modules if module.dram]
     return sum(ports) * data.bytes * technology.clock_mhz / 1000

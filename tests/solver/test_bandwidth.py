@@ -11,18 +11,22 @@ from hypothesis import given
 
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.machine import REGIMES
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.derivation import designs
-from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.data_types import DATA_TYPES
+from ithaca.formulations.systolic.derivation import choose_designs, designs
+from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.technology import Technology
 from ithaca.results.certificate import Status
 from ithaca.solver.cpsat.engine import solve_cpsat
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.gp.engine import solve_gp
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.library import workload
+from tests.formulations.test_cycles import configurations
 from tests.problems import configuration_of, mm_points, mm_problem, mm_tiling
 from tests.solver.enumeration import enumerated_optimum
 
@@ -47,10 +51,21 @@ def test_ports_bound_the_bandwidth(point: tuple[Problem, Configuration]) -> None
     assert problem.metrics(configuration)["bandwidth"] <= most
 
 
-def test_of_cycles_as_they_fall_no_bound_is_claimed() -> None:
-    problem = mm_problem((8, 8, 8), edition="cycle", more_limits=(Limit("bandwidth", Fraction(1000)),))
-    assert problem.design.most("bandwidth") is None
-    assert problem.open_limits == problem.limits
+@pytest.mark.parametrize("regime", REGIMES)
+@pytest.mark.parametrize("kernel", ["mm", "conv2d", "mttkrp", "ttmc"])
+def test_cycles_as_they_fall_hold_all_transfers(kernel: str, regime: str) -> None:
+    draw = random.Random(1)
+    for array in choose_designs(workload(kernel), Edition.CYCLE):
+        for _ in range(4):
+            nest = workload(kernel, {loop: draw.choice([1, 2, 3, 8, 12]) for loop in workload(kernel).loops})
+            design = SystolicDesign(nest, array, DATA_TYPES["fp32"], technology=Technology(machine=REGIMES[regime]))
+            most = design.most("bandwidth")
+            assert most is not None
+            for configuration in configurations(design, 4, draw.randrange(1000)):
+                costs = design.costs(configuration)
+                # one tensor's module at a time: 16 words of 32 bits in a cycle
+                assert max(costs.words.values()) <= 16 * costs.latency
+                assert design.metrics({k: Fraction(n) for k, n in configuration.items()}, FRACTION)["bandwidth"] <= most
 
 
 def test_a_limit_that_ports_cannot_exceed_costs_nothing() -> None:
