@@ -58,6 +58,14 @@ def test_many_small_problems(seed: int) -> None:
     check(small_problem(seed), both=True)
 
 
+def test_where_outputs_decide_bounds_hold_what_leaves_last() -> None:
+    found = solve("conv2d", o=64, i=3, r=224, c=224, p=3, q=3, dataflow="o,r", edition="cycle", method="exact")
+    assert found.value == 803_410
+    (solution,) = found.solutions
+    assert solution.certificate.status is Status.OPTIMAL
+    assert solution.certificate.nodes < 100_000  # 4.8 million where what is behind and what is drained last were bounded apart
+
+
 @pytest.mark.parametrize("regime", ["rtl", "hls"])
 def test_results_state_their_machine_and_verify(regime: str, tmp_path: Path) -> None:
     path = tmp_path / "result.json"
