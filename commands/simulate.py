@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from ithaca.api.options import WRITTEN, AsJson, DType, TableFile
+from ithaca.api.options import WRITTEN, AsJson, TableFile
 from ithaca.api.request import read_data_type, read_machine, read_nest
 from ithaca.api.simulating import read_memory, simulate_points
 from ithaca.api.simulating import simulate as run_simulation
@@ -18,7 +18,7 @@ from ithaca.commands.display import table as shown_table
 from ithaca.commands.outcome import NOTHING_FOUND, print_document, say, write_rows, wrote
 from ithaca.commands.typed import calls
 from ithaca.formulations.json_numbers import SCHEMA, document_text
-from ithaca.formulations.machine import RTL
+from ithaca.formulations.machine import LETTERS, RTL
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.points import load_points
@@ -37,7 +37,7 @@ def simulate(
     ask: Callable[..., Simulation],
     *,
     points: Annotated[Path | None, Option("--points", help="CSV with one configuration a row, of a workload.")] = None,
-    dtype: DType = "fp32",
+    dtype: Annotated[str | None, Option("--dtype", help="Of --points: fp32, fp16, bf16, int16 or int8; default: fp32.")] = None,
     trace: Annotated[
         Path | None, Option("--trace", help="Write a phase per event, for Perfetto or chrome://tracing."), WRITTEN
     ] = None,
@@ -51,8 +51,10 @@ def simulate(
     if points is not None:
         if trace is not None or vcd is not None:
             raise InputError("--trace and --vcd show one run; allowed: with a result, without --points")
-        print_points(ask, points, dtype, table, as_json=as_json)
+        print_points(ask, points, dtype or "fp32", table, as_json=as_json)
         return
+    if dtype is not None:
+        raise InputError("--dtype cannot be given with a result, which states its own; allowed: with --points")
     for path in (trace, vcd, table):
         if path is not None:
             check_writable(path)
@@ -82,6 +84,8 @@ def print_points(
     workload = asked.pop("source")
     if asked.pop("design", None) is not None:
         raise InputError("--design does not go with --points; allowed: the column dataflow")
+    if asked.pop("layer", None) is not None:
+        raise InputError("--layer does not go with --points; allowed: with the result of a network")
     if asked.pop("check_values", False):
         raise InputError("--check-values shows one run; allowed: with a result, without --points")
     memory = read_memory(asked.pop("memory", None))
@@ -98,7 +102,8 @@ def print_points(
 def print_simulation(found: Simulation) -> None:
     """Print what happened."""
     design, run = found.design, found.run
-    say(f"{design.title}; design {design.name}")
+    machine = ", ".join(f"{letter} {getattr(found.machine, name)}" for letter, name in LETTERS.items())
+    say(f"{design.nest.name} ({design.nest.shown_sizes}) {design.data.name}; design {design.name}; machine {machine}")
     if found.cycles is None:
         say(f"hangs after {number(run.cycles)} cycles, waiting {'; '.join(map(_shown_wait, run.hanging[:5]))}")
         if len(run.hanging) > 5:

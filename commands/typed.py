@@ -48,7 +48,11 @@ def as_typed(command: Callable[..., object]) -> Callable[..., object]:
         for option in paths:
             if words[option.name] is not None:
                 words[option.name] = _path(option.spelled, words[option.name])
-        _refuse_one_file({option.spelled: words[option.name] for option in written if words[option.name] is not None})
+        outputs = {option.spelled: words[option.name] for option in written if words[option.name] is not None}
+        _refuse_one_file(outputs)
+        if command.__name__ != "refine":  # what improves a result may take its place
+            inputs = (option for option in options if option not in written and option.spelled != "--start")
+            _refuse_inputs({option.spelled: words[option.name] for option in inputs}, outputs)
         typed = {n: w for n, w in words.items() if getattr(context.get_parameter_source(n), "name", "") == "COMMANDLINE"}
         if called is None:
             return command(**gathered(command, words, typed))
@@ -85,6 +89,21 @@ def _path(option: str, text: str) -> Path:
     if not text:
         raise InputError(f"{option} is empty; allowed: the name of a file or folder")
     return Path(text)
+
+
+def _refuse_inputs(read: dict[str, Any], written: dict[str, Path]) -> None:
+    """Refuse that a file written replaces one that is read."""
+    places = {Path(os.path.realpath(w)): w for w in read.values() if isinstance(w, str | Path) and _is_file(w)}
+    for option, path in written.items():
+        if Path(os.path.realpath(path)) in places:
+            raise InputError(f"{option} is '{path}', which is read; allowed: another file")
+
+
+def _is_file(word: str | Path) -> bool:
+    try:
+        return Path(word).is_file()
+    except (OSError, ValueError):  # a long statement is no name of a file
+        return False
 
 
 def _refuse_one_file(written: dict[str, Path]) -> None:

@@ -64,11 +64,14 @@ class Platform:
     def bounds(self, given: Mapping[str, Bound]) -> dict[str, Fraction]:
         """The limits of its resources, replaced or extended by those given.
 
-        Raises `InputError` if a share is of what the platform does not state.
+        Raises `InputError` if a share is of what the platform does not state, or what is lifted is no limit of it.
         """
         found: dict[str, Bound] = {name: resource.limit for name, resource in self.resources.items()}
         bounds: dict[str, Fraction] = {}
         for name, bound in {**found, **given}.items():
+            if bound is None and name not in self.resources:
+                text = f"limit {quoted(name)} is none, but {self.name} states no limit of that name"
+                raise InputError(f"{text}; allowed: none for {', '.join(self.resources)}")
             if isinstance(bound, Share):
                 if name not in self.resources:
                     known = ", ".join(self.resources)

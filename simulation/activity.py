@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import fsum
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ithaca.simulation.network import Network
@@ -92,13 +93,11 @@ class Run:
         def mean(of: Callable[[Activity], int]) -> float:
             return fsum(of(activity) for activity in activities) / len(activities) / max(self.cycles, 1)
 
-        parts = [
-            mean(lambda a: a.working), mean(lambda a: a.entering), mean(lambda a: a.starved), mean(lambda a: a.held_up),
-            mean(lambda a: a.meeting),
-        ]  # fmt: skip
+        names = ("working", "entering", "starved", "held_up", "meeting")
+        parts = {part: mean(attrgetter(part)) for part in names}
         waits = [activity.waits[0] for activity in activities if activity.waits]
         cause = max(waits, key=lambda wait: wait.cycles, default=None)
-        return ModuleShare(name, len(activities), *parts, max(1 - fsum(parts), 0.0), cause)
+        return ModuleShare(name, len(activities), **parts, idle=max(1 - fsum(parts.values()), 0.0), cause=cause)
 
 
 def simulate_network(network: Network, checkpoint: Callable[[], None] | None = None) -> Run:
@@ -135,8 +134,8 @@ def engine() -> Any:
 def run_of(network: Network, counts: Counts) -> Run:
     """What was counted, in words of the network."""
     waited: dict[int, dict[tuple[int, bool], int]] = {}
-    for (process, fifo, reads), cycles in zip(counts.ports, counts.waits.tolist(), strict=False):
-        own = waited.setdefault(process, {})
+    for (place, fifo, reads), cycles in zip(counts.ports, counts.waits.tolist(), strict=False):
+        own = waited.setdefault(place, {})
         own[fifo, reads] = own.get((fifo, reads), 0) + cycles
 
     def wait(fifo: int, reads: bool, cycles: int) -> Wait:
@@ -148,7 +147,7 @@ def run_of(network: Network, counts: Counts) -> Run:
     for number, (process, end, finished, row) in enumerate(
         zip(network.processes, ends, finishes, counts.processes.tolist(), strict=True)
     ):
-        waits = [wait(*place, cycles) for place, cycles in waited.get(number, {}).items() if cycles]
+        waits = [wait(*port, cycles) for port, cycles in waited.get(number, {}).items() if cycles]
         waits.sort(key=lambda each: -each.cycles)
         turns, working, entering, meeting, refreshing = row
         activities.append(

@@ -281,7 +281,9 @@ class _Builder:
                 whole = self._pe_loop(ports, self.trips)
                 last = self._blocks(ports, blocks, visits, inner)
                 if visits > 1:  # a loop again where the output begins
-                    last = (last[0], replace(last[1], entry=self.machine.entry), *last[2:])
+                    again = last[1]
+                    assert isinstance(again, Loop)
+                    last = (last[0], replace(again, entry=self.machine.entry), *last[2:])
                 steps = (Repeat(rounds, (Repeat(self.tiles // rounds - 1, (whole,)), *last)),)
             else:
                 steps = (Repeat(self.tiles, self._blocks(ports, blocks, visits, inner)),)

@@ -135,9 +135,9 @@ class Network:
                 raise InputError(f"process '{owner[strange]}' {end} '{strange}'; allowed: a FIFO of the network")
             if lonely := min(known - owner.keys(), default=None):
                 raise InputError(f"FIFO '{lonely}' has no {WHO[end]}; allowed: a reader and a writer")
-        for barrier, names in meeting.items():
-            if len(names) != 2:
-                raise InputError(f"barrier '{barrier}' has {len(names)} processes; allowed: two")
+        for barrier, users in meeting.items():
+            if len(users) != 2:
+                raise InputError(f"barrier '{barrier}' has {len(users)} processes; allowed: two")
         object.__setattr__(self, "readers", ends["reads"])
         object.__setattr__(self, "writers", ends["writes"])
 

@@ -88,3 +88,19 @@ def test_two_outputs_are_two_files(words: tuple[str, ...], first: str, second: s
 def test_devices_take_several_outputs() -> None:
     done = ithaca(*NETWORK, "--divisors-only", "--dataflow", "o,r", "-o", "/dev/null", "--table", "/dev/null")
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("words", [("simulate", "r.json", "--trace", "r.json"), ("evaluate", "r.json", "--table", "./r.json")])
+def test_what_is_read_is_not_written(words: tuple[str, ...], result: Path, tmp_path: Path) -> None:
+    content = result.read_bytes()
+    (tmp_path / "r.json").write_bytes(content)
+    done = ithaca(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "which is read; allowed: another file" in done.stderr
+    assert (tmp_path / "r.json").read_bytes() == content
+
+
+def test_a_limit_that_the_platform_has_not_cannot_be_lifted() -> None:
+    done = ithaca("solve", "mm", "-s", "i=8,j=8,k=8", "--limit", "dps=none")
+    assert done.returncode == 2
+    assert done.stderr.startswith("ithaca: limit 'dps' is none, but u250 states no limit of that name; allowed: none for dsp, ")

@@ -177,6 +177,11 @@ def test_words_of_a_dump_stay_within_their_fifos() -> None:
         (("--fifo-depth", "0"), "ithaca: --fifo-depth is '0'; allowed: an integer ≥ 1"),
         (("--regime", "asic"), "ithaca: --regime is 'asic'; allowed: rtl, hls"),
         (("--sums", "never"), "ithaca: --sums is 'never'; allowed: first, last"),
+        (("--dtype", "int8"), "ithaca: --dtype cannot be given with a result, which states its own; allowed: with --points"),
+        (
+            ("--points", "p.csv", "--layer", "a"),
+            "ithaca: --layer does not go with --points; allowed: with the result of a network",
+        ),
         (("--memory", "speed=1"), "ithaca: --memory speed is unknown; allowed: latency, refresh, refresh_period, bandwidth"),
         (("--memory", "refresh=9"), "ithaca: --memory refresh needs a longer refresh_period; allowed: both, in cycles"),
         (("--design", "k C"), "ithaca: nothing to simulate: --design 'k C'; allowed: a result with a configuration ([i,j] C)"),
