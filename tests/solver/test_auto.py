@@ -129,20 +129,23 @@ def test_a_search_ends_where_geometric_programs_prove_infeasibility(monkeypatch:
         bound_and_seed(problem, search, SolveOptions())
 
 
-@pytest.mark.usefixtures("endless_tables")
 @pytest.mark.parametrize("wrong", [Start(Fraction(10**9), False, (), ()), Start(None, True, (), ())])
-def test_a_proof_that_a_configuration_contradicts_is_loud(wrong: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proof_that_a_configuration_contradicts_is_loud(
+    wrong: Start, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     problem = mm_problem((24, 20, 16))
     start = solve_exact(problem).configuration
+    request.getfixturevalue("endless_tables")  # exact search builds the same tables
     monkeypatch.setattr("ithaca.solver.evolution.seeding.solver_start", lambda *_, **__: wrong)
     with pytest.raises(DisagreementError, match=r"was proven for design \[i,j\] C, yet there is"):
         auto.solve_auto(problem, start=start)
 
 
-@pytest.mark.usefixtures("counted_time", "endless_tables")
-def test_evolution_finds_the_incumbent_where_tables_take_too_long() -> None:
+@pytest.mark.usefixtures("counted_time")
+def test_evolution_finds_the_incumbent_where_tables_take_too_long(request: pytest.FixtureRequest) -> None:
     problem = mm_problem((96, 80, 40))
     optimum = solve_exact(problem).value
+    request.getfixturevalue("endless_tables")  # exact search builds the same tables
     solution = auto.solve_auto(problem, SolveOptions(time_limit=1))
     assert solution.certificate.method == "gp+evolve"
     assert solution.certificate.status is Status.FEASIBLE
