@@ -139,6 +139,7 @@ def main() -> None:
         if message is None:
             raise
         status = _refuse(message())
+    signals.settle()
     sys.exit(status if isinstance(status, int) else 0)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from ithaca.api.options import ProblemOptions
 from ithaca.api.parsing import parse_choice, parse_counts, parse_edition, parse_integer, parse_limits, parse_loops, parse_sizes
 from ithaca.exports.autosa.requirements import data_obstacles, design_obstacles, nest_obstacles
-from ithaca.formulations.machine import REGIMES, Machine, Sums
+from ithaca.formulations.machine import LETTERS, REGIMES, Machine, Sums
 from ithaca.formulations.platform import Bound, Platform
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Objective, Problem
@@ -120,13 +120,19 @@ def read_machine(
     sums: str | None = None,
 ) -> Machine:
     """A machine with what options change."""
+    changes: dict[str, Any] = {}
     if regime is not None:
         machine = REGIMES[parse_choice("--regime", regime, list(REGIMES))]
-    return machine.changed(
-        parse_counts("--param", param, "d=1,m=8"),
-        None if fifo_depth is None else parse_integer("--fifo-depth", fifo_depth, least=1),
-        None if sums is None else Sums(parse_choice("--sums", sums, [each.value for each in Sums])),
-    )
+    for letter, count in parse_counts("--param", param, "d=1,m=8").items():
+        changes[LETTERS[parse_choice("--param", letter, list(LETTERS))]] = count
+    if fifo_depth is not None:
+        changes["fifo_depth"] = parse_integer("--fifo-depth", fifo_depth, least=1)
+    if sums is not None:
+        changes["sums"] = Sums(parse_choice("--sums", sums, [each.value for each in Sums]))
+    try:
+        return replace(machine, **changes)
+    except InputError as error:
+        raise InputError(f"--param: {error}") from None
 
 
 def restricted_share(options: SolveOptions, space: SpaceOptions) -> SolveOptions:

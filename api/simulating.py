@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated
 
@@ -11,10 +12,10 @@ from typer import Argument, Option
 from ithaca.api.keywords import public
 from ithaca.api.loading import one_result
 from ithaca.api.options import REPEATED, LayerName
-from ithaca.api.parsing import parse_counts
+from ithaca.api.parsing import parse_choice, parse_counts
 from ithaca.api.request import read_machine
 from ithaca.formulations.algebra.parsing import quoted
-from ithaca.formulations.machine import IDEAL, Memory, parse_memory
+from ithaca.formulations.machine import IDEAL, Memory
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.points import Point
 from ithaca.results import result as results
@@ -86,7 +87,13 @@ def simulate(
 
 def read_memory(memory: Mapping[str, int] | Sequence[str] | None) -> Memory:
     """The memory that an option describes."""
-    return parse_memory(parse_counts("--memory", memory, "latency=100,bandwidth=64"))
+    words = parse_counts("--memory", memory, "latency=100,bandwidth=64")
+    for name in words:
+        parse_choice("--memory", name, [field.name for field in fields(Memory)])
+    try:
+        return Memory(**words)
+    except InputError as error:
+        raise InputError(f"--memory: {error}") from None
 
 
 def simulate_points(points: Iterable[Point], memory: Memory = IDEAL) -> list[int | None]:

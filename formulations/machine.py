@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from enum import Enum
 from types import MappingProxyType
 
 from ithaca.workloads.errors import InputError
 
-#: Largest parameter: beyond are mistakes.
+#: Largest parameter: beyond are mistakes; and the least that each of a machine may be.
 LARGEST = 10**6
+LEAST: Mapping[str, int] = MappingProxyType({"swap": 0, "entry": 0, "hop": 1, "mac": 1, "fifo_depth": 1})
+
+
+def _check(name: str, value: int, least: int) -> None:
+    if not least <= value <= LARGEST:
+        raise InputError(f"{name} is {value}; allowed: {least} to {LARGEST:,}")
 
 
 class Sums(Enum):
@@ -31,6 +37,12 @@ class Memory:
     refresh_period: int = 0  #: Cycles from one refresh to the next; 0: none
     bandwidth: int = 0  #: Bytes per cycle that all DRAM modules share; 0: no limit
 
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            _check(field.name, getattr(self, field.name), 0)
+        if bool(self.refresh) != bool(self.refresh_period) or self.refresh_period < self.refresh:
+            raise InputError("refresh needs a longer refresh_period; allowed: both, in cycles")
+
 
 #: Memory that makes nothing wait.
 IDEAL = Memory()
@@ -47,19 +59,9 @@ class Machine:
     fifo_depth: int = 2  #: Words that a FIFO holds beside those on their way
     sums: Sums = Sums.FIRST  #: The convention for sums along a chain
 
-    def changed(self, letters: Mapping[str, int], fifo_depth: int | None = None, sums: Sums | None = None) -> Machine:
-        """The machine with parameters replaced, those named d, e, h, m by their letters.
-
-        Raises `InputError` for other letters, and values out of range.
-        """
-        for letter, value in letters.items():
-            if letter not in LETTERS:
-                raise InputError(f"--param {letter} is unknown; allowed: {', '.join(LETTERS)}")
-            _check(f"--param {letter}", value, 1 if letter in "hm" else 0)
-        depth = self.fifo_depth if fifo_depth is None else fifo_depth
-        _check("--fifo-depth", depth, 1)
-        parts = {LETTERS[letter]: value for letter, value in letters.items()}
-        return replace(self, fifo_depth=depth, sums=sums or self.sums, **parts)
+    def __post_init__(self) -> None:
+        for name, least in LEAST.items():
+            _check(name, getattr(self, name), least)
 
 
 #: The parameters by the letters of DESIGN.md §11.
@@ -70,21 +72,3 @@ RTL = Machine()
 
 #: Modules as an RTL designer writes them, and as high-level synthesis schedules them (DESIGN.md §11).
 REGIMES: Mapping[str, Machine] = MappingProxyType({"rtl": RTL, "hls": Machine(swap=2, entry=2, hop=2, mac=10)})
-
-
-def _check(name: str, value: int, least: int) -> None:
-    if not least <= value <= LARGEST:
-        raise InputError(f"{name} is {value}; allowed: {least} to {LARGEST:,}")
-
-
-def parse_memory(words: Mapping[str, int]) -> Memory:
-    """A memory from what a user wrote: latency, refresh and its period, bandwidth (bytes per cycle)."""
-    allowed = {field.name: field.name for field in fields(Memory)}
-    for name, value in words.items():
-        if name not in allowed:
-            raise InputError(f"--memory {name} is unknown; allowed: {', '.join(allowed)}")
-        _check(f"--memory {name}", value, 0)
-    memory = Memory(**words)
-    if bool(memory.refresh) != bool(memory.refresh_period) or memory.refresh_period < memory.refresh:
-        raise InputError("--memory refresh needs a longer refresh_period; allowed: both, in cycles")
-    return memory

@@ -11,7 +11,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.json_numbers import fraction, json_number
-from ithaca.formulations.machine import LARGEST, RTL, Machine, Sums
+from ithaca.formulations.machine import LARGEST, LEAST, RTL, Machine, Sums
 from ithaca.formulations.problem import Limit, Objective
 from ithaca.workloads.documents import Document as InputDocument
 from ithaca.workloads.errors import InputError
@@ -93,11 +93,11 @@ def read_objective(text: str, where: str, metrics: Collection[str]) -> Objective
 class MachineDocument(Document):
     """Cycles of loops, buffers and FIFOs that are not the default's."""
 
-    swap: Annotated[int, Field(ge=0, le=LARGEST)] = RTL.swap
-    entry: Annotated[int, Field(ge=0, le=LARGEST)] = RTL.entry
-    hop: Annotated[int, Field(ge=1, le=LARGEST)] = RTL.hop
-    mac: Annotated[int, Field(ge=1, le=LARGEST)] = RTL.mac
-    fifo_depth: Annotated[int, Field(ge=1, le=LARGEST)] = RTL.fifo_depth
+    swap: Annotated[int, Field(ge=LEAST["swap"], le=LARGEST)] = RTL.swap
+    entry: Annotated[int, Field(ge=LEAST["entry"], le=LARGEST)] = RTL.entry
+    hop: Annotated[int, Field(ge=LEAST["hop"], le=LARGEST)] = RTL.hop
+    mac: Annotated[int, Field(ge=LEAST["mac"], le=LARGEST)] = RTL.mac
+    fifo_depth: Annotated[int, Field(ge=LEAST["fifo_depth"], le=LARGEST)] = RTL.fifo_depth
     sums: Annotated[Sums, Field(strict=False)] = RTL.sums
 
     def machine(self) -> Machine:

@@ -65,6 +65,7 @@ class _Builder:
         self.shape = tuple(self._value(lanes(loop)) for loop in self.array.dataflow)
         self.trips, self.tiles = self._value(self.array.pe.trips), self._value(self.array.pe.tiles)
         self._check_size()
+        self._words = {group.name: self._packed(group) for group in self.array.packed_groups}
         self.pes = {place: _Ports() for place in product(*map(range, self.shape))}
         moved = sum(self._bytes(group) for group in self.array.packed_groups)
         bandwidth = memory.bandwidth
@@ -94,6 +95,13 @@ class _Builder:
         count = sum(self._value(module.instances) for _, module in self.array.modules) + self._value(self.array.pe.count)
         if count > MOST_PROCESSES:
             raise InputError(f"the array has {count:,} PEs and modules; allowed: at most {MOST_PROCESSES:,} to simulate")
+
+    def _packed(self, group: IOGroup) -> int:
+        """Words of a tile as FIFOs hold them: packs."""
+        size, pack = self._value(group.size), self._value(group.pack)
+        if size % pack:
+            raise InputError(f"pack {pack} of {group.name} does not divide its tile of {size} words; allowed: packs that do")
+        return size // pack
 
     def _bytes(self, group: IOGroup) -> int:
         """What a group moves to or from DRAM in a run."""
@@ -135,7 +143,7 @@ class _Builder:
     def _read(self, group: IOGroup) -> None:
         """A group from DRAM to the PEs."""
         buffer, *outer = group.modules
-        words, tiles = self._value(group.size) // self._value(group.pack), self._value(buffer.tiles)
+        words, tiles = self._words[group.name], self._value(buffer.tiles)
         chain = self._value(buffer.chain)
         first = self._pes_fed(group)
         if buffer.dram:
@@ -205,7 +213,7 @@ class _Builder:
     def _drain(self, group: IOGroup) -> None:
         """Finished sums, from every PE through its drain to DRAM."""
         drain, *outer = group.modules
-        words, rounds = self._value(group.size) // self._value(group.pack), self._value(drain.tiles)
+        words, rounds = self._words[group.name], self._value(drain.tiles)
         taken = self._value(drain.intra)
         chain = self.shape[0]
         heads = []
@@ -247,7 +255,7 @@ class _Builder:
             else:
                 ends.append(ports.sum_out)
         (module, *outer) = (each for each in group.modules if each.direction is Direction.OUT)
-        words, rounds = self._value(group.size) // self._value(group.pack), self._value(module.tiles)
+        words, rounds = self._words[group.name], self._value(module.tiles)
         taken = self._value(group.size) // self._value(self.array.pe.outputs)
         again = self._value(module.intra) // taken
         links = [] if module.dram else [self._fifo(f"{group.name} from {module.name} {number}") for number in range(len(ends))]

@@ -7,16 +7,30 @@ between happens again and again: whole periods are added at once, exactly.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
-from math import lcm
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ithaca.simulation.network import DEEPEST, Loop, Meet, Network, Repeat, Step, steps_of
+from ithaca.simulation.network import DEEPEST, Network
+from ithaca.simulation.program import (
+    COUNT,
+    END,
+    ENTRY,
+    INTERVAL,
+    INTERVALS,
+    LOOP,
+    MEET,
+    OP,
+    PORTS,
+    READS,
+    REPEAT,
+    WORDS,
+    WRITES,
+    Program,
+)
 
 Integers = NDArray[np.int64]
 
@@ -26,9 +40,6 @@ SLICE = 10_000_000
 #: Events kept at most, for traces.
 MOST_EVENTS = 4_000_000
 
-# what instructions are, and their columns
-_LOOP, _REPEAT, _END, _MEET, _STOP = range(5)
-_OP, _COUNT, _ENTRY, _PORTS, _READS, _WRITES, _WORDS, _INTERVALS, _INTERVAL = range(9)
 # columns of a process' state: instruction, clock, turns left, depth, at a barrier, done, the clock in parts of a cycle, the
 # port that blocks it, when its loop began
 _AT, _CLOCK, _LEFT, _DEPTH, _MET, _DONE, _PARTS, _BLOCKED, _BEGAN = range(9)
@@ -79,7 +90,7 @@ def run_network(
     checkpoint : callable, optional
         Called every now and then; what it raises ends the run.
     """
-    program = _Program(network)
+    program = Program(network)
     state = _State(program, kept=MOST_EVENTS if phases or words else 0)
     tally = np.zeros((len(network.processes), cycles // stretch + 1 if stretch else 1), np.int64)
     periodic = program.periodic and not (phases or words or stretch)
@@ -108,96 +119,10 @@ def run_network(
     )
 
 
-class _Program:
-    """A network as arrays."""
-
-    def __init__(self, network: Network) -> None:
-        self._fifo = {fifo.name: number for number, fifo in enumerate(network.fifos)}
-        self._barrier: dict[str, int] = {}
-        self._scale = _common_scale(network)
-        self._code: list[list[int]] = []
-        self._ports: list[int] = []
-        self._sequences: list[int] = []
-        self.owners: list[tuple[int, int, bool]] = []
-        self.labels: list[str] = []
-        starts = []
-        for number, process in enumerate(network.processes):
-            starts.append(len(self._code))
-            self._add(process.steps, number)
-            self._emit(_STOP)
-        numbers = {process.name: number for number, process in enumerate(network.processes)}
-        refresh = network.refresh
-        self.periodic = not self._sequences
-        # the process that begins its outermost steps most often tells when to look for a period
-        outermost = [max((s.times for s in p.steps if isinstance(s, Repeat)), default=0) for p in network.processes]
-        self.arrays = (
-            np.array(self._code, np.int64),
-            np.array(self._ports, np.int64),
-            np.array([fifo.latency for fifo in network.fifos], np.int64),
-            np.array([fifo.capacity for fifo in network.fifos], np.int64),
-            np.cumsum([0, *(fifo.capacity for fifo in network.fifos)], dtype=np.int64),
-            np.array([numbers[network.readers[fifo.name]] for fifo in network.fifos], np.int64),
-            np.array([numbers[network.writers[fifo.name]] for fifo in network.fifos], np.int64),
-            np.array([process.memory for process in network.processes], np.bool_),
-            np.array(self._sequences or [0], np.int64),
-            np.array([1, 0] if refresh is None else [refresh.period, refresh.cycles], np.int64),
-            int(np.argmax(outermost)) if outermost else 0,
-            self._scale,
-        )
-        self.begins = np.array([process.begin for process in network.processes], np.int64)
-        self.starts = np.array(starts, np.int64)
-        self.barriers = len(self._barrier)
-
-    def _emit(self, *columns: int, label: str = "") -> None:
-        self.labels.append(label)
-        self._code.append([*columns, *[0] * (9 - len(columns))])
-
-    def _add(self, steps: Sequence[Step], process: int) -> None:
-        for step in steps:
-            if isinstance(step, Repeat):
-                self._emit(_REPEAT, step.times)
-                self._add(step.body, process)
-                self._emit(_END)
-            elif isinstance(step, Meet):
-                self._emit(_MEET, self._barrier.setdefault(step.barrier, len(self._barrier)), step.cycles)
-            else:
-                ports = [*((name, True) for name in step.reads), *((name, False) for name in step.writes)]
-                first = len(self._ports)
-                for name, reads in ports:
-                    self._ports.append(self._fifo[name])
-                    self.owners.append((process, self._fifo[name], reads))
-                count = step.words if isinstance(step.words, int) else 0
-                rate = step.interval if isinstance(step.interval, int | Fraction) else Fraction(1)
-                words, intervals = self._sequence(step.words), self._sequence(step.interval)
-                self._emit(
-                    _LOOP, count, step.entry, first, len(step.reads), len(step.writes), words, intervals,
-                    int(rate * self._scale), label=_label(step),
-                )  # fmt: skip
-
-    def _sequence(self, values: int | Fraction | Sequence[int]) -> int:
-        """Where a sequence begins; −1 for a number."""
-        if isinstance(values, int | Fraction):
-            return -1
-        self._sequences += values
-        return len(self._sequences) - len(values)
-
-
-def _label(loop: Loop) -> str:
-    words = f"{loop.words} words" if isinstance(loop.words, int) else "words"
-    does = "passes" if loop.reads and loop.writes else "takes" if loop.reads else "sends" if loop.writes else "works on"
-    return f"{does} {words}"
-
-
-def _common_scale(network: Network) -> int:
-    """Parts of a cycle in which all intervals are whole."""
-    loops = (step for process in network.processes for step in steps_of(process.steps) if isinstance(step, Loop))
-    return lcm(*(loop.interval.denominator for loop in loops if isinstance(loop.interval, Fraction)))
-
-
 class _State:
     """What changes during a run."""
 
-    def __init__(self, program: _Program, kept: int) -> None:
+    def __init__(self, program: Program, kept: int) -> None:
         code, ports, _, capacity, offsets, *_ = program.arrays
         count = program.starts.size
         self.process = np.zeros((count, 9), np.int64)
@@ -236,7 +161,7 @@ def _run(  # type: ignore[no-untyped-def]
     going = True
     while going:
         if budget <= 0:
-            return 1
+            return _GO_ON
         if periodic and loops[lead, 0, 0] != seen:
             seen = loops[lead, 0, 0]
             _skip_periods(
@@ -246,67 +171,67 @@ def _run(  # type: ignore[no-untyped-def]
             seen = loops[lead, 0, 0]
         going = False
         for p in range(total):
-            if process[p, 5]:
+            if process[p, _DONE]:
                 continue
             while True:
-                at = process[p, 0]
-                op = code[at, 0]
-                if op == 0:
-                    clock = process[p, 1]
-                    if process[p, 2] < 0:
-                        process[p, 8] = clock
-                        number = code[at, 1]
-                        if code[at, 6] >= 0:
-                            number = sequences[code[at, 6] + places[at, 0]]
+                at = process[p, _AT]
+                op = code[at, OP]
+                if op == LOOP:
+                    clock = process[p, _CLOCK]
+                    if process[p, _LEFT] < 0:
+                        process[p, _BEGAN] = clock
+                        number = code[at, COUNT]
+                        if code[at, WORDS] >= 0:
+                            number = sequences[code[at, WORDS] + places[at, 0]]
                             places[at, 0] += 1
-                        process[p, 2] = number
+                        process[p, _LEFT] = number
                         if number > 0:
-                            clock += code[at, 2]
-                            counts[p, 2] += code[at, 2]
+                            clock += code[at, ENTRY]
+                            counts[p, ENTERING] += code[at, ENTRY]
                         going = True
-                    left = process[p, 2]
-                    first = code[at, 3]
-                    middle = first + code[at, 4]
-                    end = middle + code[at, 5]
-                    step = code[at, 8]
-                    varies = code[at, 7]
-                    process[p, 7] = -1
+                    left = process[p, _LEFT]
+                    first = code[at, PORTS]
+                    middle = first + code[at, READS]
+                    end = middle + code[at, WRITES]
+                    step = code[at, INTERVAL]
+                    varies = code[at, INTERVALS]
+                    process[p, _BLOCKED] = -1
                     before = left
                     while left > 0:
                         now = clock
                         cause = -1
                         for q in range(first, middle):
                             f = ports[q]
-                            if fifo[f, 1] >= fifo[f, 0]:
-                                process[p, 7] = q
+                            if fifo[f, _OUT] >= fifo[f, _IN]:
+                                process[p, _BLOCKED] = q
                                 break
-                            ready = entered[offsets[f] + fifo[f, 3]] + latency[f]
+                            ready = entered[offsets[f] + fifo[f, _TAKE]] + latency[f]
                             if ready > now:
                                 now = ready
                                 cause = q
-                        if process[p, 7] >= 0:
+                        if process[p, _BLOCKED] >= 0:
                             break
                         for q in range(middle, end):
                             f = ports[q]
-                            if fifo[f, 0] - fifo[f, 1] >= capacity[f]:
-                                process[p, 7] = q
+                            if fifo[f, _IN] - fifo[f, _OUT] >= capacity[f]:
+                                process[p, _BLOCKED] = q
                                 break
-                            if fifo[f, 0] >= capacity[f]:
-                                ready = made[offsets[f] + fifo[f, 2]] + 1
+                            if fifo[f, _IN] >= capacity[f]:
+                                ready = made[offsets[f] + fifo[f, _PUT]] + 1
                                 if ready > now:
                                     now = ready
                                     cause = q
-                        if process[p, 7] >= 0:
+                        if process[p, _BLOCKED] >= 0:
                             break
                         if cause >= 0:
                             waits[cause] += now - clock
                         if memory[p] and now % refresh[0] < refresh[1]:
                             more = refresh[1] - now % refresh[0]
-                            counts[p, 4] += more
+                            counts[p, REFRESHING] += more
                             now += more
                         if keep_words:
                             if totals[0] + end - first > log.shape[0]:
-                                return 3
+                                return _FULL
                             for q in range(first, end):
                                 log[totals[0], 0] = -1
                                 log[totals[0], 1] = ports[q]
@@ -315,24 +240,24 @@ def _run(  # type: ignore[no-untyped-def]
                                 totals[0] += 1
                         for q in range(first, middle):
                             f = ports[q]
-                            made[offsets[f] + fifo[f, 3]] = now
-                            fifo[f, 1] += 1
-                            fifo[f, 3] = fifo[f, 3] + 1 if fifo[f, 3] + 1 < capacity[f] else 0
+                            made[offsets[f] + fifo[f, _TAKE]] = now
+                            fifo[f, _OUT] += 1
+                            fifo[f, _TAKE] = fifo[f, _TAKE] + 1 if fifo[f, _TAKE] + 1 < capacity[f] else 0
                         for q in range(middle, end):
                             f = ports[q]
-                            entered[offsets[f] + fifo[f, 2]] = now
-                            fifo[f, 0] += 1
-                            fifo[f, 2] = fifo[f, 2] + 1 if fifo[f, 2] + 1 < capacity[f] else 0
+                            entered[offsets[f] + fifo[f, _PUT]] = now
+                            fifo[f, _IN] += 1
+                            fifo[f, _PUT] = fifo[f, _PUT] + 1 if fifo[f, _PUT] + 1 < capacity[f] else 0
                         if varies >= 0:
                             clock = now + sequences[varies + places[at, 1]]
                             places[at, 1] += 1
                         elif step == scale:
                             clock = now + 1
                         else:  # what is left of a cycle counts for the next turn, unless that waits
-                            spare = now * scale - process[p, 6] < scale
-                            process[p, 6] = (process[p, 6] if spare else now * scale) + step
-                            clock = -(-process[p, 6] // scale)
-                        counts[p, 1] += clock - now
+                            spare = now * scale - process[p, _PARTS] < scale
+                            process[p, _PARTS] = (process[p, _PARTS] if spare else now * scale) + step
+                            clock = -(-process[p, _PARTS] // scale)
+                        counts[p, WORKING] += clock - now
                         if stretch > 0:
                             tally[p, now // stretch] += clock - now
                         left -= 1
@@ -340,74 +265,74 @@ def _run(  # type: ignore[no-untyped-def]
                     if moved:
                         going = True
                         budget -= moved
-                        counts[p, 0] += moved
-                    process[p, 1] = clock
-                    process[p, 2] = left
+                        counts[p, TURNS] += moved
+                    process[p, _CLOCK] = clock
+                    process[p, _LEFT] = left
                     if left > 0:
                         break
                     if keep_phases:
                         if totals[0] >= log.shape[0]:
-                            return 3
+                            return _FULL
                         log[totals[0], 0] = p
                         log[totals[0], 1] = at
-                        log[totals[0], 2] = process[p, 8]
+                        log[totals[0], 2] = process[p, _BEGAN]
                         log[totals[0], 3] = clock
                         totals[0] += 1
-                    process[p, 2] = -1
-                    process[p, 0] += 1
-                elif op == 1:
-                    if code[at, 1] == 0:
+                    process[p, _LEFT] = -1
+                    process[p, _AT] += 1
+                elif op == REPEAT:
+                    if code[at, COUNT] == 0:
                         depth = 1
                         while depth > 0:
                             at += 1
-                            if code[at, 0] == 1:
+                            if code[at, OP] == REPEAT:
                                 depth += 1
-                            elif code[at, 0] == 2:
+                            elif code[at, OP] == END:
                                 depth -= 1
                     else:
-                        loops[p, process[p, 3], 0] = code[at, 1]
-                        loops[p, process[p, 3], 1] = at + 1
-                        process[p, 3] += 1
-                    process[p, 0] = at + 1
-                elif op == 2:
-                    depth = process[p, 3] - 1
+                        loops[p, process[p, _DEPTH], 0] = code[at, COUNT]
+                        loops[p, process[p, _DEPTH], 1] = at + 1
+                        process[p, _DEPTH] += 1
+                    process[p, _AT] = at + 1
+                elif op == END:
+                    depth = process[p, _DEPTH] - 1
                     loops[p, depth, 0] -= 1
                     if loops[p, depth, 0] > 0:
-                        process[p, 0] = loops[p, depth, 1]
+                        process[p, _AT] = loops[p, depth, 1]
                     else:
-                        process[p, 3] = depth
-                        process[p, 0] += 1
-                elif op == 3:
-                    if process[p, 4] == 1:  # waits
+                        process[p, _DEPTH] = depth
+                        process[p, _AT] += 1
+                elif op == MEET:
+                    if process[p, _MET] == 1:  # waits
                         break
-                    barrier = code[at, 1]
-                    if process[p, 4] == 2:  # the other one has come
-                        process[p, 4] = 0
+                    barrier = code[at, COUNT]
+                    if process[p, _MET] == 2:  # the other one has come
+                        process[p, _MET] = 0
                     elif met[barrier] < 0:
                         met[barrier] = p
-                        process[p, 4] = 1
-                        process[p, 7] = -1
+                        process[p, _MET] = 1
+                        process[p, _BLOCKED] = -1
                         going = True
                         break
                     else:
                         other = met[barrier]
-                        now = max(process[p, 1], process[other, 1]) + code[at, 2]
-                        counts[p, 3] += now - process[p, 1]
-                        counts[other, 3] += now - process[other, 1]
-                        process[p, 1] = now
-                        process[other, 1] = now
-                        process[other, 4] = 2
+                        now = max(process[p, _CLOCK], process[other, _CLOCK]) + code[at, ENTRY]
+                        counts[p, MEETING] += now - process[p, _CLOCK]
+                        counts[other, MEETING] += now - process[other, _CLOCK]
+                        process[p, _CLOCK] = now
+                        process[other, _CLOCK] = now
+                        process[other, _MET] = 2
                         met[barrier] = -1
-                    process[p, 0] += 1
+                    process[p, _AT] += 1
                     going = True
                 else:
-                    process[p, 5] = 1
+                    process[p, _DONE] = 1
                     going = True
                     break
     for p in range(total):
-        if not process[p, 5]:
-            return 2
-    return 0
+        if not process[p, _DONE]:
+            return _HANGS
+    return _DONE_ALL
 
 
 @njit(cache=True)
@@ -416,7 +341,7 @@ def _skip_periods(  # type: ignore[no-untyped-def]
     waits, totals, then, looks, rounds, counts_then, waits_then, lead,
 ):  # fmt: skip
     """Add whole periods if the state is one that was kept; keep states ever more rarely (Brent 1980)."""
-    now = process[lead, 1]
+    now = process[lead, _CLOCK]
     same = True
     place = 0
     looks[1] += 1
@@ -427,17 +352,17 @@ def _skip_periods(  # type: ignore[no-untyped-def]
         for p in range(process.shape[0]):
             for column in range(7):
                 value = process[p, column]
-                if column == 1:
-                    value = 0 if process[p, 5] else value - now
-                elif column == 6:
-                    value = max(value, (process[p, 1] - 1) * scale) - now * scale
+                if column == _CLOCK:
+                    value = 0 if process[p, _DONE] else value - now
+                elif column == _PARTS:
+                    value = max(value, (process[p, _CLOCK] - 1) * scale) - now * scale
                 if kept:
                     then[place] = value
                 elif then[place] != value:
                     same = False
                 place += 1
             for depth in range(1, loops.shape[1]):
-                value = loops[p, depth, 0] if depth < process[p, 3] else 0
+                value = loops[p, depth, 0] if depth < process[p, _DEPTH] else 0
                 if kept:
                     then[place] = value
                 elif then[place] != value:
@@ -446,21 +371,21 @@ def _skip_periods(  # type: ignore[no-untyped-def]
             if not same and not keep:
                 return
         for f in range(fifo.shape[0]):
-            inside = fifo[f, 0] - fifo[f, 1]
+            inside = fifo[f, _IN] - fifo[f, _OUT]
             if kept:
                 then[place] = inside
             elif then[place] != inside:
                 same = False
             place += 1
             for j in range(capacity[f]):
-                slot = offsets[f] + (fifo[f, 3] + j) % capacity[f]
+                slot = offsets[f] + (fifo[f, _TAKE] + j) % capacity[f]
                 # what is over when the process comes to it is as good as any other time before
                 if j < inside:
-                    value = max(rings[0, slot] + latency[f], process[readers[f], 1]) - now
-                elif fifo[f, 0] < capacity[f]:
-                    value = process[writers[f], 1] - now
+                    value = max(rings[0, slot] + latency[f], process[readers[f], _CLOCK]) - now
+                elif fifo[f, _IN] < capacity[f]:
+                    value = process[writers[f], _CLOCK] - now
                 else:
-                    value = max(rings[1, slot] + 1, process[writers[f], 1]) - now
+                    value = max(rings[1, slot] + 1, process[writers[f], _CLOCK]) - now
                 if kept:
                     then[place] = value
                 elif then[place] != value:
@@ -479,15 +404,15 @@ def _skip_periods(  # type: ignore[no-untyped-def]
         if not kept:
             if looks[2] and same:
                 _add_periods(scale, process, loops, rings, counts, waits, totals, looks, rounds, counts_then, waits_then, now)
-                now = process[lead, 1]
+                now = process[lead, _CLOCK]
                 keep = True
             if not keep:
                 return
-    looks[0] = process[lead, 1]
+    looks[0] = process[lead, _CLOCK]
     looks[1] = 0
     looks[2] = 2 * looks[2] if looks[2] else 2
     for p in range(process.shape[0]):
-        rounds[p] = loops[p, 0, 0] if process[p, 3] > 0 else 0
+        rounds[p] = loops[p, 0, 0] if process[p, _DEPTH] > 0 else 0
     counts_then[:] = counts
     waits_then[:] = waits
 
@@ -500,16 +425,16 @@ def _add_periods(  # type: ignore[no-untyped-def]
     period = now - looks[0]
     times = np.int64(1 << 62)
     for p in range(process.shape[0]):
-        if process[p, 3] > 0 and rounds[p] > loops[p, 0, 0]:
+        if process[p, _DEPTH] > 0 and rounds[p] > loops[p, 0, 0]:
             times = min(times, (loops[p, 0, 0] - 1) // (rounds[p] - loops[p, 0, 0]) - 1)
     if times < 1 or times == np.int64(1 << 62):
         return
     for p in range(process.shape[0]):
-        if not process[p, 5]:
-            process[p, 1] += times * period
-            process[p, 6] += times * period * scale
-            process[p, 8] += times * period
-        if process[p, 3] > 0:
+        if not process[p, _DONE]:
+            process[p, _CLOCK] += times * period
+            process[p, _PARTS] += times * period * scale
+            process[p, _BEGAN] += times * period
+        if process[p, _DEPTH] > 0:
             loops[p, 0, 0] -= times * (rounds[p] - loops[p, 0, 0])
     rings += times * period
     counts += times * (counts - counts_then)

@@ -70,6 +70,12 @@ def install() -> None:
             signal.signal(number, _handle)
 
 
+def settle() -> None:
+    """Let Ctrl-C come too late from now on: what there is to say is said, and Python's own end would answer with a kill."""
+    if signal.getsignal(signal.SIGINT) is _handle:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def came() -> bool:
     """Whether there was a signal."""
     return _state.came

@@ -17,7 +17,7 @@ from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.json_numbers import json_ratio, parse_json, read_text, refuse
-from ithaca.formulations.machine import LETTERS, RTL, Machine
+from ithaca.formulations.machine import LEAST, RTL, Machine
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.dataflows import find_dataflow
@@ -40,7 +40,7 @@ BATCH = 4096
 COLUMNS = ("dataflow", "reuse", "sizes", "array_part", "latency_hiding", "simd", "pack")
 
 #: Columns that say on what machine a point runs (`ithaca.formulations.machine.Machine`).
-MACHINE = ("swap", "entry", "hop", "mac", "fifo_depth")
+MACHINE = tuple(LEAST)
 
 _INTEGER = re.compile(r"-?[0-9]{1,300}")
 
@@ -101,10 +101,9 @@ def _point(row: Mapping[str, str], nest: LoopNest, data: DataType, arrays: _Desi
         array = _array(row, sized, arrays)
         pack = group_packs(array, _integers(row, "pack"))
         tiling = Tiling(_integers(row, "array_part"), _integers(row, "latency_hiding"), _integer(row, "simd"), pack)
-        own = {name: _integer(row, name) for name in MACHINE if row.get(name, "").strip()}
-        depth = own.pop("fifo_depth", None)
-        timed = machine.changed({letter: own[name] for letter, name in LETTERS.items() if name in own}, depth)
-        design = SystolicDesign(sized, array, data, technology=replace(data.energies(), machine=timed))
+        own: dict[str, Any] = {name: _integer(row, name) for name in MACHINE if row.get(name, "").strip()}
+        technology = replace(data.energies(), machine=replace(machine, **own))
+        design = SystolicDesign(sized, array, data, technology=technology)
         return design, design.configuration(tiling)
     except InputError as error:
         raise refuse(where, error) from None

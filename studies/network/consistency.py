@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import isclose
 
+from ithaca.formulations.algebra.rounding import ROUNDING
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.design import systolic
 from ithaca.results.certificate import Status
@@ -122,7 +122,7 @@ def _check(claimed: Total, follows: Total, at: str) -> None:
 
 
 def _same(one: Fraction | None, other: Fraction | None) -> bool:
-    """Whether numbers are the same but for the doubles that files hold: sums of many, each rounded when it was written."""
+    """Whether numbers are the same but for the doubles that files hold: sums of many, of which some digits may cancel."""
     if one is None or other is None:
         return one is other
-    return isclose(float(one), float(other), rel_tol=1e-8)
+    return abs(one - other) <= 1024 * Fraction(ROUNDING) * max(abs(one), abs(other))

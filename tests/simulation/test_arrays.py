@@ -172,8 +172,8 @@ def test_words_of_a_dump_stay_within_their_fifos() -> None:
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        (("--param", "x=2"), "ithaca: --param x is unknown; allowed: d, e, h, m"),
-        (("--param", "h=0"), "ithaca: --param h is 0; allowed: 1 to 1,000,000"),
+        (("--param", "x=2"), "ithaca: --param is 'x'; allowed: d, e, h, m"),
+        (("--param", "h=0"), "ithaca: --param: hop is 0; allowed: 1 to 1,000,000"),
         (("--fifo-depth", "0"), "ithaca: --fifo-depth is '0'; allowed: an integer ≥ 1"),
         (("--regime", "asic"), "ithaca: --regime is 'asic'; allowed: rtl, hls"),
         (("--sums", "never"), "ithaca: --sums is 'never'; allowed: first, last"),
@@ -182,8 +182,8 @@ def test_words_of_a_dump_stay_within_their_fifos() -> None:
             ("--points", "p.csv", "--layer", "a"),
             "ithaca: --layer does not go with --points; allowed: with the result of a network",
         ),
-        (("--memory", "speed=1"), "ithaca: --memory speed is unknown; allowed: latency, refresh, refresh_period, bandwidth"),
-        (("--memory", "refresh=9"), "ithaca: --memory refresh needs a longer refresh_period; allowed: both, in cycles"),
+        (("--memory", "speed=1"), "ithaca: --memory is 'speed'; allowed: latency, refresh, refresh_period, bandwidth"),
+        (("--memory", "refresh=9"), "ithaca: --memory: refresh needs a longer refresh_period; allowed: both, in cycles"),
         (("--design", "k C"), "ithaca: nothing to simulate: --design 'k C'; allowed: a result with a configuration ([i,j] C)"),
     ],
 )
