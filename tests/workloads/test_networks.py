@@ -17,7 +17,7 @@ from ithaca.workloads.networks.find import find_network, network_names
 from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind, merge
 
 DATA = Path(__file__).parent / "data"
-IMAGE_NETWORKS = ("vgg16", "resnet50", "mobilenetv2")
+IMAGE_NETWORKS = ("vgg16", "resnet18", "resnet50", "mobilenetv2")
 
 
 def rows(name: str) -> list[dict[str, str]]:
@@ -39,8 +39,8 @@ def channels(layer: Layer) -> int:
 def test_layers_have_the_published_shapes(name: str) -> None:
     """Feature maps and weights of every layer.
 
-    VGG16: Stanford CS231n course notes, "VGGNet in detail". ResNet-50: summary of torchvision's model
-    (stride in the 3×3 convolutions). MobileNetV2: summary of the model in Keras applications.
+    VGG16: Stanford CS231n course notes, "VGGNet in detail". ResNet-18 and ResNet-50: summaries of torchvision's models
+    (of the latter with the stride in the 3×3 convolutions). MobileNetV2: summary of the model in Keras applications.
     """
     published: Counter[tuple[int, ...]] = Counter()
     for row in rows(name):
@@ -54,7 +54,7 @@ def test_layers_have_the_published_shapes(name: str) -> None:
 
 @pytest.mark.parametrize("row", rows("networks"), ids=lambda row: row["network"])
 def test_totals_are_the_published_ones(row: Mapping[str, str]) -> None:
-    """Operations and parameters as torchvision states them for its models."""
+    """Operations and parameters as torchvision states them for its models, and Caffe's for AlexNet (a run per group)."""
     network = find_network(row["network"])
     assert round(network.operations / 10**9, 3) == float(row["gmacs"])
     convolutions = [layer for layer in network.layers if "conv" in layer.nest.name]
@@ -76,10 +76,19 @@ def test_operations_of_vgg16_by_kind() -> None:
     assert network.operations - linear == 15_346_630_656
 
 
-def test_mobilenetv2_has_17_depthwise_layers() -> None:
-    network = find_network("mobilenetv2")
+def test_operations_of_alexnet_by_kind() -> None:
+    """666 million in convolutions, 58.6 million in fully connected layers (Sze et al., Proc. IEEE 2017, Table II)."""
+    network = find_network("alexnet")
+    linear = sum(layer.operations for layer in network.layers if layer.nest.name == "mm")
+    assert linear == 58_621_952
+    assert network.operations - linear == 665_784_864
+
+
+@pytest.mark.parametrize(("name", "depthwise_layers"), [("mobilenetv2", 17), ("efficientnet-b0", 16)])
+def test_depthwise_layers_are_one_a_block(name: str, depthwise_layers: int) -> None:
+    network = find_network(name)
     depthwise = [layer for layer in network.layers if layer.nest.name == "depthwise_conv2d"]
-    assert sum(layer.count for layer in depthwise) == 17
+    assert sum(layer.count for layer in depthwise) == depthwise_layers
 
 
 def encoder_weights(network: Network) -> int:
@@ -142,7 +151,7 @@ def test_batch_multiplies_the_operations(name: str) -> None:
 def test_every_network_says_where_it_is_published_and_what_it_leaves_out(name: str) -> None:
     network = find_network(name)
     assert network.name == name
-    assert any(year in network.description for year in ("2015", "2016", "2018", "2019"))
+    assert any(year in network.description for year in ("2012", "2015", "2016", "2018", "2019"))
     assert {omission.kind for omission in network.unsupported} == {OmissionKind.ELEMENTWISE}
 
 
