@@ -174,7 +174,7 @@ def test_networks_have_the_elementwise_operators_of_their_architectures() -> Non
 @pytest.mark.parametrize(
     ("text", "sizes", "told"),
     [
-        ("vgg15", {}, "unknown network 'vgg15'; known: bert-base, gpt2-block, mobilenetv2, resnet50, vgg16; or the path"),
+        ("vgg15", {}, f"unknown network 'vgg15'; known: {', '.join(network_names())}; or the path"),
         ("vgg16", {"sequence": 5}, "unknown size 'sequence' of network vgg16; allowed: batch, image"),
         ("vgg16", {"batch": 0}, "size 'batch' of network vgg16 is 0; allowed: a positive integer"),
         ("vgg16", {"image": 16}, r"vgg16: layers\[17\]: a window of 2 elements does not fit into 1"),
