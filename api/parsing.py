@@ -86,10 +86,10 @@ def _parse_limit(name: str, value: object) -> Bound:
 
 def parse_bound(metric: str, value: object, where: str = "") -> Fraction:
     """What a metric, or an expression over metrics, may be at most."""
-    if isinstance(value, Fraction) and (value >= 0 or not metric.isidentifier()):
+    plain = metric.replace(".", "").isidentifier()
+    if isinstance(value, Fraction) and (value >= 0 or not plain):
         return value
     text = str(value)
-    plain = metric.isidentifier()
     if not re.fullmatch(("" if plain else "-?") + r"([0-9]{1,15}(\.[0-9]{0,15})?|\.[0-9]{1,15})(e\+?[0-9]{1,2})?", text):
         sign = " that is not negative" if plain else ""
         what = f"a finite number{sign}, such as 8601.6 or 1e9; exponents up to 99"

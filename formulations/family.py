@@ -22,10 +22,6 @@ class Family(Protocol):
     def __hash__(self) -> int: ...
 
     @property
-    def vocabulary(self) -> Mapping[str, Metric]:
-        """The metrics that objectives and limits may speak of."""
-
-    @property
     def head(self) -> type[Document]:
         """Model of what was asked, with the fields ``platform`` and ``objective`` of `ithaca.formulations.schema`."""
 
@@ -51,6 +47,9 @@ class Family(Protocol):
 
     def setting(self, head: Any) -> Any:
         """What all designs of a result share, read from its head; an `InputError` begins with the field."""
+
+    def vocabulary(self, setting: Any) -> Mapping[str, Metric]:
+        """The metrics that objectives and limits may speak of."""
 
     def design(self, setting: Any, choice: Any) -> Design:
         """The design that a document states; an `InputError` if there is none."""

@@ -102,8 +102,9 @@ class _Reader:
     def __init__(self, family: Family, read: Any) -> None:
         self.read, self.family = read, family
         self.setting = family.setting(read)
-        self.objective = read_objective(read.objective.expression, "objective.expression", family.vocabulary)
-        self.limits: tuple[Limit, ...] = read.platform.upper_limits(family.vocabulary)
+        known = family.vocabulary(self.setting)
+        self.objective = read_objective(read.objective.expression, "objective.expression", known)
+        self.limits: tuple[Limit, ...] = read.platform.upper_limits(known)
 
     def result(self) -> Result:
         read = self.read

@@ -17,7 +17,7 @@ import numpy as np
 from ithaca import __version__
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.results.result import Result
 from ithaca.results.solution import Solution
@@ -82,7 +82,7 @@ def study_dataset(study: Study) -> xr.Dataset:
     loops = _loops(posed)
     limits = list(dict.fromkeys(limit.metric for problem in posed for limit in problem.limits))
     unit = _unit(objectives[0]) if len(objectives) == 1 else ""
-    columns = {**ANSWER, **DESIGN}
+    columns = {**ANSWER, **_design_columns(posed)}
     columns |= {name: (float, unit, ANSWER[name][2]) for name in ("value", "lower_bound")}
     sizes = {variable_name(axis.name): len(axis.values) for axis in study.axes}
     coordinates: dict[str, Any] = {
@@ -107,7 +107,7 @@ def study_dataset(study: Study) -> xr.Dataset:
             "marginal_bound": (float, "", "lower bound of marginal_value", LIMIT),
             "marginal_status": (str, "", "what is proven of marginal_value", LIMIT),
         }
-    rows = [_solution_row(point.answer, loops) | _marginal_row(point, limits) for point in points]
+    rows = [_solution_row(point.answer, loops, columns) | _marginal_row(point, limits) for point in points]
     variables = _variables(columns, rows, sizes, {LOOP: len(loops), LIMIT: len(limits)})
     return xr.Dataset(_without_clashes(variables, coordinates), coordinates, attributes)
 
@@ -117,10 +117,11 @@ def result_dataset(result: Result) -> xr.Dataset:
     import xarray as xr
 
     loops, names = _loops(s.problem for s in result.designs), [s.design for s in result.designs]
+    columns = _design_columns([s.problem for s in result.designs])
     coordinates = {"design": names, LOOP: loops}
     attributes = {"title": "Ithaca result", "source": f"ithaca {__version__}", **_asked(result.problem, result.platform_name)}
-    rows = [_solution_row(solution, loops) for solution in result.designs]
-    variables = _variables({**ANSWER, **DESIGN}, rows, {"design": len(names)}, {LOOP: len(loops)})
+    rows = [_solution_row(solution, loops, columns) for solution in result.designs]
+    variables = _variables({**ANSWER, **columns}, rows, {"design": len(names)}, {LOOP: len(loops)})
     return xr.Dataset(variables, coordinates, attributes)
 
 
@@ -130,20 +131,31 @@ def network_dataset(result: NetworkResult) -> xr.Dataset:
 
     loops, layers = _loops(layer.answer.problem for layer in result.layers), result.layers
     coordinates = {"layer": [layer.layer.name for layer in layers], LOOP: loops}
+    columns = _design_columns([layer.answer.problem for layer in layers])
     rows = [
         {"count": r.layer.count, "kernel": r.layer.nest.name, "sizes": r.layer.nest.shown_sizes, "design": r.answer.design}
         | {"array": np.nan if r.array is None else r.array, "dsp_efficiency": _float(r.efficiency)}
-        | _solution_row(r.answer, loops)
+        | _solution_row(r.answer, loops, columns)
         for r in layers
     ]
     attributes = {"title": f"Ithaca network {result.network.name}", "source": f"ithaca {__version__}", "mode": result.mode}
     attributes |= _asked(layers[0].answer.problem, result.request.platform.name)
-    variables = _variables({**LAYER, **ANSWER, **DESIGN}, rows, {"layer": len(layers)}, {LOOP: len(loops)})
+    variables = _variables({**LAYER, **ANSWER, **columns}, rows, {"layer": len(layers)}, {LOOP: len(loops)})
     return xr.Dataset(variables, coordinates, attributes)
 
 
 def _asked(problem: Problem, platform: str) -> dict[str, str]:
-    return {"objective": problem.objective.text, "platform": platform, "dtype": systolic(problem).data.name}
+    asked, design = {"objective": problem.objective.text, "platform": platform}, problem.design
+    return asked | ({"dtype": design.data.name} if isinstance(design, SystolicDesign) else {})
+
+
+def _design_columns(problems: Sequence[Problem]) -> Columns:
+    """What is shown of the best design: for systolic arrays `DESIGN`, for others all metrics of any, and the mapping."""
+    if all(isinstance(problem.design, SystolicDesign) for problem in problems):
+        return DESIGN
+    known = {name: metric for problem in problems for name, metric in problem.design.vocabulary.items()}
+    metrics = {name: (float, metric.unit, metric.meaning) for name, metric in known.items()}
+    return {"mapping": (str, "", "the configuration as a loop nest"), **metrics}
 
 
 def as_table(dataset: xr.Dataset) -> pd.DataFrame:
@@ -171,12 +183,13 @@ def front_dataset(front: Front, provenance: Mapping[str, str] | None = None) -> 
     import xarray as xr
 
     points, loops, names = front.points, _loops(front.problems), [o.text for o in front.objectives]
+    columns = _design_columns(front.problems)
     rows = [
         {
             "objectives": [_float(value) for value in point.values],
             "proof_boxes": sum(step.nodes for step in point.proof),
             "proof_seconds": sum(step.seconds for step in point.proof),
-            **_design_row(point.problem, point.configuration, loops),
+            **_design_row(point.problem, point.configuration, loops, columns),
         }
         for point in points
     ]
@@ -196,7 +209,7 @@ def front_dataset(front: Front, provenance: Mapping[str, str] | None = None) -> 
         "seconds": front.seconds,
         **(provenance or {}),
     }
-    variables = _variables({**PROOF, **DESIGN}, rows, {POINT: len(points)}, {OBJECTIVE: len(names), LOOP: len(loops)})
+    variables = _variables({**PROOF, **columns}, rows, {POINT: len(points)}, {OBJECTIVE: len(names), LOOP: len(loops)})
     return xr.Dataset(variables, coordinates, attributes)
 
 
@@ -225,7 +238,7 @@ def _variables(
     return found
 
 
-def _solution_row(answer: Solution, loops: Sequence[str]) -> dict[str, Any]:
+def _solution_row(answer: Solution, loops: Sequence[str], columns: Columns) -> dict[str, Any]:
     certificate = answer.certificate
     return {
         "value": _float(answer.value),
@@ -236,15 +249,21 @@ def _solution_row(answer: Solution, loops: Sequence[str]) -> dict[str, Any]:
         "boxes": certificate.nodes,
         "seconds": certificate.seconds,
         "shortfall": answer.explain(),
-        **_design_row(answer.problem, answer.configuration, loops),
+        **_design_row(answer.problem, answer.configuration, loops, columns),
     }
 
 
-def _design_row(problem: Problem, configuration: Configuration | None, loops: Sequence[str]) -> dict[str, Any]:
+def _design_row(
+    problem: Problem, configuration: Configuration | None, loops: Sequence[str], columns: Columns
+) -> dict[str, Any]:
     if configuration is None:
-        nothing = [np.nan] * len(loops)
-        return dict.fromkeys(DESIGN, "") | dict.fromkeys(METRICS, np.nan) | {"t1": nothing, "t2": nothing}
-    design, metrics = systolic(problem), problem.metrics(configuration)
+        empty = {name: "" if column[0] is str else np.nan for name, column in columns.items()}
+        return empty | ({"t1": [np.nan] * len(loops), "t2": [np.nan] * len(loops)} if columns is DESIGN else {})
+    metrics = problem.metrics(configuration)
+    if columns is not DESIGN:
+        known = {name: _float(metrics.get(name)) for name in columns}
+        return known | {"mapping": "\n".join(problem.design.loops(configuration))}
+    design = systolic(problem)
     array, tiling = design.array, design.tiling(configuration)
     packs = tiling.module_packs(array)
     return {
@@ -270,7 +289,8 @@ def _marginal_row(point: StudyPoint, limits: Sequence[str]) -> dict[str, Any]:
 
 
 def _loops(problems: Iterable[Problem]) -> list[str]:
-    return list(dict.fromkeys(loop for problem in problems for loop in systolic(problem).array.band))
+    designs = [problem.design for problem in problems]
+    return list(dict.fromkeys(loop for d in designs if isinstance(d, SystolicDesign) for loop in d.array.band))
 
 
 def _float(value: Fraction | float | None) -> float:

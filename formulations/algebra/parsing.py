@@ -38,8 +38,9 @@ FUNCTIONS = ("ceil", "max", "min")
 #: Bounds that no honest expression meets (characters; levels; digits; bits).
 MAX_TEXT, MAX_DEPTH, MAX_DIGITS, MAX_BITS = 10_000, 100, 40, 512
 
+_NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?)|(?P<name>[^\W\d]\w*)|(?P<sign>[-+*/(),])|(?P<bad>\S))"
+    rf"\s*(?:(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{{1,2}})?)|(?P<name>{_NAME})|(?P<sign>[-+*/(),])|(?P<bad>\S))"
 )
 _NOT_NUMBERS = frozenset({"nan", "inf", "infinity"})
 
@@ -49,7 +50,7 @@ def parse_expression(
 ) -> Expression:
     """Parse an arithmetic expression; `InputError` if the text is none, is unreasonably large or divides by zero.
 
-    Understood are numbers (decimals are exact: ``0.1`` is 1/10), names, ``+ - * /``, parentheses,
+    Understood are numbers (decimals are exact: ``0.1`` is 1/10), names, also with dots, ``+ - * /``, parentheses,
     ``max(...)``, ``min(...)`` and ``ceil(...)``; ``ceil(a/b)`` is the ceiling division of ``a`` by ``b``.
 
     Parameters

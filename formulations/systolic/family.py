@@ -129,7 +129,6 @@ class Setting:
 class SystolicFamily:
     """Documents of systolic arrays (see `ithaca.formulations.family.Family`)."""
 
-    vocabulary: Mapping[str, Metric] = METRICS
     head = HeadDocument
     choice = ChoiceDocument
     tiling = TilingDocument
@@ -161,6 +160,9 @@ class SystolicFamily:
             raise InputError(f"workload: {error}") from None
         data = data_type(head.workload.dtype)
         return Setting(nest, data, Edition(head.edition), head.space.options(), head.technology.technology())
+
+    def vocabulary(self, setting: Setting) -> Mapping[str, Metric]:
+        return METRICS
 
     def design(self, setting: Setting, choice: ChoiceDocument) -> SystolicDesign:
         nest = setting.nest

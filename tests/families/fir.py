@@ -97,7 +97,7 @@ class FirChoice(Document):
 class FirFamily:
     """The documents of filters."""
 
-    vocabulary, head, choice, tiling = VOCABULARY, FirHead, FirChoice, dict[str, int]
+    head, choice, tiling = FirHead, FirChoice, dict[str, int]
 
     def head_fields(self, design: Any) -> Mapping[str, Any]:
         return {"taps": design.taps, "samples": design.samples}
@@ -113,6 +113,9 @@ class FirFamily:
 
     def setting(self, head: FirHead) -> tuple[int, int]:
         return head.taps, head.samples
+
+    def vocabulary(self, setting: tuple[int, int]) -> Mapping[str, Metric]:
+        return VOCABULARY
 
     def design(self, setting: tuple[int, int], choice: FirChoice) -> Fir:
         return Fir(*setting, choice.transposed)

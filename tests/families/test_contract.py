@@ -41,6 +41,7 @@ from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.verification import verify
 from ithaca.studies.best import solve_best
+from ithaca.studies.datasets import as_table, result_dataset
 from ithaca.studies.explanation import explain
 from ithaca.studies.front import pareto_front
 from ithaca.studies.grid import Axis
@@ -286,6 +287,18 @@ def test_results_are_explained_and_reported(solved: tuple[Sample, Result]) -> No
     lines = result.best.problem.design.loops(result.best.configuration)
     assert ("Loop nest" in page) == bool(lines)
     assert "optimal" in page.lower()
+
+
+def test_tables_hold_every_metric(solved: tuple[Sample, Result]) -> None:
+    sample, result = solved
+    table = as_table(result_dataset(result))
+    for name, solution in zip(table.index, result.designs, strict=True):
+        assert name == solution.design
+        assert table["value"][name] == float(solution.value or 0)
+        assert {metric: table[metric][name] for metric in solution.metrics} == pytest.approx(
+            {metric: float(value) for metric, value in solution.metrics.items()}
+        )
+    assert float(sample.least()) == table["value"].min()
 
 
 @each_family

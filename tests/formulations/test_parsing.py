@@ -20,6 +20,7 @@ a, b, c = (Symbol(name) for name in "abc")
     ("text", "expected"),
     [
         ("7", Constant(Fraction(7))),
+        ("2*DRAM.w.reads/3.5", Symbol("DRAM.w.reads") * Fraction(4, 7)),
         ("0.1", Constant(Fraction(1, 10))),
         (".5", Constant(Fraction(1, 2))),
         ("1e-3*a", a / 1000),
