@@ -7,6 +7,7 @@ document; and numbers are JSON's, so that ``1:30`` or ``0x10`` cannot be mistake
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any
 
 import yaml
@@ -22,8 +23,11 @@ _DECIMAL = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _WORDS: dict[str, object] = {"": None, "~": None, "null": None, "true": True, "false": False}
 
 
-def parse_yaml(text: str, where: object) -> Any:
-    """Build the document from YAML's nodes: nothing is constructed, nothing expanded."""
+def parse_yaml(text: str, where: object, tags: Collection[str] = (), depth: int = MAX_DEPTH) -> Any:
+    """Build the document from YAML's nodes: nothing is constructed, nothing expanded.
+
+    Mappings may have the given ``tags``, such as ``!Container``; they come as their field ``!``.
+    """
 
     class Loader(yaml.SafeLoader):
         """Refuses aliases, tags and deep nesting before it makes nodes of them."""
@@ -34,10 +38,11 @@ def parse_yaml(text: str, where: object) -> Any:
             event = self.peek_event()  # type: ignore[no-untyped-call]
             if isinstance(event, yaml.AliasEvent):
                 raise refuse(_line(where, event), f"alias {quoted(event.anchor)}; allowed: every value written out")
-            if event.tag is not None:
-                raise refuse(_line(where, event), f"tag {quoted(event.tag)}; allowed: values without tags")
-            if isinstance(event, yaml.CollectionStartEvent) and self.depth == MAX_DEPTH:
-                raise refuse(_line(where, event), f"nested too deeply; allowed: {MAX_DEPTH} levels")
+            if event.tag is not None and not (event.tag in tags and isinstance(event, yaml.MappingStartEvent)):
+                allowed = f"mappings tagged {', '.join(tags)}" if tags else "values without tags"
+                raise refuse(_line(where, event), f"tag {quoted(event.tag)}; allowed: {allowed}")
+            if isinstance(event, yaml.CollectionStartEvent) and self.depth == depth:
+                raise refuse(_line(where, event), f"nested too deeply; allowed: {depth} levels")
             self.depth += 1
             node = super().compose_node(parent, index)
             self.depth -= 1
@@ -60,7 +65,7 @@ def _value(node: yaml.Node, where: object) -> Any:
         return [_value(entry, where) for entry in node.value]
     if isinstance(node, yaml.ScalarNode):
         return _scalar(node.value, _line(where, node)) if node.style is None else node.value
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = {"!": node.tag.removeprefix("!")} if node.tag.startswith("!") else {}
     for name, value in node.value:
         if not isinstance(name, yaml.ScalarNode):
             raise refuse(_line(where, name), f"a field name is {quoted(_value(name, where))}; allowed: text")

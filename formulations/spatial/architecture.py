@@ -1,0 +1,150 @@
+"""An architecture: storage levels above multipliers, as data (DESIGN.md §12)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted, refuse
+from ithaca.workloads.nest import LoopNest
+
+#: Most storage levels; spaces grow exponentially with them.
+MAX_LEVELS = 16
+
+#: Names of levels: they stand in the names of metrics and quantities.
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A storage level: equal instances on a mesh. Words are those of the level; None is no limit."""
+
+    name: str  #: Its name
+    words: int | None = None  #: Capacity of an instance (words)
+    tensor_words: tuple[tuple[str, int], ...] = ()  #: Capacities of parts of an instance that hold one tensor each (words)
+    buffering: Fraction = Fraction(1)  #: How often a tile is held: tiles may fill a capacity divided by it (2: double-buffered)
+    keeps: frozenset[str] | None = None  #: The tensors it may hold; the others pass by. None: all
+    read_bandwidth: Fraction | None = None  #: Words that an instance reads a cycle
+    write_bandwidth: Fraction | None = None  #: Words that it takes a cycle, as fills and updates
+    shared_bandwidth: Fraction | None = None  #: Words of both kinds a cycle
+    word_bits: int = 16  #: Bits of a word
+    block: int = 1  #: Words that an access moves
+    cluster: int = 1  #: Instances that share an access
+    read_energy: Fraction = Fraction(0)  #: Energy of a read access (pJ)
+    write_energy: Fraction = Fraction(0)  #: Energy of an access that fills (pJ)
+    update_energy: Fraction = Fraction(0)  #: Energy of an access that writes results (pJ)
+    leak: Fraction = Fraction(0)  #: Energy of an instance a cycle (pJ), used or not
+    instances: int = 1  #: Instances in all
+    mesh_x: int = 1  #: Instances along the first direction
+    mesh_y: int = 1  #: Instances along the second one
+
+    def usable(self, words: int) -> int:
+        """What tiles may fill of a capacity (words)."""
+        return int(words / self.buffering)
+
+    def kept(self, tensors: Collection[str]) -> frozenset[str]:
+        """Which of some tensors it holds."""
+        return frozenset(tensors) if self.keeps is None else self.keeps & frozenset(tensors)
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """The multipliers."""
+
+    name: str  #: Their name
+    instances: int = 1  #: How many there are
+    mesh_x: int = 1  #: Instances along the first direction
+    mesh_y: int = 1  #: Instances along the second one
+    energy: Fraction = Fraction(0)  #: Energy of a multiply-accumulate (pJ)
+    leak: Fraction = Fraction(0)  #: Energy of an instance a cycle (pJ), used or not
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """Storage levels, and the multipliers inside them. An `InputError` says what contradicts itself."""
+
+    name: str  #: Its name
+    levels: tuple[Level, ...]  #: Outermost first; the outermost keeps every tensor
+    compute: Compute  #: The multipliers
+    description: str = ""  #: One line for people
+    source: str = ""  #: Where its figures are from
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.levels) <= MAX_LEVELS:
+            raise InputError(f"{self.name}: has {len(self.levels)} storage levels; allowed: 1 to {MAX_LEVELS}")
+        for complaint in self._complaints():
+            raise refuse(self.name, complaint)
+
+    def _complaints(self) -> Iterator[str]:
+        parts: tuple[Level | Compute, ...] = (*self.levels, self.compute)
+        names = [part.name for part in parts]
+        for name in names:
+            if not NAME.fullmatch(name):
+                yield f"{quoted(name)} is no name of a level; allowed: up to 64 letters, digits and _"
+            if names.count(name) > 1:
+                yield f"the name {quoted(name)} occurs twice; allowed: names that differ"
+        for part in parts:
+            for field in ("instances", "mesh_x", "mesh_y"):
+                if getattr(part, field) < 1:
+                    yield f"{part.name}.{field} is {getattr(part, field)}; allowed: a positive integer"
+            if part.mesh_x * part.mesh_y != part.instances:
+                yield f"{part.name}.instances is {part.instances}; allowed: {part.mesh_x}·{part.mesh_y}, as its mesh has"
+        for outer, inner in pairwise(parts):
+            for field in ("mesh_x", "mesh_y"):
+                if getattr(inner, field) % getattr(outer, field):
+                    yield (
+                        f"{inner.name}.{field} is {getattr(inner, field)}; allowed: a multiple of {getattr(outer, field)}, "
+                        f"that of {outer.name} around it"
+                    )
+        for level in self.levels:
+            yield from _of_level(level)
+        for field in ("energy", "leak"):
+            if getattr(self.compute, field) < 0:
+                yield f"{self.compute.name}.{field} is {getattr(self.compute, field)}; allowed: a number that is not negative"
+
+    @property
+    def bypass(self) -> dict[str, frozenset[str] | None]:
+        """The tensors that each level keeps; None: all."""
+        return {level.name: level.keeps for level in self.levels}
+
+    def keeping(self, keeps: dict[str, frozenset[str]]) -> Architecture:
+        """The same with other tensors kept; levels that are not named stay as they are."""
+        levels = tuple(replace(level, keeps=keeps.get(level.name, level.keeps)) for level in self.levels)
+        return replace(self, levels=levels)
+
+    def inner_mesh(self, level: int) -> tuple[int, int] | None:
+        """The mesh that lies directly inside a level: X and Y up to there; None where there are no more instances inside."""
+        inner = self.levels[level + 1] if level + 1 < len(self.levels) else self.compute
+        return (inner.mesh_x, inner.mesh_y) if inner.instances > self.levels[level].instances else None
+
+    def check_tensors(self, nest: LoopNest) -> None:
+        """Refuse levels that keep tensors that a nest does not have, and an outermost one that does not keep all it has."""
+        tensors = [access.tensor for access in nest.accesses]
+        for level in self.levels:
+            named = {*(level.keeps or ()), *(tensor for tensor, _ in level.tensor_words)}
+            if unknown := min(named - set(tensors), default=None):
+                known = ", ".join(tensors)
+                raise refuse(
+                    self.name, f"{level.name} keeps the unknown tensor {quoted(unknown)}; allowed: {known} of {nest.name}"
+                )
+
+
+def _of_level(level: Level) -> Iterator[str]:
+    for field in ("words", "word_bits", "block", "cluster", "buffering"):
+        value = getattr(level, field)
+        if value is not None and value < 1:
+            yield f"{level.name}.{field} is {value}; allowed: at least 1"
+    for tensor, words in level.tensor_words:
+        if words < 1:
+            yield f"{level.name}.tensor_words.{tensor} is {words}; allowed: at least 1"
+    for field in ("read_bandwidth", "write_bandwidth", "shared_bandwidth"):
+        value = getattr(level, field)
+        if value is not None and value <= 0:
+            yield f"{level.name}.{field} is {value}; allowed: a positive number"
+    for field in ("read_energy", "write_energy", "update_energy", "leak"):
+        if getattr(level, field) < 0:
+            yield f"{level.name}.{field} is {getattr(level, field)}; allowed: a number that is not negative"

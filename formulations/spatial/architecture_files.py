@@ -1,0 +1,378 @@
+"""Read architectures from Timeloop's files (format v0.4), with their energies.
+
+They come as ``subtree``/``local`` or as ``nodes`` with the tags ``!Container`` and ``!Component``. What a file says and this
+reader does not know is refused with its path, never ignored: costs would not be the tool's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from ithaca.formulations.json_numbers import fraction
+from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
+from ithaca.workloads.documents import Document, validated
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted, refuse
+from ithaca.workloads.reading import parse_json, read_text
+from ithaca.workloads.yaml_documents import parse_yaml
+
+#: Largest file (bytes).
+MAX_BYTES = 1 << 20
+
+#: Deepest nesting of an architecture.
+MAX_DEPTH = 40
+
+TAGS = ("!Container", "!Component")
+
+#: Names of files in a folder that has an architecture.
+ARCHITECTURE_FILES, ENERGY_FILES = ("arch.yaml", "architecture.yaml"), ("ert.yaml", "ERT.yaml")
+
+#: Attributes that nothing counted here depends on: they describe a component to Accelergy, whose energies are given.
+DESCRIPTIVE = frozenset(
+    """technology cell_technology voltage temperature latency cycle_time global_cycle_seconds n_banks num_banks num-banks
+    n_ports num_ports num-ports n_rd_ports n_wr_ports n_rdwr_ports type area cluster-area cluster_area size_unit
+    has_power_gating data_storage_width version exponent mantissa""".split()  # noqa: SIM905
+)
+
+#: Attributes that may be given only with the value by which they change nothing.
+NEUTRAL: Mapping[str, tuple[Any, ...]] = {
+    **dict.fromkeys(("min-utilization", "min_utilization", "metadata_datawidth", "metadata-word-bits"), (0,)),
+    **dict.fromkeys(("addr-gen-energy", "addr_gen_energy"), (0,)),
+    **dict.fromkeys(("allow_overbooking", "allow-overbooking", "power_gating", "reduction_supported"), (False,)),
+    **dict.fromkeys(("concordant_compressed_tile_traversal", "tile_partition_supported", "decompression_supported"), (False,)),
+    "is_sparse": (False,),
+    "multicast_supported": (True,),
+}
+
+_RANGE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[([0-9]{1,6})\.\.([0-9]{1,6})\])?")
+
+
+def load(path: Path) -> Any:
+    """The document of a YAML or JSON file."""
+    text = read_text(path, MAX_BYTES)
+    return parse_json(text, path) if path.suffix.lower() == ".json" else parse_yaml(text, path, TAGS, MAX_DEPTH)
+
+
+def read_architecture(path: str | Path) -> Architecture:
+    """The architecture of a file, or of a folder with ``arch.yaml``; its energies are its own or in ``ert.yaml`` beside it.
+
+    Raises `InputError`, one line that names the path, if it cannot be read or says what is not supported.
+    """
+    file = _architecture_file(Path(path))
+    document = load(file)
+    if not isinstance(document, dict) or not isinstance(document.get("architecture"), dict):
+        raise refuse(file, "has no field 'architecture'; allowed: an architecture of Timeloop v0.4, written out")
+    beside = next((p for name in ENERGY_FILES if (p := file.parent / name).is_file()), None)
+    energies = document.get("ERT") if "ERT" in document or beside is None else load(beside).get("ERT")
+    known = {"architecture", "ERT", "description", "source"}
+    if unknown := min(document.keys() - known, default=None):
+        raise refuse(file, f"{unknown} is unknown; allowed: {', '.join(sorted(known))}, everything else in files of its own")
+    name = file.stem if file.name not in ARCHITECTURE_FILES else file.resolve().parent.name
+    return architecture_of(document, energies, name, file)
+
+
+def architecture_of(document: Mapping[str, Any], energies: Any, name: str, where: object) -> Architecture:
+    """The architecture of a document, with energies of another one or None; error lines start with ``where``."""
+    table = _energies(energies, where)
+    parts = list(_parts(document["architecture"], f"{where}: architecture"))
+    if not parts:
+        raise refuse(where, "architecture has no component; allowed: storage levels and multipliers")
+    *storage, last = parts
+    if (inner := next((part for part in storage if part.is_compute), None)) is not None:
+        raise refuse(inner.where, f"{inner.name} computes, but is not innermost; allowed: multipliers inside all storage")
+    if not last.is_compute:
+        raise refuse(
+            last.where,
+            f"{last.name} is innermost and of class {quoted(last.kind)}; allowed: one with mac, multiplier or compute in it",
+        )
+    levels = tuple(_level(part, table) for part in storage)
+    described = {key: str(document.get(key, "")) for key in ("description", "source")}
+    try:
+        return Architecture(name, levels, _compute(last, table), **described)
+    except InputError as error:
+        raise refuse(where, str(error).removeprefix(f"{name}: ")) from None
+
+
+def _architecture_file(path: Path) -> Path:
+    if not path.is_dir():
+        return path
+    found = [file for name in ARCHITECTURE_FILES if (file := path / name).is_file()]
+    if not found:
+        raise refuse(path, f"has no architecture; allowed: a folder with {' or '.join(ARCHITECTURE_FILES)}")
+    return found[0]
+
+
+@dataclass
+class _Part:
+    """A component of an architecture file; attributes are taken out as they are read."""
+
+    name: str
+    kind: str
+    attributes: dict[str, Any]
+    mesh: tuple[int, int] | int  #: Instances along X and Y, or in all, that containers say there are
+    width_is_block: (
+        bool  #: Whether a width says how many words a block has (``nodes``), or how many blocks a cluster (``subtree``)
+    )
+    where: str
+    keeps: frozenset[str] | None = None
+
+    @property
+    def is_compute(self) -> bool:
+        kind = self.kind.lower()
+        return any(word in kind for word in ("mac", "multiplier", "compute", "arithmetic"))
+
+    def take(self, *names: str) -> Any:
+        """The value of an attribute under any of its names; None where it has none."""
+        found = [name for name in names if name in self.attributes]
+        if len(found) > 1:
+            raise refuse(self.where, f"{self.name} has {found[0]} and {found[1]}; allowed: one of them")
+        return self.attributes.pop(found[0]) if found else None
+
+    def number(self, *names: str, least: int | None = 0) -> Fraction | None:
+        value = self.take(*names)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or (least is not None and value < least):
+            raise refuse(self.where, f"{self.name}.{names[0]} is {quoted(value)}; allowed: a number of at least {least}")
+        return fraction(value)
+
+    def integer(self, *names: str) -> int | None:
+        value = self.number(*names, least=1)
+        if value is not None and value.denominator != 1:
+            raise refuse(self.where, f"{self.name}.{names[0]} is {quoted(float(value))}; allowed: a positive integer")
+        return None if value is None else int(value)
+
+    def instances(self) -> dict[str, Any]:
+        """Instances and mesh: the attributes' own, else what the containers around it say."""
+        stated, x, y = self.integer("instances"), self.integer("meshX", "mesh_x"), self.integer("meshY", "mesh_y")
+        if isinstance(self.mesh, tuple) and (stated, x, y) == (None, None, None):
+            return {"instances": prod(self.mesh), "mesh_x": self.mesh[0], "mesh_y": self.mesh[1]}
+        count = (
+            stated if stated is not None else x * y if x and y else self.mesh if isinstance(self.mesh, int) else prod(self.mesh)
+        )
+        x = x if x is not None else count // y if y else count
+        y = y if y is not None else count // x
+        if x * y != count:
+            raise refuse(self.where, f"{self.name} has {count} instances on a mesh of {x}·{y}; allowed: a mesh of as many")
+        return {"instances": count, "mesh_x": x, "mesh_y": y}
+
+    def finish(self) -> None:
+        """Refuse attributes that nobody has read."""
+        for name, value in self.attributes.items():
+            if name in DESCRIPTIVE or (name in NEUTRAL and value in NEUTRAL[name]):
+                continue
+            if name.startswith("network") and not any(c.isdigit() and c != "0" for c in str(value)) and "energy" in name:
+                continue
+            allowed = f"{name}: {str(NEUTRAL[name][0]).lower()}" if name in NEUTRAL else "attributes that the model counts"
+            raise refuse(self.where, f"attribute {quoted(name)} of {self.name} is not supported; allowed: {allowed}")
+
+
+def _parts(tree: Mapping[str, Any], where: str) -> Iterator[_Part]:
+    forms = [form for form in ("subtree", "nodes") if form in tree]
+    if len(forms) != 1:
+        raise refuse(where, "has no subtree and no nodes; allowed: one of them, written out")
+    if unknown := min(tree.keys() - {"version", "subtree", "nodes", "name", "attributes"}, default=None):
+        raise refuse(where, f"{unknown} is unknown; allowed: version, {forms[0]}")
+    if str(tree.get("version", "0.4")) not in ("0.2", "0.3", "0.4"):
+        raise refuse(where, f"version is {quoted(tree['version'])}; allowed: 0.4")
+    if forms[0] == "nodes":
+        yield from _of_nodes(tree["nodes"], f"{where}.nodes")
+    else:
+        yield from _of_subtree(tree["subtree"], f"{where}.subtree", 1)
+
+
+def _of_subtree(trees: Any, where: str, around: int) -> Iterator[_Part]:
+    if not isinstance(trees, list) or len(trees) != 1 or not isinstance(trees[0], dict):
+        raise refuse(where, "is not a list of one branch; allowed: levels inside each other, side by side none")
+    (tree,), where = trees, f"{where}[0]"
+    if unknown := min(tree.keys() - {"name", "attributes", "local", "subtree"}, default=None):
+        raise refuse(where, f"{unknown} is unknown; allowed: name, attributes, local, subtree")
+    count = around * _named(tree, where)[1]
+    for place, entry in enumerate(_list(tree.get("local", []), f"{where}.local")):
+        at = f"{where}.local[{place}]"
+        if unknown := min(entry.keys() - {"name", "class", "attributes"}, default=None):
+            raise refuse(at, f"{unknown} is unknown; allowed: name, class, attributes")
+        name, times = _named(entry, at)
+        yield _Part(name, str(entry.get("class", "")), _attributes(entry, at), count * times, False, at)
+    if "subtree" in tree:
+        yield from _of_subtree(tree["subtree"], f"{where}.subtree", count)
+
+
+def _of_nodes(nodes: Any, where: str) -> Iterator[_Part]:
+    """Nodes are inside those before them; what is spatial in one multiplies all that follow."""
+    mesh = [1, 1]
+    for place, node in enumerate(_list(nodes, where)):
+        at = f"{where}[{place}]"
+        known = {"!", "name", "class", "attributes", "spatial", "constraints", *(("subclass",) if "class" in node else ())}
+        if unknown := min(node.keys() - known, default=None):
+            raise refuse(at, f"{unknown} is unknown; allowed: name, class, attributes, spatial, constraints.dataspace")
+        spatial = node.get("spatial", {})
+        if not isinstance(spatial, dict) or not all(isinstance(v, int) and v > 0 for v in spatial.values()):
+            raise refuse(at, "spatial is no mesh; allowed: positive integers meshX and meshY")
+        if unknown := min(spatial.keys() - {"meshX", "meshY"}, default=None):
+            raise refuse(at, f"spatial.{unknown} is unknown; allowed: meshX, meshY")
+        mesh = [mesh[0] * spatial.get("meshX", 1), mesh[1] * spatial.get("meshY", 1)]
+        name, times = _named(node, at)
+        if node.get("!") == "Component":
+            if times > 1:
+                raise refuse(at, f"name is {quoted(node['name'])}; allowed: a name without a range, and spatial")
+            keeps = _node_keeps(node.get("constraints", {}), at)
+            yield _Part(name, str(node.get("class", "")), _attributes(node, at), (mesh[0], mesh[1]), True, at, keeps)
+        elif node.get("!") == "Container":
+            if node.get("constraints"):
+                raise refuse(at, "constraints are not supported here; allowed: a constraints file")
+            mesh = [mesh[0] * times, mesh[1]]
+            _Part(name, "", _attributes(node, at), 1, True, at).finish()
+        else:
+            raise refuse(at, "has no tag; allowed: !Container or !Component")
+
+
+def _node_keeps(constraints: Any, where: str) -> frozenset[str] | None:
+    if not isinstance(constraints, dict) or constraints.keys() - {"dataspace"}:
+        raise refuse(where, "constraints are not supported here but for dataspace.keep; allowed: a constraints file")
+    spaces = constraints.get("dataspace", {})
+    if not isinstance(spaces, dict) or spaces.keys() - {"keep", "bypass"} or ("bypass" in spaces and "keep" not in spaces):
+        raise refuse(
+            where, "constraints.dataspace does not list what it keeps; allowed: keep: [tensors], and bypass: [the others]"
+        )
+    return frozenset(map(str, spaces["keep"])) if "keep" in spaces else None
+
+
+def _list(entries: Any, where: str) -> list[dict[str, Any]]:
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise refuse(where, "is no list of components; allowed: a list of mappings with names")
+    return entries
+
+
+def _named(entry: Mapping[str, Any], where: str) -> tuple[str, int]:
+    """Name without its range, and how many instances the range names: ``PE[0..255]``."""
+    match = _RANGE.fullmatch(str(entry.get("name", "")))
+    if match is None or (match[2] is not None and int(match[3]) < int(match[2])):
+        raise refuse(where, f"name is {quoted(entry.get('name'))}; allowed: letters, digits and _, and perhaps a range [0..n]")
+    return match[1], 1 if match[2] is None else int(match[3]) - int(match[2]) + 1
+
+
+def _attributes(entry: Mapping[str, Any], where: str) -> dict[str, Any]:
+    found = entry.get("attributes") or {}
+    if not isinstance(found, dict):
+        raise refuse(where, "attributes are no mapping; allowed: names with values")
+    return dict(found)
+
+
+def _level(part: _Part, table: Mapping[str, Mapping[str, Fraction]]) -> Level:
+    bits = part.integer("word_bits", "word-bits", "word_width", "datawidth") or 16
+    block, cluster = part.integer("block_size", "block-size", "n_words"), part.integer("cluster_size", "cluster-size")
+    width = part.integer("width", "memory_width")
+    if width is not None:
+        if width % (bits * (block or cluster or 1)):
+            raise refuse(
+                part.where, f"{part.name}.width is {width}; allowed: a multiple of {bits * (block or cluster or 1)} bits"
+            )
+        if block is None and (part.width_is_block or cluster is not None):
+            block = width // (bits * (cluster or 1))
+        elif cluster is None:
+            cluster = width // (bits * (block or 1))
+    block, cluster = block or 1, cluster or 1
+    words, depth, kilobytes = part.integer("entries"), part.integer("depth", "memory_depth"), part.integer("sizeKB", "size_kb")
+    if sum(size is not None for size in (words, depth, kilobytes)) > 1:
+        raise refuse(part.where, f"{part.name} has two sizes; allowed: one of entries, depth, sizeKB")
+    if depth is not None:
+        words = depth * block * (cluster if part.width_is_block else 1)
+    elif kilobytes is not None:
+        words = kilobytes * 1024 * 8 // bits
+    both = part.number("bandwidth")
+    read, write = part.number("read_bandwidth"), part.number("write_bandwidth")
+    half = None if both is None else both / 2
+    found = Level(
+        part.name,
+        words,
+        (),
+        part.number("multiple_buffering", "multiple-buffering", least=1) or Fraction(1),
+        part.keeps,
+        half if read is None else read,
+        half if write is None else write,
+        part.number("shared_bandwidth"),
+        bits,
+        block,
+        cluster,
+        **_costs(part, table),
+        **part.instances(),
+    )
+    part.finish()
+    return found
+
+
+def _costs(part: _Part, table: Mapping[str, Mapping[str, Fraction]]) -> dict[str, Any]:
+    """Energies of accesses: the table's, else the attributes'."""
+    access = part.number("vector-access-energy", "vector_access_energy")
+    own = {name: part.number(f"{name}_energy", f"energy_{name}") for name in ("read", "write", "update", "leak")}
+    stated = table.get(part.name)
+    if stated is not None:
+        own = {
+            "read": stated.get("read", access),
+            "write": stated.get("write", stated.get("fill", access)),
+            "update": stated.get("update", stated.get("write", access)),
+            "leak": stated.get("leak"),
+        }
+    read, write = (value if value is not None else access for value in (own["read"], own["write"]))
+    if read is None or write is None:
+        raise refuse(
+            part.where, f"{part.name} has no energy of reads and writes; allowed: an ERT, or read_energy and write_energy"
+        )
+    update = own["update"] if own["update"] is not None else write
+    return {"read_energy": read, "write_energy": write, "update_energy": update, "leak": own["leak"] or Fraction(0)}
+
+
+def _compute(part: _Part, table: Mapping[str, Mapping[str, Fraction]]) -> Compute:
+    part.integer("word_bits", "word-bits", "word_width", "datawidth")
+    energy, leak = part.number("energy", "compute_energy", "energy_per_op"), part.number("leak_energy", "energy_leak")
+    stated = table.get(part.name, {})
+    actions = [stated[name] for name in ("compute", "mac_random", "mac", "multiply", "mult_random") if name in stated]
+    energy, leak = actions[0] if actions else energy, stated.get("leak", leak)
+    if energy is None:
+        raise refuse(part.where, f"{part.name} has no energy of a computation; allowed: an ERT, or the attribute energy")
+    found = Compute(part.name, **part.instances(), energy=energy, leak=leak or Fraction(0))
+    part.finish()
+    return found
+
+
+class _Action(Document):
+    name: str
+    arguments: dict[str, Any] | list[Any] | None = None
+    energy: float | int
+
+
+class _Table(Document):
+    name: str
+    actions: list[_Action]
+
+
+class _EnergyTables(Document):
+    version: str | float | None = None
+    tables: list[_Table]
+
+
+def _energies(document: Any, where: object) -> dict[str, dict[str, Fraction]]:
+    """Energies by component and action (pJ); of an action with several arguments the first, as the tool takes the largest."""
+    if document is None:
+        return {}
+    found: dict[str, dict[str, Fraction]] = {}
+    for table in validated(_EnergyTables, document, f"{where}: ERT").tables:
+        name = (table.name.rpartition(".")[2]).partition("[")[0]
+        if name in found:
+            raise refuse(where, f"ERT has two tables of {name}; allowed: one for every component")
+        actions = found[name] = {}
+        for action in table.actions:
+            energy = fraction(action.energy)
+            if energy < 0:
+                raise refuse(
+                    where, f"ERT: energy of {name}.{action.name} is {action.energy}; allowed: a number that is not negative"
+                )
+            actions[action.name] = max(actions.get(action.name, energy), energy)
+    return found

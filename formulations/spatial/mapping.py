@@ -1,0 +1,95 @@
+"""Mappings: how a loop nest is laid out over an architecture, and the quantities that say so.
+
+Every level has a *slot* of temporal loops, and where a mesh lies directly inside it two slots of spatial loops, X and Y. The
+loops of a level's slots lie inside those of the levels around it; its own spatial loops lie inside its temporal ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Mapped
+from dataclasses import dataclass
+from math import prod
+
+from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted
+from ithaca.workloads.nest import LoopNest
+
+#: Trip counts of loops; loops that are left out have one trip.
+Factors = Mapped[str, int]
+
+#: Loops of a level, outermost first.
+Order = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place for a factor of every loop."""
+
+    level: str  #: The level it belongs to
+    direction: str = ""  #: ``x`` or ``y`` on the mesh inside the level; empty for its temporal loops
+
+    def quantity(self, loop: str) -> str:
+        """The name of a loop's factor here: ``P.Buffer``, ``P.Buffer.x``."""
+        return f"{loop}.{self.level}.{self.direction}" if self.direction else f"{loop}.{self.level}"
+
+    @property
+    def temporal(self) -> bool:
+        """Whether its loops run one trip after the other."""
+        return not self.direction
+
+
+def order_quantity(level: str) -> str:
+    """The name of a level's order: which of the orders that the space offers, from 1."""
+    return f"order.{level}"
+
+
+def keep_quantity(level: str, tensor: str) -> str:
+    """The name of whether a level keeps a tensor: 2 if it does, else 1."""
+    return f"keep.{level}.{tensor}"
+
+
+def slots(architecture: Architecture) -> tuple[Slot, ...]:
+    """All slots, outermost first."""
+    found: list[Slot] = []
+    for place, level in enumerate(architecture.levels):
+        found.append(Slot(level.name))
+        if architecture.inner_mesh(place) is not None:
+            found += [Slot(level.name, "x"), Slot(level.name, "y")]
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """A loop nest laid out over an architecture."""
+
+    factors: Mapped[Slot, Factors]  #: Trip counts by slot and loop
+    orders: Mapped[str, Order]  #: The temporal loops of every level, outermost first
+    keeps: Mapped[str, frozenset[str]]  #: The tensors that every level keeps
+
+    def factor(self, slot: Slot, loop: str) -> int:
+        """Trips of a loop in a slot."""
+        return self.factors.get(slot, {}).get(loop, 1)
+
+    def padded(self, nest: LoopNest) -> dict[str, int]:
+        """What the factors of every loop multiply to: the extents that run."""
+        return {loop: prod(self.factor(slot, loop) for slot in self.factors) for loop in nest.loops}
+
+    def check(self, nest: LoopNest, architecture: Architecture) -> None:
+        """Refuse a mapping that is none of this nest onto this architecture; whether it fits is the model's to say."""
+        known = slots(architecture)
+        for slot, factors in self.factors.items():
+            where = f"factors of {slot.level}{slot.direction and f' along {slot.direction}'}"
+            if slot not in known:
+                raise InputError(f"{where}: there is no such slot; allowed: {', '.join(s.quantity('loop') for s in known)}")
+            for loop, trips in factors.items():
+                if loop not in nest.loops:
+                    raise InputError(f"{where} name the unknown loop {quoted(loop)}; allowed: {', '.join(nest.loops)}")
+                if trips < 1:
+                    raise InputError(f"{where}: that of {loop} is {trips}; allowed: a positive integer")
+        for loop, extent in nest.extents:
+            if (runs := self.padded(nest)[loop]) < extent:
+                raise InputError(f"factors of {loop} multiply to {runs}; allowed: at least {extent}, its extent")
+        for level in architecture.levels:
+            if sorted(self.orders[level.name]) != sorted(nest.loops):
+                raise InputError(f"order of {level.name} is {' '.join(self.orders[level.name])}; allowed: every loop once")
