@@ -82,7 +82,8 @@ def study_dataset(study: Study) -> xr.Dataset:
     loops = _loops(posed)
     limits = list(dict.fromkeys(limit.metric for problem in posed for limit in problem.limits))
     unit = _unit(objectives[0]) if len(objectives) == 1 else ""
-    columns = {**ANSWER, **_design_columns(posed)}
+    own = _design_columns(posed)
+    columns = {**ANSWER, **own}
     columns |= {name: (float, unit, ANSWER[name][2]) for name in ("value", "lower_bound")}
     sizes = {variable_name(axis.name): len(axis.values) for axis in study.axes}
     coordinates: dict[str, Any] = {
@@ -107,7 +108,7 @@ def study_dataset(study: Study) -> xr.Dataset:
             "marginal_bound": (float, "", "lower bound of marginal_value", LIMIT),
             "marginal_status": (str, "", "what is proven of marginal_value", LIMIT),
         }
-    rows = [_solution_row(point.answer, loops, columns) | _marginal_row(point, limits) for point in points]
+    rows = [_solution_row(point.answer, loops, own) | _marginal_row(point, limits) for point in points]
     variables = _variables(columns, rows, sizes, {LOOP: len(loops), LIMIT: len(limits)})
     return xr.Dataset(_without_clashes(variables, coordinates), coordinates, attributes)
 
