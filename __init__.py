@@ -23,7 +23,7 @@ _HOMES = {
     "Platform": "formulations.platform",
     "Points": "api.evaluating",
     "Result": "api.answers",
-    "Simulation": "simulation.compared",
+    "Simulation": "api.simulating",
     "Solution": "results.solution",
     "Status": "results.certificate",
     "Study": "api.studies",

@@ -15,6 +15,7 @@ from ithaca.api.grids import Grid as Grid
 from ithaca.api.lists import list_networks as list_networks
 from ithaca.api.lists import list_platforms as list_platforms
 from ithaca.api.lists import list_workloads as list_workloads
+from ithaca.api.simulating import Simulation as Simulation
 from ithaca.api.studies import Study as Study
 from ithaca.api.verifying import Verification as Verification
 from ithaca.formulations.platform import Platform as Platform
@@ -24,7 +25,6 @@ from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.results.certificate import Certificate as Certificate
 from ithaca.results.certificate import Status as Status
 from ithaca.results.solution import Solution as Solution
-from ithaca.simulation.compared import Simulation as Simulation
 from ithaca.solver.cpsat.from_pyomo import solve_pyomo as solve_pyomo
 from ithaca.studies.grid import Axis
 from ithaca.studies.network.verification import Check
@@ -79,6 +79,7 @@ __all__ = [
 def evaluate(
     source: str | PathLike[str] | LoopNest | Answer,
     *,
+    layer: str | None = None,
     points: str | Path | Result | None = None,
     dtype: str | DataType | None = None,
     edition: str | None = None,
@@ -297,6 +298,7 @@ def solve(
 def verify(
     result: str | Path | Answer,
     *,
+    layer: str | None = None,
     time_limit: float | None = None,
     hear: Callable[[Check], None] | None = None,
 ) -> Verification:

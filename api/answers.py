@@ -67,7 +67,7 @@ class Answer(ABC):
 
         table = self.to_dataframe()
         shown = [name for name in table if name in SHOWN or name.startswith("objectives.")]
-        return chart_cell(self.headline, self._chart, table[shown]._repr_html_())
+        return chart_cell(self.headline, self._chart, table[shown or list(table)]._repr_html_())
 
     @property
     def _chart(self) -> Chart | None:
@@ -251,11 +251,15 @@ class Result(Answer, results.Result):
         return result_dataset(self)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class NetworkResult(StudyAnswer, networks.NetworkResult):
     """The answer of `ithaca.network`: how every layer is run, and what is proven of it and of the total."""
 
     source: str = field(default="the result", compare=False)  #: The file it was read from, for messages
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the same is found and proven: files state neither boxes nor seconds of a network's searches."""
+        return isinstance(other, NetworkResult) and self.document == other.document
 
     @property
     def headline(self) -> str:

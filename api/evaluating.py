@@ -13,6 +13,7 @@ from typer import Argument, Option
 from ithaca.api.answers import Answer, NetworkResult, Result
 from ithaca.api.keywords import public
 from ithaca.api.loading import opened
+from ithaca.api.options import DTYPES, LayerName
 from ithaca.api.parsing import parse_edition
 from ithaca.api.request import read_data_type, read_nest
 from ithaca.formulations.algebra.parsing import quoted
@@ -71,12 +72,11 @@ def evaluate(
         Argument(metavar="WORKLOAD|RESULT", help="A loop nest (ithaca list workloads); or a result, with all it states."),
     ],
     *,
+    layer: LayerName = None,
     points: Annotated[
         str | Path | Result | None, Option("--points", help="CSV with one configuration a row, or a result of solve -o (JSON).")
     ] = None,
-    dtype: Annotated[
-        str | DataType | None, Option("--dtype", help="fp32, int16 or int8; default: the result's, of a CSV fp32.")
-    ] = None,
+    dtype: Annotated[str | DataType | None, Option("--dtype", help=f"{DTYPES}; default: the result's, of a CSV fp32.")] = None,
     edition: Annotated[
         str | None,
         Option("--edition", help="Model edition of a CSV: exact, cycle or odyssey; default: as each point states."),
@@ -87,7 +87,9 @@ def evaluate(
         for option, given in (("--points", points), ("--dtype", dtype), ("--edition", edition)):
             if given is not None:
                 raise InputError(f"{option} cannot be given with a result, which states its own; allowed with a workload")
-        named = points_of(opened(source if isinstance(source, Answer) else str(source)))
+        named = points_of(opened(source if isinstance(source, Answer) else str(source), layer))
+    elif layer is not None:
+        raise InputError(f"--layer is {quoted(layer)}; allowed with a network's result")
     elif points is None:
         raise InputError(f"--points is missing; allowed: configurations of {quoted(str(source))}, or a result in its place")
     else:

@@ -13,7 +13,7 @@ from ithaca.api.answers import StudyAnswer
 from ithaca.api.keywords import public
 from ithaca.api.live_line import LiveLine, note
 from ithaca.api.options import Effort, Extents, Results, Sizes, TargetedOptions, Workload
-from ithaca.api.parsing import parse_integer, parse_proving_method, parse_sizes, split_values
+from ithaca.api.parsing import parse_extents, parse_integer, parse_proving_method, split_values
 from ithaca.api.request import Request, problems, read_objective
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.shown_numbers import counted
@@ -98,7 +98,7 @@ def pareto(
     threads, minimised = effort.workers, parse_objectives(objectives)
     if before is not None:
         before(minimised)
-    own = {**parse_sizes(sizes or {}), **parse_sizes(extents)}
+    own = parse_extents(sizes, extents)
     request = problem.request(workload, own, minimised[0].text)
     store = None if results is None else Store(Path(results), note)
     with Interrupt() as interrupt, LiveLine("building problems") as line:

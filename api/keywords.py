@@ -89,9 +89,13 @@ def public(function: Callable[..., T]) -> Callable[..., T]:
     """A function as Python calls it: every option is a keyword, and errors name keywords."""
     options, flat = declared(function), _flat(function)
     names = {option.spelled: option.name for option in options}
+    open_ended = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in flat.parameters.values())
 
     @wraps(function)
     def call(*values: Any, **keywords: Any) -> T:
+        for name in () if open_ended else keywords.keys() - flat.parameters.keys():
+            allowed = ", ".join(flat.parameters)
+            raise InputError(f"{name} is {quoted(keywords[name])}, which {function.__name__} does not take; allowed: {allowed}")
         words = flat.bind(*values, **keywords).arguments
         extents: dict[str, Any] = {}
         for name in [n for n in words if flat.parameters[n].kind is Parameter.VAR_KEYWORD]:

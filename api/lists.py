@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ithaca.api.keywords import public
 from ithaca.api.options import DType, Edition, Extents, Sizes, Workload
-from ithaca.api.parsing import parse_edition, parse_sizes
+from ithaca.api.parsing import parse_edition, parse_extents
 from ithaca.api.request import read_data_type, read_nest
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.platform_files import load_platform, platform_names
@@ -36,6 +36,6 @@ def list_designs(
     workload: Workload, *, sizes: Sizes = None, edition: Edition = "exact", dtype: DType = "fp32", **extents: Extents
 ) -> tuple[SystolicDesign, ...]:
     """Every design of a workload, buildable or not: a dataflow and a permutation."""
-    found = read_nest(workload, {**parse_sizes(sizes or {}), **parse_sizes(extents)})
+    found = read_nest(workload, parse_extents(sizes, extents))
     arrays, data = derivation.designs(found, parse_edition(edition)), read_data_type(dtype)
     return tuple(SystolicDesign(found, array, data, technology=data.energies()) for array in arrays)

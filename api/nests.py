@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from ithaca.api.keywords import public
 from ithaca.api.options import Extents, Sizes
-from ithaca.api.parsing import parse_sizes
+from ithaca.api.parsing import parse_extents
 from ithaca.workloads.kernel_files import statement_nest
 from ithaca.workloads.nest import LoopNest
 
@@ -27,4 +27,4 @@ def nest(
     """Make a loop nest of a statement; names that only multiply loops, such as a stride, are parameters."""
     given = {"name": name, "untiled": list(untiled), "simd": simd}
     more = {field: value for field, value in given.items() if value}
-    return statement_nest(statement, {**parse_sizes(sizes or {}), **parse_sizes(extents)}, **more)
+    return statement_nest(statement, parse_extents(sizes, extents), **more)

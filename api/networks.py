@@ -14,7 +14,7 @@ from ithaca.api.answers import NetworkResult
 from ithaca.api.keywords import public
 from ithaca.api.live_line import LiveLine, note
 from ithaca.api.options import OBJECTIVE, REPEATED, Extents, Objective, Results, SearchOptions, TargetedOptions
-from ithaca.api.parsing import parse_choice, parse_integer, parse_method, parse_sizes, several
+from ithaca.api.parsing import parse_choice, parse_extents, parse_integer, parse_method, several
 from ithaca.api.request import check_target, requested_limits, restricted_share
 from ithaca.solver.options import Budget
 from ithaca.studies.best import without_restriction
@@ -83,7 +83,7 @@ def network(
     given["limits"] = requested_limits(given["platform"], given["limits"])
     count, what = _sharing(mode, arrays, minimise)
     request = NetworkRequest(**given, arrays=count, minimise=what)
-    asked = only_layers(find_network(str(name), {**parse_sizes(sizes or {}), **parse_sizes(parameters)}), several(layers))
+    asked = only_layers(find_network(str(name), parse_extents(sizes, parameters)), several(layers))
     for layer in asked.layers:
         try:
             check_target(request.space.target, layer.nest, request.data)

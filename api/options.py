@@ -17,7 +17,7 @@ from ithaca.api.answers import Answer
 from ithaca.api.parsing import parse_integer, parse_search, parse_target
 from ithaca.formulations import platform as platforms
 from ithaca.formulations import problem as problems
-from ithaca.formulations.systolic.data_types import DataType
+from ithaca.formulations.systolic.data_types import DATA_TYPES, DataType
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.nest import LoopNest
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 #: What is minimised unless the command line says otherwise.
 OBJECTIVE = "latency"
+
+#: The data types, as help lists them.
+DTYPES = " or ".join(", ".join(DATA_TYPES).rsplit(", ", 1))
 
 #: Marks a file or folder that a command writes.
 WRITTEN = "written"
@@ -41,7 +44,7 @@ Sizes = Annotated[
     Mapping[str, int] | Sequence[str] | None, Option("--sizes", "-s", help="Extents, e.g. i=1024,j=1024,k=1024."), REPEATED
 ]
 Extents = Annotated[int, "by name"]
-DType = Annotated[str | DataType, Option("--dtype", help="fp32, fp16, bf16, int16 or int8.")]
+DType = Annotated[str | DataType, Option("--dtype", help=f"{DTYPES}.")]
 Edition = Annotated[
     str, Option("--edition", help="Model edition: exact, cycle (modules word by word), odyssey (as published, to the digit).")
 ]

@@ -32,6 +32,14 @@ def parse_sizes(given: Mapping[str, object] | Sequence[str]) -> dict[str, int]:
     return {name: parse_extent(name, value, "--sizes: ") for name, value in words}
 
 
+def parse_extents(sizes: Mapping[str, object] | Sequence[str] | None, by_name: Mapping[str, object]) -> dict[str, int]:
+    """Extents from ``--sizes`` and from keywords."""
+    own, more = parse_sizes(sizes or {}), parse_sizes(by_name)
+    for name in own.keys() & more.keys():
+        raise InputError(f"{name} is given twice, as a keyword and in --sizes; allowed: one of them")
+    return own | more
+
+
 def several(given: Sequence[str] | None) -> Sequence[str]:
     """The words of an option that may be given several times."""
     return [given] if isinstance(given, str) else given or []
@@ -58,7 +66,7 @@ def parse_limits(given: Mapping[str, object] | Sequence[str]) -> dict[str, Bound
     resource (``bram18k=50%``), or ``none``.
     """
     if isinstance(given, Mapping):
-        return {str(name): _parse_limit(str(name), value) for name, value in given.items()}
+        return {str(name): parse_upper(str(name), value, "--limit: ") for name, value in given.items()}
     limits: dict[str, Bound] = {}
     texts = several(given)
     for text in texts:
@@ -70,30 +78,26 @@ def parse_limits(given: Mapping[str, object] | Sequence[str]) -> dict[str, Bound
             raise InputError(f"--limit is {quoted(part)}; allowed: METRIC=VALUE,… such as dsp=8601,bram18k=3763")
         if name in limits:
             raise InputError(f"--limit: {quoted(name)} is given twice")
-        limits[name] = _parse_limit(name, value)
+        limits[name] = parse_upper(name, value, "--limit: ")
     return limits
 
 
-def _parse_limit(name: str, value: object) -> Bound:
+def parse_upper(name: str, value: object, where: str = "") -> Bound:
+    """What a metric, or an expression over metrics, may be at most: a number, a share, or none."""
     if value is None or value == "none":
         return None
     if isinstance(value, str) and value.endswith("%"):
         if not re.fullmatch(r"[0-9]{1,15}(\.[0-9]{0,15})?%", value):
-            raise InputError(f"--limit: {quoted(name)} is {quoted(value)}; allowed: a share such as 50%")
+            raise InputError(f"{where}{quoted(name)} is {quoted(value)}; allowed: a share such as 50%")
         return Share(Fraction(value[:-1]))
-    return parse_bound(name, value, "--limit: ")
-
-
-def parse_bound(metric: str, value: object, where: str = "") -> Fraction:
-    """What a metric, or an expression over metrics, may be at most."""
-    plain = metric.replace(".", "").isidentifier()
+    plain = name.replace(".", "").isidentifier()
     if isinstance(value, Fraction) and (value >= 0 or not plain):
         return value
     text = str(value)
     if not re.fullmatch(("" if plain else "-?") + r"([0-9]{1,15}(\.[0-9]{0,15})?|\.[0-9]{1,15})(e\+?[0-9]{1,2})?", text):
         sign = " that is not negative" if plain else ""
         what = f"a finite number{sign}, such as 8601.6 or 1e9; exponents up to 99"
-        raise InputError(f"{where}{quoted(metric)} is {quoted(text)}; allowed: {what}")
+        raise InputError(f"{where}{quoted(name)} is {quoted(text)}; allowed: {what}")
     return Fraction(text)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from ithaca.api.options import ProblemOptions
 from ithaca.api.parsing import parse_choice, parse_counts, parse_edition, parse_integer, parse_limits, parse_loops, parse_sizes
 from ithaca.exports.autosa.requirements import data_obstacles, design_obstacles, nest_obstacles
+from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.machine import LETTERS, REGIMES, Machine, Sums
 from ithaca.formulations.platform import Bound, Platform
 from ithaca.formulations.platform_files import load_platform
@@ -114,25 +115,37 @@ def timed(platform: Platform, edition: Edition, regime: str | None, sums: str | 
 
 def read_machine(
     machine: Machine,
-    regime: str | None,
+    regime: str | None = None,
     param: Mapping[str, int] | Sequence[str] | None = None,
     fifo_depth: int | None = None,
     sums: str | None = None,
 ) -> Machine:
     """A machine with what options change."""
+    changes = machine_changes(regime, param, fifo_depth, sums)
+    try:
+        return replace(machine, **changes)
+    except InputError as error:
+        raise InputError(f"--param: {error}") from None
+
+
+def machine_changes(
+    regime: str | None = None,
+    param: Mapping[str, int] | Sequence[str] | None = None,
+    fifo_depth: int | None = None,
+    sums: str | None = None,
+) -> dict[str, Any]:
+    """What options change of a machine, by its fields."""
     changes: dict[str, Any] = {}
     if regime is not None:
-        machine = REGIMES[parse_choice("--regime", regime, list(REGIMES))]
+        given = REGIMES[parse_choice("--regime", regime, list(REGIMES))]
+        changes |= {name: getattr(given, name) for name in LETTERS.values()}
     for letter, count in parse_counts("--param", param, "d=1,m=8").items():
         changes[LETTERS[parse_choice("--param", letter, list(LETTERS))]] = count
     if fifo_depth is not None:
         changes["fifo_depth"] = parse_integer("--fifo-depth", fifo_depth, least=1)
     if sums is not None:
         changes["sums"] = Sums(parse_choice("--sums", sums, [each.value for each in Sums]))
-    try:
-        return replace(machine, **changes)
-    except InputError as error:
-        raise InputError(f"--param: {error}") from None
+    return changes
 
 
 def restricted_share(options: SolveOptions, space: SpaceOptions) -> SolveOptions:
@@ -190,6 +203,9 @@ def _described_design(request: Request) -> SystolicArray:
 
 def requested_limits(platform: Platform, given: Mapping[str, Bound]) -> tuple[Limit, ...]:
     """The platform's limits, replaced or extended by those given."""
+    for name, bound in given.items():
+        if bound is not None and name in platform.resources and name not in METRICS:
+            raise InputError(f"limit {quoted(name)}: no design takes any {name}; allowed: limits on {', '.join(METRICS)}")
     bounds = platform.bounds(given).items()
     return tuple(parse_limit(name, bound) for name, bound in bounds if name in METRICS or name in given)
 

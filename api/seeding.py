@@ -15,7 +15,7 @@ from ithaca.api.keywords import Given, public
 from ithaca.api.live_line import tell
 from ithaca.api.loading import opened
 from ithaca.api.options import OBJECTIVE, WRITTEN, Effort, Extents, LayerName, Objective, ProblemOptions, RandomSeed, Sizes
-from ithaca.api.parsing import parse_choice, parse_integer, parse_loops, parse_sizes
+from ithaca.api.parsing import parse_choice, parse_extents, parse_integer, parse_loops
 from ithaca.api.solving import run
 from ithaca.exports.layers import fresh_folder
 from ithaca.exports.seeds.diverse import diverse_configurations
@@ -109,7 +109,7 @@ def seed(
     else:
         assert not isinstance(source, Result | NetworkResult)
         search, threads = effort.options, effort.workers
-        own = {**parse_sizes(sizes or {}), **parse_sizes(extents)}
+        own = parse_extents(sizes, extents)
         result = run(problem.request(source, own, objective), search, threads, {})
         if result.best is None:
             raise NothingFoundError(result.failure)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from ithaca.api.answers import Answer
 from ithaca.api.keywords import public
 from ithaca.api.loading import one_result
 from ithaca.api.options import REPEATED, LayerName
@@ -16,14 +17,51 @@ from ithaca.api.parsing import parse_choice, parse_counts
 from ithaca.api.request import read_machine
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.machine import IDEAL, Memory
+from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.points import Point
 from ithaca.results import result as results
+from ithaca.simulation import compared
 from ithaca.simulation.activity import simulate_network
 from ithaca.simulation.arrays import array_network
-from ithaca.simulation.compared import Simulation, simulate_configuration
 from ithaca.workloads import signals
 from ithaca.workloads.errors import InputError
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+#: What `ithaca.simulation.activity.ModuleShare` says of a module, in this order.
+SHARES = {
+    "processes": "instances of the module",
+    "working": "share of the run taking turns",
+    "entering": "share of the run entering loops",
+    "starved": "share of the run waiting for words",
+    "held_up": "share of the run waiting for room",
+    "meeting": "share of the run swapping buffers",
+    "idle": "share of the run before it began and after it ended",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Simulation(compared.Simulation, Answer):
+    """The answer of `ithaca.simulate`: what happened when a configuration ran."""
+
+    @property
+    def headline(self) -> str:
+        took = "hangs" if self.cycles is None else f"{number(self.cycles)} cycles"
+        nest = self.design.nest
+        return f"{nest.name} ({nest.shown_sizes}) {self.design.data.name}, design {self.design.name}, simulated: {took}"
+
+    def to_xarray(self) -> xr.Dataset:
+        """What each module did as labelled arrays."""
+        import xarray as xr
+
+        modules = self.run.modules
+        columns = {
+            name: ("module", [getattr(module, name) for module in modules], {"long_name": meaning})
+            for name, meaning in SHARES.items()
+        }
+        return xr.Dataset(columns, {"module": [module.module for module in modules]}, {"title": self.headline})
 
 
 @public
@@ -52,7 +90,7 @@ def simulate(
     ] = None,
     memory: Annotated[
         Mapping[str, int] | Sequence[str] | None,
-        Option("--memory", help="latency, refresh and refresh_period (cycles), bandwidth (bytes per cycle, shared)."),
+        Option("--memory", help="latency, refresh, refresh_period (cycles); bandwidth (bytes per cycle, shared; 0: no limit)."),
         REPEATED,
     ] = None,
     sums: Annotated[
@@ -80,9 +118,10 @@ def simulate(
         raise InputError(f"nothing to simulate:{asked} allowed: a result with a configuration ({names or 'this one has none'})")
     chosen = found.best if design is None and found.best is not None else solutions[0]
     assert chosen.configuration is not None
-    return simulate_configuration(
+    run = compared.simulate_configuration(
         systolic(chosen.problem), chosen.configuration, machine, stores, signals.check, check_values=check_values
     )
+    return Simulation.of(run)
 
 
 def read_memory(memory: Mapping[str, int] | Sequence[str] | None) -> Memory:
@@ -99,10 +138,10 @@ def read_memory(memory: Mapping[str, int] | Sequence[str] | None) -> Memory:
 def simulate_points(points: Iterable[Point], memory: Memory = IDEAL) -> list[int | None]:
     """The cycles of points on the machine of each; None where an array hangs."""
     found = []
-    for number, (design, configuration) in enumerate(points, start=1):
+    for row, (design, configuration) in enumerate(points, start=1):
         try:
             run = simulate_network(array_network(design, configuration, design.technology.machine, memory), signals.check)
         except InputError as error:
-            raise InputError(f"point {number}: {error}") from None
+            raise InputError(f"point {row}: {error}") from None
         found.append(run.cycles if run.finished else None)
     return found

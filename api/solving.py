@@ -13,7 +13,7 @@ from ithaca.api.answers import Result
 from ithaca.api.keywords import Given, public
 from ithaca.api.live_line import LiveLine
 from ithaca.api.options import OBJECTIVE, Extents, Method, Objective, SearchOptions, Sizes, TargetedOptions, Workload
-from ithaca.api.parsing import parse_method, parse_provers, parse_sizes
+from ithaca.api.parsing import parse_extents, parse_method, parse_provers
 from ithaca.api.request import Request, problems, restricted_share
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.systolic.design import systolic
@@ -61,7 +61,7 @@ def solve(
     loaded = load_result(Path(start)) if isinstance(start, str | Path) else start
     if loaded is not None and "--dtype" not in given:
         problem = replace(problem, dtype=systolic(loaded.problem).data.name)
-    request = problem.request(workload, {**parse_sizes(sizes or {}), **parse_sizes(extents)}, objective, descriptor)
+    request = problem.request(workload, parse_extents(sizes, extents), objective, descriptor)
     name = f" {start}" if isinstance(start, str | Path) else ""
     known = {} if loaded is None else known_configurations(loaded, request.nest, name)
     return run(request, options, threads, known, engine, second)

@@ -26,10 +26,12 @@ from ithaca.api.options import (
     TargetedOptions,
     Workload,
 )
-from ithaca.api.parsing import parse_method, parse_number, parse_sizes
-from ithaca.api.request import Request, problems
+from ithaca.api.parsing import parse_extents, parse_method, parse_number
+from ithaca.api.request import Request, problems, timed
 from ithaca.api.vary import OPTIONS, TARGET, parse_variations, varied
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.shown_numbers import counted
+from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.studies import whatif as studies
 from ithaca.studies.charts.chart import Chart
 from ithaca.studies.charts.of_studies import study_chart
@@ -103,7 +105,7 @@ def whatif(
     """
     engine, options, threads = parse_method(method), search.options, search.workers
     percent = None if marginal is None else Fraction(repr(parse_number("--marginal", marginal, positive=True)))
-    own = {**parse_sizes(sizes or {}), **parse_sizes(extents)}
+    own = parse_extents(sizes, extents)
     request = problem.request(workload, own, objective)
     fixed = {*own, *request.limits, *(name for name in (*OPTIONS, TARGET) if f"--{name}" in given)}
     variations = parse_variations(vary or {}, request, fixed)
@@ -112,12 +114,18 @@ def whatif(
     axes = [v.axis for v in variations]
     if before is not None:
         before(axes)
+
+    def pose(values: Mapping[str, Any]) -> Sequence[Problem]:
+        asked = varied(request, variations, values)
+        machine = timed(asked.platform, Edition.CYCLE, problem.regime, problem.sums)  # of a platform that is varied, too
+        return problems(replace(asked, platform=machine))
+
     store = None if results is None else Store(Path(results), note)
     count = prod(len(axis.values) for axis in axes)
     with Interrupt() as interrupt, LiveLine("building problems") as line:
         study = studies.run_study(
             axes,
-            lambda values: problems(varied(request, variations, values)),
+            pose,
             replace(options, stop=interrupt),
             method=engine,
             threads=threads,

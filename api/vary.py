@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
-from ithaca.api.parsing import parse_bound, parse_edition, parse_extent, parse_loops, parse_target, several, split_values
+from ithaca.api.parsing import parse_edition, parse_extent, parse_loops, parse_target, parse_upper, several, split_values
 from ithaca.api.request import Request, read_data_type, read_objective, read_platform
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.json_numbers import json_number
@@ -30,6 +31,9 @@ OPTIONS: Mapping[str, tuple[str, Callable[[LoopNest, Any], Any], Callable[[Any],
 
 #: The axis of compilers that answers are for, and its value for none.
 TARGET, NO_TARGET = "for", "none"
+
+#: How no limit is written.
+NO_LIMIT = "none"
 
 #: Prefixes that say what a name is: an extent, or a limit (whose name may then be an expression).
 SIZE, LIMIT = "size.", "limit."
@@ -120,11 +124,10 @@ def _size(loop: str, parts: Sequence[Any], nest: LoopNest) -> Variation:
 
 
 def _limit(metric: str, parts: Sequence[Any]) -> Variation:
-    bounds = tuple(parse_bound(metric, part) for part in parts)
-    for bound in bounds:
-        parse_limit(metric, bound)
+    bounds = tuple(parse_upper(metric, part) for part in parts)
+    parse_limit(metric, Fraction(0))  # refuses names that are no metrics
     unit = METRICS[metric].unit if metric in METRICS else ""
-    labels = tuple(json_number(bound) for bound in bounds)
+    labels = tuple(json_number(bound) if isinstance(bound, Fraction) else str(bound or NO_LIMIT) for bound in bounds)
     axis = Axis(f"{metric}_limit", bounds, labels, unit, f"upper limit of {metric}")
     return Variation(axis, lambda r, bound: replace(r, limits={**r.limits, metric: bound}))
 

@@ -10,7 +10,7 @@ from typer import Option
 
 from ithaca.api.keywords import public
 from ithaca.api.loading import opened
-from ithaca.api.options import ResultFile
+from ithaca.api.options import LayerName, ResultFile
 from ithaca.api.parsing import parse_search
 from ithaca.formulations.json_numbers import refuse
 from ithaca.results.result import Result
@@ -41,6 +41,7 @@ class Verification:
 def verify(
     result: ResultFile,
     *,
+    layer: LayerName = None,
     time_limit: Annotated[
         float | None, Option("--time-limit", metavar="S", help="Seconds for each design, of a network for each layer.")
     ] = None,
@@ -54,7 +55,7 @@ def verify(
     ``hear`` is told of each check when it is done. Raises `InputError` if the result claims what is false, and no engine says
     so, `DisagreementError` if engines contradict each other.
     """
-    options, found, checks = parse_search(time_limit), opened(result), []
+    options, found, checks = parse_search(time_limit), opened(result, layer), []
     with Interrupt() as interrupt:
         try:
             for check in _checks(found, replace(options, stop=interrupt)):

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from ithaca.api.options import WRITTEN, AsJson, TableFile
-from ithaca.api.request import read_data_type, read_machine, read_nest
-from ithaca.api.simulating import read_memory, simulate_points
+from ithaca.api.options import DTYPES, WRITTEN, AsJson, TableFile
+from ithaca.api.request import machine_changes, read_data_type, read_machine, read_nest
+from ithaca.api.simulating import Simulation, read_memory, simulate_points
 from ithaca.api.simulating import simulate as run_simulation
 from ithaca.commands.display import console
 from ithaca.commands.display import table as shown_table
@@ -24,7 +24,6 @@ from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.points import load_points
 from ithaca.simulation.activity import ModuleShare, Wait
 from ithaca.simulation.arrays import array_network
-from ithaca.simulation.compared import Simulation
 from ithaca.simulation.trace import phase_trace, word_dump
 from ithaca.simulation.values import Values
 from ithaca.workloads import signals
@@ -37,7 +36,7 @@ def simulate(
     ask: Callable[..., Simulation],
     *,
     points: Annotated[Path | None, Option("--points", help="CSV with one configuration a row, of a workload.")] = None,
-    dtype: Annotated[str | None, Option("--dtype", help="Of --points: fp32, fp16, bf16, int16 or int8; default: fp32.")] = None,
+    dtype: Annotated[str | None, Option("--dtype", help=f"Of --points: {DTYPES}; default: fp32.")] = None,
     trace: Annotated[
         Path | None, Option("--trace", help="Write a phase per event, for Perfetto or chrome://tracing."), WRITTEN
     ] = None,
@@ -59,8 +58,9 @@ def simulate(
         if path is not None:
             check_writable(path)
     found = ask()
-    shares = ("module", "processes", "working", "entering", "starved", "held_up", "meeting", "idle")
-    write_rows(table, shares, [[getattr(module, name) for name in shares] for module in found.run.modules])
+    if table is not None:
+        write_text_atomically(table, found.table)
+        wrote(table)
     if as_json:
         print_document(found.document)
     else:
@@ -89,8 +89,9 @@ def print_points(
     if asked.pop("check_values", False):
         raise InputError("--check-values shows one run; allowed: with a result, without --points")
     memory = read_memory(asked.pop("memory", None))
-    machine = read_machine(RTL, asked.pop("regime", None), **asked)
-    found = simulate_points(load_points(points, read_nest(workload), read_data_type(dtype), machine=machine), memory)
+    machine, stated = read_machine(RTL, **asked), machine_changes(**asked)
+    nest, data = read_nest(workload), read_data_type(dtype)
+    found = simulate_points(load_points(points, nest, data, machine=machine, stated=stated), memory)
     write_rows(file, ("point", "cycles"), [(n, "" if c is None else c) for n, c in enumerate(found, start=1)])
     if as_json:
         print_document({"schema": SCHEMA, "points": [{"cycles": cycles} for cycles in found]})

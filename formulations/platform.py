@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from ithaca.formulations.json_numbers import json_number
 from ithaca.formulations.technology import Technology
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
@@ -33,6 +34,9 @@ class Share:
     """A bound as a share of what a platform has."""
 
     percent: Fraction  #: Per cent of a resource's total
+
+    def __str__(self) -> str:
+        return f"{json_number(self.percent)}%"
 
 
 #: An upper bound as users state it: a number, a share of a resource, or None for no limit.

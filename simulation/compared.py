@@ -20,7 +20,7 @@ from ithaca.simulation.values import check_values as carry_values
 from ithaca.workloads.errors import InputError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Simulation:
     """What happened when a configuration ran."""
 

@@ -39,6 +39,8 @@ def test_the_answer_is_that_of_the_command_line() -> None:
         ({"dataflow": 5}, "dataflow is 5; allowed: str | Sequence[str] | None"),
         ({"divisors_only": "yes"}, "divisors_only is 'yes'; allowed: bool"),
         ({"q": 3}, "unknown loop 'q' in sizes: mm has loops i, j, k"),
+        ({"sizes": {"i": 8}, "i": 4}, "i is given twice, as a keyword and in sizes; allowed: one of them"),
+        ({"limit": {"uram": "50%"}}, "limit 'uram': no design takes any uram; allowed: limits on latency"),
         ({"sizes": {"i": 0}}, "size of loop 'i' is 0"),
         ({"limit": {"dsp": -1}}, "limit: 'dsp' is '-1'"),
     ],

@@ -75,6 +75,8 @@ def einsum_statement(text: str, arrays: Sequence[str] = ()) -> str:
     if not match or len(compact) > MAX_LENGTH:
         raise InputError(f"einsum is {quoted(text)}; allowed: letters for loops, such as 'ik,jk->ij'")
     operands = [*(match[1] + match[2]).split(","), match[3]]
+    if alone := "".join(dict.fromkeys(loop for loop in match[3] if loop not in match[1] + match[2])):
+        raise InputError(f"einsum {quoted(text)}: no input has the output's {quoted(alone[0])}; allowed: letters of the inputs")
     names = list(arrays) or [chr(ord("A") + number) for number in range(len(operands))]
     if len(names) != len(operands):
         raise InputError(f"einsum {quoted(text)} has {len(operands)} arrays, the output included, but {len(names)} names")

@@ -6,8 +6,9 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,13 @@ from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.json_numbers import json_ratio, parse_json, read_text, refuse
-from ithaca.formulations.machine import LEAST, RTL, Machine
+from ithaca.formulations.machine import LEAST, LETTERS, RTL, Machine
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SystolicDesign
-from ithaca.formulations.systolic.metrics import metric_values, tensor_words
+from ithaca.formulations.systolic.metrics import METRICS, metric_values, tensor_words
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling, group_packs
 from ithaca.workloads.csv_text import csv_text
@@ -36,7 +37,8 @@ MAX_BYTES = 64 * 2**20
 #: Points evaluated at once.
 BATCH = 4096
 
-#: The columns a point needs. ``edition`` and those of the machine are optional; all others are ignored.
+#: The columns a point needs. ``edition`` and those of the machine are optional; others are ignored unless they are written
+#: like these, or are metrics.
 COLUMNS = ("dataflow", "reuse", "sizes", "array_part", "latency_hiding", "simd", "pack")
 
 #: Columns that say on what machine a point runs (`ithaca.formulations.machine.Machine`).
@@ -53,12 +55,17 @@ Point = tuple[SystolicDesign, Configuration]
 
 
 def load_points(
-    path: Path, nest: LoopNest, data: DataType, edition: Edition | None = None, machine: Machine = RTL
+    path: Path,
+    nest: LoopNest,
+    data: DataType,
+    edition: Edition | None = None,
+    machine: Machine = RTL,
+    stated: Collection[str] = (),
 ) -> tuple[Point, ...]:
     """Read points of a workload from a CSV file, one per row, with the extents of each row.
 
     They are of the edition given, or else of what the column ``edition`` says, and on the machine given, but for what the
-    columns ``swap``, ``entry``, ``hop``, ``mac`` and ``fifo_depth`` say.
+    columns ``swap``, ``entry``, ``hop``, ``mac`` and ``fifo_depth`` say; those ``stated`` of the machine may be no columns.
 
     The columns ``sizes``, ``array_part``, ``latency_hiding`` and ``pack`` (per buffer module) hold JSON objects of integers;
     ``sizes`` may set the workload's parameters, too. Values are taken as given: only what the model has no meaning for is
@@ -68,7 +75,7 @@ def load_points(
     points: list[Point] = []
     arrays: _Designs = {}
     try:
-        header = _header(next(rows, []), path)
+        header = _header(next(rows, []), path, stated)
         for row in rows:
             if not row:
                 continue
@@ -85,9 +92,16 @@ def load_points(
     return tuple(points)
 
 
-def _header(row: list[str], path: Path) -> list[str]:
+def _header(row: list[str], path: Path, stated: Collection[str]) -> list[str]:
     header = [name.strip() for name in row]
-    for column in (*COLUMNS, "edition", *MACHINE):
+    optional = ("edition", *MACHINE)
+    for column in header:
+        if column in stated:
+            raise refuse(path, f"column '{column}' says what an option of the machine does; allowed: one of them")
+        near = get_close_matches(LETTERS.get(column, column.lower()), optional, n=1, cutoff=0.7)
+        if near and column not in optional and column not in METRICS:
+            raise refuse(path, f"column {quoted(column)} is unknown; allowed: {near[0]}, if that is meant, or another name")
+    for column in (*COLUMNS, *optional):
         if header.count(column) > 1:
             raise refuse(path, f"column '{column}' occurs twice; allowed: every column once")
         if column not in header and column in COLUMNS:

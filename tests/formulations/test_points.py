@@ -216,6 +216,9 @@ def test_bad_cells(tmp_path: Path, column: str, value: str, words: list[str]) ->
         (csv_text(ROW).replace(",C,", ",C\0,").encode(), ["is NUL", "text"]),
         (csv_text(ROW).encode("utf-16"), ["byte 0 is 0xff", "UTF-8"]),
         (csv_text(ROW).replace(",C,", ",\u00e9,").encode("latin-1"), ["is 0xe9", "UTF-8"]),
+        (csv_text(ROW | {"fifo-depth": "9"}).encode(), ["column 'fifo-depth' is unknown", "allowed: fifo_depth"]),
+        (csv_text(ROW | {"Mac": "9"}).encode(), ["column 'Mac' is unknown", "allowed: mac"]),
+        (csv_text(ROW | {"d": "9"}).encode(), ["column 'd' is unknown", "allowed: swap"]),
         (b"\x89PNG\r\n\x1a\n", ["byte 0 is 0x89", "UTF-8"]),
     ],
 )

@@ -141,6 +141,34 @@ def test_the_command_says_where_the_time_goes(result: Path) -> None:
     assert simulate(result).cycles == found["cycles"]
 
 
+def test_a_simulation_is_an_answer(result: Path, tmp_path: Path) -> None:
+    found = simulate(result)
+    assert repr(found) == f"<Simulation: mm (i=32, j=32, k=32) fp32, design [i,j] C, simulated: {found.cycles:,} cycles>"
+    table = found.to_dataframe()
+    assert list(table.index) == [module.module for module in found.run.modules]
+    assert table.loc["PE", "working"] == next(m.working for m in found.run.modules if m.module == "PE")
+    assert "held_up" in found._repr_html_()
+    ithaca("simulate", result, "--table", tmp_path / "s.csv")
+    assert (tmp_path / "s.csv").read_text() == found.table
+    with pytest.raises(InputError, match="foo is 1, which simulate does not take; allowed: source, layer, design, regime"):
+        simulate(result, foo=1)
+
+
+def test_options_and_columns_of_the_machine_do_not_contradict_each_other(tmp_path: Path) -> None:
+    row = {"dataflow": "i,j", "reuse": "C", "sizes": '{"i": 4, "j": 4, "k": 4}', "array_part": '{"i": 4, "j": 4, "k": 4}',
+           "latency_hiding": '{"i": 2, "j": 4}', "simd": "1",
+           "pack": '{"A_IO_L2_in": 1, "B_IO_L2_in": 1, "C_drain_IO_L1_out": 1}', "mac": "8"}  # fmt: skip
+    with (path := tmp_path / "p.csv").open("w") as file:
+        writer = csv.DictWriter(file, row)
+        writer.writeheader()
+        writer.writerow(row)
+    assert not ithaca("simulate", "mm", "--points", path, "--param", "h=2").returncode
+    for words in (("--param", "h=2,m=8"), ("--regime", "hls")):
+        ran = ithaca("simulate", "mm", "--points", path, *words)
+        line = f"ithaca: {path}: column 'mac' says what an option of the machine does; allowed: one of them\n"
+        assert (ran.returncode, ran.stderr) == (2, line)
+
+
 def test_traces_show_every_loop_and_every_word(result: Path, tmp_path: Path) -> None:
     ran = ithaca("simulate", result, "--trace", tmp_path / "run.json", "--vcd", tmp_path / "run.vcd")
     assert not ran.returncode, ran.stderr

@@ -47,6 +47,29 @@ def test_whatif_prints_a_table_and_writes_dataset_and_plot(tmp_path: Path) -> No
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
 
 
+def test_limits_that_vary_may_be_shares_or_lifted(tmp_path: Path) -> None:
+    vary = ("--vary", "bram18k=70%,50%", "--vary", "bandwidth=5,none")
+    done = ithaca("whatif", *MM, *TWO, "--platform", "zcu102", *vary, "-o", tmp_path / "s.nc", "--json")
+    assert done.returncode == 0, done.stderr
+    points = json.loads(done.stdout)["points"]
+    assert [point["at"]["bandwidth_limit"] for point in points] == [5, "none"] * 2
+    totals = {"70%": 1276.8, "50%": 912}  # of 1,824 blocks (AMD DS891)
+    assert [point["limits"]["bram18k"] for point in points] == [totals[point["at"]["bram18k_limit"]] for point in points]
+    assert ["bandwidth" in point["limits"] for point in points] == [True, False] * 2
+    assert list(xr.load_dataset(tmp_path / "s.nc").bandwidth_limit.values) == ["5", "none"]
+
+
+def test_a_regime_holds_for_every_platform_that_is_varied() -> None:
+    words = ("--dataflow", "i,j", "--edition", "cycle", "--json")
+    best = {}
+    for regime in ("rtl", "hls"):
+        varied = json.loads(ithaca("whatif", *MM, *words, "--vary", "platform=u250,zcu102", "--regime", regime).stdout)
+        best[regime] = [point["objective"]["value"] for point in varied["points"]]
+        alone = json.loads(ithaca("solve", *MM, *words, "--platform", "zcu102", "--regime", regime).stdout)
+        assert best[regime][1] == alone["objective"]["value"]
+    assert best["rtl"] != best["hls"]
+
+
 def test_whatif_varies_everything_it_says() -> None:
     vary = ("platform=u250,zcu102", "dtype=int16", "edition=exact,odyssey", "objective=latency,max(latency, dsp)")
     vary += ("dataflow=i,j:i,k", "permutation=C", "size.i=8", "limit.latency*dsp=1e6")
@@ -199,6 +222,8 @@ BAD_INPUT = {
     "a size that is none": (("whatif", "mm", "--vary", "i=4,x"), "'x'"),
     "a size out of range": (("whatif", "mm", "--vary", "i=4,0"), "loop 'i' is 0"),
     "a limit that is none": ((*WHATIF, "--vary", "dsp=4,nan"), "'nan'"),
+    "a share that is none": ((*WHATIF, "--vary", "bram18k=x%"), "a share such as 50%"),
+    "a share of what is no resource": ((*WHATIF, "--vary", "latency=50%"), "does not state that resource"),
     "a negative limit": ((*WHATIF, "--vary", "dsp=-4"), "not negative"),
     "an unknown metric in a limit": ((*WHATIF, "--vary", "limit.dps*2=4"), "dps"),
     "an unknown platform": ((*WHATIF, "--vary", "platform=u250,u9"), "u9"),

@@ -275,6 +275,7 @@ def test_bad_fields(tmp_path: Path, old: str, new: str, words: list[str]) -> Non
         ("ik,jk->ij", "[A, A, C]", ["repeat a name"]),
         ("ik->i", "", ["the statement reads 1 array", "at least two"]),
         ("ik,jk->ii", "", ["subscript i of C[i][i], which is written"]),
+        ("ik,kj->ijn", "", ["einsum 'ik,kj->ijn': no input has the output's 'n'"]),
         ("iA,jA->ij", "", ["uses unknown loop 'A'"]),
     ],
 )

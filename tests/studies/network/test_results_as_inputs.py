@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -237,6 +238,23 @@ def test_a_result_is_evaluated_with_its_own_workload_data_type_and_platform(solv
     points = json.loads(ithaca("evaluate", network, "--json").stdout)["points"]
     assert [point["metrics"] for point in points] == [layer["best"]["metrics"] for layer in layers]
     assert " deep " in ithaca("evaluate", network).stdout
+    (point,) = json.loads(ithaca("evaluate", network, "--layer", "deep", "--json").stdout)["points"]
+    assert point["metrics"] == next(layer["best"]["metrics"] for layer in layers if layer["name"] == "deep")
+    done = ithaca("evaluate", "mm", "--points", path, "--layer", "deep")
+    assert (done.returncode, done.stderr) == (2, "ithaca: --layer is 'deep'; allowed with a network's result\n")
+
+
+def test_a_layer_is_verified_alone(solved: Written) -> None:
+    done = ithaca("verify", path := solved(), "--layer", "wide")
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == len(ithaca_python.load(path, layer="wide").solutions) > 1
+
+
+def test_what_is_loaded_equals_what_was_saved(tmp_path: Path) -> None:
+    found = ithaca_python.network(tiny_file(tmp_path), limit={"dsp": 400, "bram18k": 400}, divisors_only=True)
+    found.save(tmp_path / "n.json")
+    assert ithaca_python.load(tmp_path / "n.json") == found
+    assert ithaca_python.load(tmp_path / "n.json") != replace(found, complete=False)
 
 
 def test_bars_show_what_layers_take_and_how_much_of_them_works(solved: Written) -> None:
