@@ -49,7 +49,7 @@ Edition = Annotated[
     str, Option("--edition", help="Model edition: exact, cycle (modules word by word), odyssey (as published, to the digit).")
 ]
 Objective = Annotated[str | problems.Objective, Option("--objective", help="What to minimise: an expression over metrics.")]
-Method = Annotated[str, Option("--method", help="auto, exact, cpsat, gp, nlp or evolve.")]
+Method = Annotated[str, Option("--method", help="auto, exact, staged, cpsat, gp, nlp or evolve.")]
 TimeLimit = Annotated[float | None, Option("--time-limit", metavar="S", help="Seconds for the whole run.")]
 RandomSeed = Annotated[int, Option("--seed", metavar="N", help="Seed of the random numbers.")]
 Results = Annotated[

@@ -12,7 +12,8 @@ from ithaca.formulations.algebra.number_systems import NumberSystem
 from ithaca.formulations.space import Role, Space
 
 if TYPE_CHECKING:
-    from ithaca.formulations.problem import Limit
+    from ithaca.formulations.problem import Limit, Problem
+    from ithaca.formulations.stage import Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,10 @@ class Design(ABC):
     def conditions(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[tuple[Any, Fraction], ...]:
         """What a configuration must meet beside the space's rules: numbers with the bounds that they must not exceed."""
         return ()
+
+    def stage(self, problem: Problem) -> Stage | None:
+        """How a problem of this design is searched in stages; None where bounds of `metrics` do."""
+        return None
 
     def details(self, values: Mapping[str, Any], numbers: NumberSystem) -> Mapping[str, Mapping[str, Any]]:
         """Numbers beside the metrics that the family reports, by kind and name: ``{"words": {tensor: words}}``, say."""

@@ -25,15 +25,17 @@ from ithaca.solver.conclusion import conclude
 from ithaca.solver.exact.search import Search, SearchState, check_bound, unsearched
 from ithaca.solver.options import Budget, SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
+from ithaca.solver.staged.search import StagedSearch
 from ithaca.solver.tables.frame import build_model
 from ithaca.workloads.errors import InputError
 
 if TYPE_CHECKING:
+    from ithaca.formulations.stage import Stage
     from ithaca.solver.evolution.seeding import Start
 
 Report = Callable[[Progress], None]
 
-METHOD, EXACT = "auto", "exact"
+METHOD, EXACT, STAGED = "auto", "exact", "staged"
 
 #: Seconds of exact search before other engines are asked.
 ALONE = 2.0
@@ -75,15 +77,19 @@ class Course:
     """A problem on its way to a proof: what is known of it, and how far the engines are with it.
 
     Steps end when their options say so, and go on where others ended. Without ``others``, exact search is the only engine.
+    A problem whose design offers a stage is searched in stages, and by nothing else.
     """
 
-    def __init__(self, problem: Problem, start: Configuration | None = None, *, others: bool = True) -> None:
+    def __init__(
+        self, problem: Problem, start: Configuration | None = None, *, others: bool = True, stage: Stage | None = None
+    ) -> None:
         self.problem = problem
+        self._stage = stage or problem.design.stage(problem)
         self.state = unsearched(problem, start)
         self.seconds = 0.0
-        self.others = others
+        self.others = others and self._stage is None
         self._methods: list[str] = []
-        self._search: Search | None = None
+        self._search: Search | StagedSearch | None = None
         self._combined = self._looked_ahead = self._evolved = False
         self._known: Start | None = None
 
@@ -92,14 +98,24 @@ class Course:
     def closed(self, options: SolveOptions) -> bool:
         """Whether enough is known, or a stop is asked for."""
         stopped = options.stop is not None and options.stop()
+        if isinstance(self._search, StagedSearch) and self._search.exhausted:
+            return True
         return stopped or self.state.complete or options.gap_is_met(self.state.value, self.state.lower_bound)
 
     def solution(self, options: SolveOptions) -> Solution:
         """What is known, as the solution of a search that ended under some options."""
-        state, method = self.state, "+".join(dict.fromkeys(self._methods)) or (METHOD if self.others else EXACT)
+        alone = EXACT if self._stage is None else STAGED
+        state, method = self.state, "+".join(dict.fromkeys(self._methods)) or (METHOD if self.others else alone)
         bound = self.problem.floor if state.lower_bound is None and not state.complete else state.lower_bound
         certificate = conclude(
-            state.value, bound, options, complete=state.complete, method=method, nodes=state.boxes, seconds=self.seconds
+            state.value,
+            bound,
+            options,
+            complete=state.complete,
+            exhausted=isinstance(self._search, StagedSearch) and self._search.exhausted,
+            method=method,
+            nodes=state.boxes,
+            seconds=self.seconds,
         )
         return make_solution(self.problem, state.incumbent, certificate)
 
@@ -127,7 +143,7 @@ class Course:
         if self.others and not self.closed(options):
             if self._search is None:
                 self._look_ahead(options, FIRST_STAGES)
-            else:
+            elif isinstance(self._search, Search):
                 self._bound_and_seed(self._search, options, FIRST_STAGES)
                 self._run(replace(options, time_limit=0.0))
         self.seconds += budget.spent
@@ -144,7 +160,13 @@ class Course:
     def combine(self, options: SolveOptions) -> None:
         """Let other engines bound, seed and thin out the search, once."""
         search = self._search
-        if self._combined or search is None or not self.others or options.time_limit == 0 or self.closed(options):
+        if (
+            self._combined
+            or not isinstance(search, Search)
+            or not self.others
+            or options.time_limit == 0
+            or self.closed(options)
+        ):
             return
         from ithaca.solver.combination import close_coarse_boxes
 
@@ -172,7 +194,8 @@ class Course:
 
     def ask_cpsat(self, options: SolveOptions, report: Report | None = None) -> None:
         """Let CP-SAT go on from what is known, for all the time there is."""
-        if not self.others or self._search is None or self.closed(options) or not options.time_limit:
+        search = self._search
+        if not self.others or not isinstance(search, Search) or self.closed(options) or not options.time_limit:
             return
         from ithaca.solver.cpsat.engine import solve_cpsat
 
@@ -188,7 +211,7 @@ class Course:
         except InputError:  # CP-SAT cannot express the problem
             return
         self._methods.append(found.certificate.method)
-        self._adopt(self._search, found)
+        self._adopt(search, found)
         state.boxes += found.certificate.nodes
         self.seconds += budget.spent
 
@@ -196,6 +219,9 @@ class Course:
 
     def _prepare(self, budget: Budget) -> bool:
         """Build the tables of exact search; false if enough is known without them, or time is up."""
+        if self._stage is not None:
+            self._begin(StagedSearch(self.problem, self._stage, budget.options), STAGED)
+            return True
         checkpoint = budget.options.checkpoint()
 
         def look_ahead_if_slow() -> None:
@@ -212,15 +238,19 @@ class Course:
             model = build_model(self.problem, look_ahead_if_slow)
         except StoppedError:
             return False
-        self._search, known = Search(model, budget.options), self.state
+        self._begin(Search(model, budget.options), EXACT)
+        return True
+
+    def _begin(self, search: Search | StagedSearch, method: str) -> None:
+        """Let a search take over what is known."""
+        self._search, known = search, self.state
         self.state = self._search.state
         self.state.boxes += known.boxes
         if known.incumbent is not None:
             self._search.offer(known.incumbent)
         if known.lower_bound is not None:
             self._search.raise_floor(known.lower_bound)
-        self._methods.append(EXACT)
-        return True
+        self._methods.append(method)
 
     def _run(self, options: SolveOptions) -> None:
         assert self._search is not None

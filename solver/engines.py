@@ -20,6 +20,8 @@ class Method(Enum):
     """Exact search; if it takes long, geometric programs bound and seed it, and CP-SAT takes over at the end."""
     EXACT = "exact"
     """Branch and bound over candidate tables."""
+    STAGED = "staged"
+    """Inner choices with a bound for all outer ones, completed best first: of designs that offer it, where auto takes it."""
     CPSAT = "cpsat"
     """OR-Tools CP-SAT on an integer model."""
     GP = "gp"
@@ -65,6 +67,10 @@ def engine(method: Method) -> Engine:
         from ithaca.solver.exact.engine import solve_exact
 
         return solve_exact
+    if method is Method.STAGED:
+        from ithaca.solver.staged.engine import solve_staged
+
+        return solve_staged
     if method is Method.CPSAT:
         from ithaca.solver.cpsat.engine import solve_cpsat
 

@@ -1,0 +1,34 @@
+"""Solve a design that offers a stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.stage import Stage
+from ithaca.results.solution import Solution
+from ithaca.solver.auto import Course
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.progress import Progress
+from ithaca.workloads.errors import InputError
+
+
+def solve_staged(
+    problem: Problem,
+    options: SolveOptions | None = None,
+    report: Callable[[Progress], None] | None = None,
+    start: Configuration | None = None,
+    *,
+    stage: Stage | None = None,
+) -> Solution:
+    """Find the best configuration of a design in stages, with a proof; the arguments are those of all engines (`Engine`).
+
+    Searched is ``stage`` instead of the design's own, if one is given.
+    """
+    stage = stage or problem.design.stage(problem)
+    if stage is None:
+        raise InputError(f"--method is 'staged', but design {problem.design.name} has no stages; allowed: auto")
+    options, course = options or SolveOptions(), Course(problem, start, others=False, stage=stage)
+    course.finish(options, report)
+    return course.solution(options)

@@ -1,0 +1,170 @@
+"""Search the rows of a stage, best first, until the least open bound reaches the incumbent.
+
+Rows come in blocks. Of each block the most promising ones are completed at once, which makes the incumbent good and the later
+blocks small; once all have come, the others are completed in the order of their bounds, twice as many at a time as before.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from math import inf
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.stage import Block, Stage, least_double
+from ithaca.solver.exact.search import SearchState, check_bound
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.progress import Progress
+
+#: Rows of a block that are completed at once, and of the first batch after all blocks.
+AT_ONCE, FIRST_BATCH = 8, 16
+
+#: Rows completed at most before bounds are compared again.
+LARGEST_BATCH = 1 << 14
+
+
+class StagedSearch:
+    """One staged search; it may be interrupted, and goes on where it was."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        stage: Stage,
+        options: SolveOptions | None = None,
+        report: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.problem, self.options, self.report = problem, options or SolveOptions(), report
+        self.state = SearchState()
+        self._rows: list[NDArray[Any]] = []
+        self._bounds: list[NDArray[np.float64]] = []
+        self._rest = -inf
+        self._floor: Fraction | None = None
+        self._steps: Iterator[None] | None = self._search(stage)
+
+    def run(self) -> SearchState:
+        """Search until proven, exhausted, or until the options say to stop; may be called again to go on.
+
+        The time limit is that of this call; the seconds of the state are those of all calls.
+        """
+        state, began = self.state, time.perf_counter()
+        before = state.seconds
+        while self._steps is not None and not state.complete:
+            spent = time.perf_counter() - began
+            state.seconds = before + spent
+            self._take_stock()
+            if self.report is not None:
+                self.report(Progress(state.value, state.lower_bound, state.boxes, state.seconds))
+            if state.complete or self._should_stop(spent):
+                break
+            try:
+                next(self._steps)
+            except (StopIteration, MemoryError):  # what was not searched counts with its bound
+                self._steps = None
+        self._take_stock()
+        if state.complete:
+            self._steps = None
+        state.seconds = before + time.perf_counter() - began
+        return state
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether there is nothing more to try."""
+        return self._steps is None
+
+    def offer(self, found: Configuration) -> None:
+        """Take a configuration as incumbent if the reference confirms that it improves."""
+        value, state = self.problem.feasible_value(found), self.state
+        if value is not None and (state.value is None or value < state.value):
+            state.incumbent, state.value = found, value
+            check_bound(self.problem, value, self._floor)
+
+    def raise_floor(self, lower_bound: Fraction) -> None:
+        """Take over a bound proven elsewhere: no configuration has a smaller objective."""
+        self._floor = lower_bound if self._floor is None else max(self._floor, lower_bound)
+        check_bound(self.problem, self.state.value, self._floor)
+
+    def _cutoff(self) -> Fraction | None:
+        return self.state.value
+
+    def _should_stop(self, spent: float) -> bool:
+        options, state = self.options, self.state
+        if options.stop is not None and options.stop():
+            return True
+        if options.time_limit is not None and spent >= options.time_limit:
+            return True
+        return options.gap_is_met(state.value, state.lower_bound)
+
+    def _take_stock(self) -> None:
+        """Set the proven bound; the search is complete once nothing below the incumbent is open."""
+        state = self.state
+        least = min([self._rest, *(float(bounds[0]) for bounds in self._bounds)])
+        if least >= least_double(state.value):
+            state.complete, state.lower_bound = True, state.value
+            return
+        found = None if least == -inf else Fraction(least)
+        bounds = [bound for bound in (found, self._floor, state.lower_bound) if bound is not None]
+        state.lower_bound = max(bounds, default=None)
+        if state.value is not None and state.lower_bound is not None and state.lower_bound >= state.value:
+            state.complete, state.lower_bound = True, state.value
+
+    def _search(self, stage: Stage) -> Iterator[None]:
+        for found in stage.incumbents():
+            if found is not None:
+                self.offer(found)
+            yield
+        for block in stage.blocks(self._cutoff):
+            self._keep(block)
+            self.state.boxes += block.bounds.size
+            yield
+            if block.bounds.size:
+                yield from self._complete(stage, AT_ONCE, own=True)
+        if self._rest == -inf:  # not one block
+            self._rest = inf
+        batch = FIRST_BATCH
+        while self._bounds:
+            self._merge()
+            yield from self._complete(stage, batch, own=False)
+            batch = min(2 * batch, LARGEST_BATCH)
+
+    def _keep(self, block: Block) -> None:
+        """Put a block's rows, sorted, with those that are open."""
+        self._rest = block.rest
+        if block.bounds.size:
+            order = np.argsort(block.bounds, kind="stable")
+            self._rows.append(block.rows[order])
+            self._bounds.append(block.bounds[order])
+
+    def _merge(self) -> None:
+        """All open rows that may improve on the incumbent, sorted as one."""
+        cutoff = least_double(self.state.value)
+        bounds, rows = np.concatenate(self._bounds), np.concatenate(self._rows)
+        order = np.argsort(bounds, kind="stable")
+        order = order[: int(np.searchsorted(bounds[order], cutoff))]
+        self._bounds, self._rows = ([bounds[order]], [rows[order]]) if order.size else ([], [])
+
+    def _complete(self, stage: Stage, count: int, *, own: bool) -> Iterator[None]:
+        """Complete the first rows of the last block, or of all.
+
+        They are open until that is done: an interruption leaves their bounds in force.
+        """
+        if not self._bounds:
+            return
+        rows, bounds = self._rows[-1], self._bounds[-1]
+        count = min(count, int(np.searchsorted(bounds, least_double(self.state.value))))
+        if count:
+            for found in stage.complete(rows[:count], self._cutoff):
+                if found is not None:
+                    self.offer(found)
+                yield
+        if count == bounds.size or (own and count == 0):
+            self._rows.pop()
+            self._bounds.pop()
+        else:
+            self._rows[-1], self._bounds[-1] = rows[count:], bounds[count:]
+        yield
