@@ -72,6 +72,7 @@ class Costs:
     prologue: Any
     main: Any
     epilogue: Any
+    latency: Any  #: All three
     pe: Any  #: Cycles a PE works
     modules: Mapping[str, ModuleCost]  #: Detail per I/O module
     comp: Any  #: Multiply-accumulate units of all PEs
@@ -83,11 +84,6 @@ class Costs:
     #: in place needs it ≥ 0. For others it is informative only.
     accumulation: Any
     point: Point  #: Where they were evaluated
-
-    @property
-    def latency(self) -> Any:
-        """prologue + main + epilogue (cycles)."""
-        return self.prologue + self.main + self.epilogue
 
     @property
     def meets_bounds(self) -> Any:
@@ -186,11 +182,13 @@ def evaluate(
         parts = cycles(point, technology.machine)
     else:
         main = numbers.maximum(pe, *(cost.total for cost in modules.values()))
-        parts = Cycles(numbers.maximum(*prologue), main, numbers.maximum(*epilogue))
+        fill, rest = numbers.maximum(*prologue), numbers.maximum(*epilogue)
+        parts = Cycles(fill, main, rest, fill + main + rest)
     return Costs(
         prologue=parts.fill,
         main=parts.run,
         epilogue=parts.rest,
+        latency=parts.latency,
         pe=pe,
         modules=modules,
         comp=macs,

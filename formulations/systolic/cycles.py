@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ithaca.formulations.algebra.expression import ONE, multiply
 from ithaca.formulations.machine import Machine, Sums
-from ithaca.formulations.systolic.quantities import lanes, t2
+from ithaca.formulations.systolic.quantities import lanes, t1, t2
 from ithaca.formulations.systolic.systolic_array import IOGroup, Role, SystolicArray
 from ithaca.workloads.errors import InputError
 
@@ -29,6 +29,7 @@ class Cycles:
     fill: Any  #: Until PEs take their first words
     run: Any  #: All tiles, one after the other
     rest: Any  #: What is drained after the last tile
+    latency: Any  #: All three
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class _Closed:
     def __init__(self, point: Point, machine: Machine) -> None:
         self.array, self.point, self.numbers = point.array, point, point.numbers
         self.value = point.value
-        self.d, self.e, self.h, self.m = (self.constant(n) for n in (machine.swap, machine.entry, machine.hop, machine.mac))
+        self.d, self.e, self.h = (self.constant(n) for n in (machine.swap, machine.entry, machine.hop))
         self.depth = machine.fifo_depth
         #: q and l: words in a FIFO, and cycles from a PE's operands to its sum in the next module.
         self.q, self.l = machine.fifo_depth + machine.hop - 1, machine.hop + machine.mac - 1
@@ -81,7 +82,9 @@ class _Closed:
                 f"the cycle edition says nothing of {self.array.name}: {self.array.obstacle}; allowed: another edition"
             )
         self.out = outs[0]
-        self.flow = self.out.size / self.array.pe.outputs
+        # with t1 = lanes · t2 written out, so that the visits of an output are the trips of the loops that reduce
+        factors = {t1(loop).name: lanes(loop) * t2(loop) for loop in self.array.band}
+        self.flow = self.out.size.substitute(factors) / self.array.pe.outputs
         self.inner = multiply(*(t2(loop) for loop in self.array.latency_hiding_loops))
         self.visits = self.array.pe.trips / self.flow
         self.tiles = self.value(self.array.pe.tiles)
@@ -103,6 +106,13 @@ class _Closed:
     def if_more(self, count: Any) -> Any:
         """1 if a count is more than one, else 0."""
         return self.numbers.minimum(count - self.constant(1), self.constant(1))
+
+    def periods(self, tiles: Any, own: Any, period: Any) -> Any:
+        """The tiles before the last: the first in a group's own period, the others in that of the array.
+
+        [n > 1] M_g + max(n − 2, 0) M is [n > 1] (M_g − M) + (n − 1) M, and at a glance never less for larger periods.
+        """
+        return self.if_more(tiles) * own + self.most(tiles - self.constant(2), self.constant(0)) * period
 
     def lanes(self, loop: str | None) -> Any:
         return self.value(ONE if loop is None else lanes(loop))
@@ -127,23 +137,22 @@ class _Closed:
             )
             behind = first
             whole = self.most(whole, self.numbers.ceil_div(rows * (first + later), self.constant(2)))
-            fill = 2 * self.h + fills
+            comes = 2 * self.h
         elif buffer.dram:
-            fill = self.d + fills
+            comes = self.d
         else:
-            fill = self.most(self.h, self.d) + fills
+            comes = self.most(self.h, self.d)
         repeated = again != ONE
         per_tile = whole / self.value(again) if repeated else whole
         taken = self.trips + self.e + self.d
-        fill = fill + self.d + self.e + self.h
-        loads = self.value(buffer.tiles) * (fills + self.d) - (fills + self.d) / self.value(again)
+        comes = comes + self.d + self.e + self.h
         return _Reads(
-            fill=fill,
+            fill=comes + fills,
             period=self.most(taken, per_tile),
             draining=self.most(taken + self.e, per_tile),
             behind=behind,
             words=words,
-            least=fill + loads + self.trips,
+            least=comes + self.value(buffer.tiles) * fills + (self.value(buffer.tiles) - one) * self.d + self.trips,
             simple=not repeated and (group.direction is not None or self.second is None),
         )
 
@@ -160,9 +169,11 @@ class _Closed:
         nx, ny = self.lanes(self.first), self.lanes(self.second)
         words = self.value(self.out.size / self.out.pack)
         sent = nx * (words + e)
-        slack = self.constant(self.depth + self.l - 1)
-        held = self.trips - (visits - one) * inner * (one + self.floor(slack, inner)) - self.constant(self.depth - 2)
-        until = self.most(flow, held)
+        until = flow
+        if self.flow != self.inner:  # max(S, T − …) of DESIGN.md §11, with T = red S: what grows with visits stands alone
+            reached = inner * self.numbers.ceil_div(self.constant(self.depth + self.l), inner)
+            held = (visits - one) * self.most(flow - reached, zero) - self.constant(self.depth - 2)
+            until = flow + self.most(held, zero)
         handed = any(g.role is Role.READ and g.direction == self.second for g in self.array.groups)
         later = ny * sent + e
         if self.second is None:
@@ -184,30 +195,27 @@ class _Closed:
         drains_again = period + again * (drains_again - period)
         terms = []
         for g in reads:
-            own = g.period - period
-            tiles = (self.visited - one) * period
             run = self.most(
-                self.if_more(self.visited) * own + tiles + (self.outputs - one) * drained,
-                self.if_more(self.tiles) * own + tiles + (self.outputs - one) * (tiles + drains_again),
+                self.periods(self.visited, g.period, period) + (self.outputs - one) * drained,
+                self.periods(self.tiles, g.period, period) + (self.outputs - one) * (drains_again - period),
             )
             behind = zero
             if self.second is not None:
                 behind = (ny - one) * self.most(sent_on, 2 * h + g.behind)
-                if g.behind is not zero and handed and self.interior(g):
+                if g.behind is not zero and handed and not g.simple:
                     lag = self.numbers.minimum(ny - one, self.floor(self.trips - one, self.constant(self.q)))
                     more = (ny - one) * self.most(sent_on, 2 * h) + lag * (h + g.behind - self.constant(self.q - 1))
                     behind = self.most(behind, more)
             terms.append((g.fill, run, behind))
-        hops = 2 * h if self.second is not None else h
-        busy = ny * sent if self.second is not None else sent + flow
-        enters = again * e
-        hops = hops + self.constant(self.l)
-        # all lanes of the last tile leave through one module: ny chains, each of nx lanes
-        leaves = None if self.second is None else enters + hops + ny * nx * words
-        return self.parts(reads, terms, busy, (enters, last, hops), leaves)
-
-    def interior(self, reads: _Reads) -> bool:
-        return not reads.simple
+        enters, hops = again * e, (2 * h if self.second is not None else h) + self.constant(self.l)
+        # all lanes of a tile leave through one module: ny chains, each of nx lanes
+        all_words = ny * nx * words
+        drains = (
+            self.outputs * all_words
+            + (self.outputs - one) * ny * nx * e
+            + (self.trips if self.second is not None else self.outputs * flow)
+        )
+        return self.parts(reads, terms, drains, all_words, enters + hops, enters + last + hops)
 
     def collected(self) -> Cycles:
         e, h, d, one, zero = self.e, self.h, self.d, self.constant(1), self.constant(0)
@@ -226,47 +234,42 @@ class _Closed:
         skews = []
         for g in reads:
             if g.simple:
-                near = self.numbers.minimum(
-                    nz - one, self.numbers.ceil_div(nz * g.words, g.words + self.constant(self.q)) - one
-                )
+                near = self.numbers.ceil_div(nz * g.words, g.words + self.constant(self.q)) - one
                 skews.append(
-                    self.trips + e + near * step + 2 * d + (nz - near) * (g.words + e)
-                    - near * self.constant(self.q - 1) - self.constant(self.depth - 2)
+                    self.trips + e + near * (step - self.constant(self.q - 1)) + 2 * d + (nz - near) * (g.words + e)
+                    - self.constant(self.depth - 2)
                 )  # fmt: skip
         terms = []
         pairs = self.floor(self.tiles - one, self.constant(2))
         for g in reads:
-            own = g.period - period
-            tiles = (self.visited - one) * period
             runs = [
-                self.if_more(self.visited) * own + tiles + (self.outputs - one) * (sent + d),
-                self.if_more(self.tiles) * own + (self.tiles - one) * period,
+                self.periods(self.visited, g.period, period) + (self.outputs - one) * (sent + d),
+                self.periods(self.tiles, g.period, period),
             ]
             if skews:
                 runs.append(pairs * self.most(*skews) + (self.tiles - one - 2 * pairs) * g.period)
             terms.append((g.fill, self.most(*runs), (nz - one) * self.most(step, h + g.behind)))
-        return self.parts(reads, terms, sent + d, (self.constant(self.l) + end,))
+        drains = self.outputs * sent + (self.outputs - one) * d + self.trips
+        return self.parts(reads, terms, drains, sent, self.constant(self.l) + d, self.constant(self.l) + end)
 
     def parts(
-        self, reads: list[_Reads], terms: list[tuple[Any, Any, Any]], busy: Any, last: tuple[Any, ...], leaves: Any = None
+        self,
+        reads: list[_Reads],
+        terms: list[tuple[Any, Any, Any]],
+        drains: Any,
+        leaves: Any,
+        after: Any,
+        rest: Any,
     ) -> Cycles:
         """The greatest sum of fill, run and what the last lanes are behind, said as three parts.
 
-        What is added to the maximum never exceeds it: fill and the last tile with n − 1 times what a tile takes at least
-        ((n − 2) M + M_g ≥ (n − 1) M_g). Multiplied out it regroups by axis, and bounds are tight: n T is the padded work.
-        So does what leaves after the last tile, where (ny − 1) nx o of what lanes are behind and nx o of the rest would be
-        bounded apart: a bound of the whole run.
-        The last of it is positive at a glance, so that objectives may divide by the latency.
+        What is added to the maximum never exceeds it: fill, n times a tile's trips with (n − 1) swaps, and what leaves after
+        the last one; or fill and what all tiles take to be drained. Multiplied out they regroup by axis, and bounds are
+        tight: n T is the padded work. (Apart, what leaves last would be bounded in what lanes are behind, and in the rest.)
+        Nothing is subtracted from them: bounds of less need no largest values, and rows dominate others.
         """
         fill = self.most(*(fill for fill, _, _ in terms))
         work = self.value(self.array.pe.tiles * self.array.pe.trips) + (self.tiles - self.constant(1)) * (self.e + self.d)
-        drains = self.outputs * busy - busy + self.trips
-        tiles = (fill + work, fill + drains, fill + self.trips)
-        least = [*(g.least for g in reads), *(tiles if leaves is None else ())]
-        whole = self.most(*(fill + run + self.trips + behind for fill, run, behind in terms), *least)
-        rest = sum(last, start=self.constant(0))
-        if leaves is not None:
-            whole = self.most(whole + rest, *(part + leaves for part in tiles))
-            for part in last:  # one by one: so they cancel in the latency
-                whole = whole - part
-        return Cycles(fill, whole - fill, rest)
+        whole = self.most(*(fill + run + self.trips + behind for fill, run, behind in terms), *(g.least for g in reads))
+        latency = self.most(whole + rest, fill + work + leaves + after, fill + drains + after)
+        return Cycles(fill, latency - fill - rest, rest, latency)

@@ -12,6 +12,8 @@ All quantities are positive.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
+from math import inf, prod
 
 from ithaca.formulations.algebra.expression import (
     CeilingDivision,
@@ -93,7 +95,7 @@ class Relaxation:
         elif not (isinstance(node, Product) and node.coefficient < 0) and all(self.positive(c) for c in node.children):
             return True
         axes = self.axes(node)
-        return len(axes) == 1 and self._ask(next(iter(axes)), node) > 0
+        return _least(node) > 0 or (len(axes) == 1 and self._ask(next(iter(axes)), node) > 0)
 
     def axes(self, node: Expression) -> frozenset[str]:
         """The axes an expression depends on."""
@@ -159,7 +161,7 @@ class Relaxation:
             return self._general_product(node, upper)
         rest = multiply(node.coefficient, *(power(b, e) for b, e in simple))
         for index, (base, exponent) in enumerate(compound):
-            if exponent == 1 and isinstance(base, Maximum | Minimum):
+            if exponent == 1 and isinstance(base, Maximum | Minimum) and all(self.nonnegative(a) for a in base.arguments):
                 # a nonnegative factor may enter the extremum, where it regroups by axis
                 outer = multiply(rest, *(power(b, e) for i, (b, e) in enumerate(compound) if i != index))
                 inside = (multiply(outer, a) for a in base.arguments)
@@ -242,7 +244,23 @@ class Relaxation:
             return False
         if isinstance(node, Maximum):
             return any(self.nonnegative(c) for c in node.children)
-        return all(self.nonnegative(c) for c in node.children)
+        return all(self.nonnegative(c) for c in node.children) or _least(node) >= 0
+
+
+def _least(node: Expression) -> Fraction | float:
+    """A number that an expression of positive whole quantities is not below: n − 1 ≥ 0, also where n is a product."""
+    if isinstance(node, Constant):
+        return node.value
+    if isinstance(node, Symbol):
+        return Fraction(1)
+    if isinstance(node, CeilingDivision):
+        return 1 if min(_least(node.numerator), _least(node.denominator)) > 0 else -inf
+    if isinstance(node, Product):
+        powers = [(_least(base), exponent) for base, exponent in node.factors]
+        known = node.coefficient > 0 and all(low >= 0 and exponent > 0 for low, exponent in powers)
+        return node.coefficient * prod(low**exponent for low, exponent in powers) if known else -inf
+    least = [_least(child) for child in node.children]
+    return sum(least) if isinstance(node, Sum) else max(least) if isinstance(node, Maximum) else min(least)
 
 
 def statistic(column: int, high: bool) -> Symbol:
