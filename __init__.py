@@ -33,6 +33,7 @@ _HOMES = {
     "explain": "api.explaining",
     "export": "api.exporting",
     "grid": "api.grids",
+    "list_architectures": "api.lists",
     "list_designs": "api.lists",
     "list_networks": "api.lists",
     "list_platforms": "api.lists",

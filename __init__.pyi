@@ -12,6 +12,7 @@ from ithaca.api.evaluating import Points as Points
 from ithaca.api.explaining import Words as Words
 from ithaca.api.fronts import Front as Front
 from ithaca.api.grids import Grid as Grid
+from ithaca.api.lists import list_architectures as list_architectures
 from ithaca.api.lists import list_networks as list_networks
 from ithaca.api.lists import list_platforms as list_platforms
 from ithaca.api.lists import list_workloads as list_workloads
@@ -58,6 +59,7 @@ __all__ = [
     "explain",
     "export",
     "grid",
+    "list_architectures",
     "list_designs",
     "list_networks",
     "list_platforms",

@@ -1,4 +1,4 @@
-"""What comes with Ithaca: workloads, networks, platforms; and the designs of a workload."""
+"""What comes with Ithaca: workloads, networks, platforms, architectures; and the designs of a workload."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from ithaca.api.parsing import parse_edition, parse_extents
 from ithaca.api.request import read_data_type, read_nest
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.platform_files import load_platform, platform_names
+from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.library import architecture_names, find_architecture
 from ithaca.formulations.systolic import derivation
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.workloads.library import workload, workload_names
@@ -29,6 +31,11 @@ def list_networks() -> tuple[Network, ...]:
 def list_platforms() -> tuple[Platform, ...]:
     """The devices that come with Ithaca."""
     return tuple(map(load_platform, platform_names()))
+
+
+def list_architectures() -> tuple[Architecture, ...]:
+    """The memory hierarchies that come with Ithaca."""
+    return tuple(map(find_architecture, architecture_names()))
 
 
 @public

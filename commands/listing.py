@@ -1,4 +1,4 @@
-"""``ithaca list``: workloads, platforms, designs."""
+"""``ithaca list``: workloads, networks, platforms, architectures, designs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ithaca.api.lists import list_networks, list_platforms, list_workloads
+from ithaca.api.lists import list_architectures, list_networks, list_platforms, list_workloads
 from ithaca.api.options import AsJson, DType, TableFile, Workload
 from ithaca.api.options import Edition as EditionName
 from ithaca.api.parsing import parse_choice, parse_edition
@@ -24,6 +24,7 @@ from ithaca.formulations.algebra.number_systems import SYMBOLIC
 from ithaca.formulations.json_numbers import SCHEMA
 from ithaca.formulations.platform import Resource
 from ithaca.formulations.shown_numbers import counted, number
+from ithaca.formulations.spatial.architecture import Level
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.derivation import designs
@@ -34,7 +35,7 @@ from ithaca.workloads.nest import LoopNest
 if TYPE_CHECKING:
     from ithaca.formulations.schema import Document
 
-HELP = "List workloads, networks, platforms, or the designs of a workload."
+HELP = "List workloads, networks, platforms, architectures, or the designs of a workload."
 
 listing = typer.Typer(help=HELP, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
@@ -77,6 +78,28 @@ def print_platforms(*, table: TableFile = None) -> None:
     _show(("name", "description", "clock (MHz)", "resource: total × usable = limit"), rows, table)
     for source in sources:
         console().print(escape(source))
+
+
+@listing.command("architectures")
+@as_typed
+def print_architectures(*, table: TableFile = None) -> None:
+    """Memory hierarchies that come with Ithaca."""
+    rows, sources = [], []
+    for architecture in list_architectures():
+        levels, compute = architecture.levels, architecture.compute
+        mesh = f"{compute.instances:,} = {compute.mesh_x} × {compute.mesh_y}, {number(compute.energy)} pJ"
+        rows.append((architecture.name, "\n".join(map(_level, levels)), mesh, architecture.description))
+        sources.append(f"{architecture.name}: {architecture.source}")
+    _show(("name", "level: instances × words, what it keeps, pJ a word read", "MACs", "description"), rows, table)
+    for source in sources:
+        console().print(escape(source))
+
+
+def _level(level: Level) -> str:
+    many = f"{level.instances:,} × " if level.instances > 1 else ""
+    held = "" if level.words is None else f"{many}{level.words:,} words, "
+    kept = "all" if level.keeps is None else ", ".join(sorted(level.keeps))
+    return f"{level.name}: {held}{kept}, {number(level.read_energy / level.block)} pJ"
 
 
 def _resource(kind: str, resource: Resource) -> str:

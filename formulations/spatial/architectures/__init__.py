@@ -1,0 +1,1 @@
+"""The architectures that come with Ithaca, one file each, in Timeloop's format (see `ithaca.formulations.spatial.library`)."""

@@ -1,0 +1,62 @@
+"""Architectures by name or file, and what they keep of a nest's tensors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.architecture_files import MAX_DEPTH, TAGS, architecture_of, read_architecture
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted
+from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.reading import packaged_names, packaged_text
+from ithaca.workloads.yaml_documents import parse_yaml
+
+_DATA = "ithaca.formulations.spatial.architectures"
+
+
+def architecture_names() -> tuple[str, ...]:
+    """Names of the architectures that come with Ithaca."""
+    return packaged_names(_DATA)
+
+
+def find_architecture(text: str) -> Architecture:
+    """An architecture by its name, or of a file or folder (see `read_architecture`).
+
+    Raises `InputError` if there is none.
+    """
+    if text in architecture_names():
+        return architecture_of(parse_yaml(packaged_text(_DATA, text), text, TAGS, MAX_DEPTH), None, text, text)
+    if not Path(text).exists() and not text.lower().endswith((".yaml", ".yml", ".json")) and "/" not in text:
+        known = ", ".join(architecture_names())
+        raise InputError(f"unknown architecture {quoted(text)}; known: {known}; or a path to a file or folder")
+    return read_architecture(text)
+
+
+def roles(nest: LoopNest) -> dict[str, str]:
+    """What tensors are called in the library's architectures: of a product of two, activations come first, then weights."""
+    return {"Outputs": nest.output.tensor, "Inputs": nest.inputs[0].tensor, "Weights": nest.inputs[1].tensor}
+
+
+def fitted(architecture: Architecture, nest: LoopNest) -> Architecture:
+    """The architecture with a nest's own names of what it keeps by role (see `roles`); a name that the nest has is that tensor.
+
+    Raises `InputError` if it keeps a tensor that the nest does not have.
+    """
+    tensors, by_role = {access.tensor for access in nest.accesses}, roles(nest)
+
+    def own(name: str) -> str:
+        return name if name in tensors else by_role.get(name, name)
+
+    levels = tuple(
+        replace(
+            level,
+            keeps=None if level.keeps is None else frozenset(map(own, level.keeps)),
+            tensor_words=tuple((own(tensor), words) for tensor, words in level.tensor_words),
+        )
+        for level in architecture.levels
+    )
+    found = replace(architecture, levels=levels)
+    found.check_tensors(nest)
+    return found
