@@ -48,7 +48,7 @@ class ChainFirst:
             chunk, later = rows[begin : begin + self.size], rows[begin + self.size :]
             if number == self.stop_after:
                 raise MemoryError
-            chunk = [n for n in chunk if bounds[n] < least_double(cutoff())]
+            chunk = [n for n in chunk if bounds[n] - self.slack < least_double(cutoff())]
             rest = min((bounds[n] - self.slack for n in later), default=np.inf)
             yield Block(np.array(chunk, np.int64), np.array([bounds[n] - self.slack for n in chunk]), rest)
 
@@ -86,7 +86,7 @@ def test_weak_bounds_cost_completions_not_truth() -> None:
 
 
 def test_what_memory_does_not_hold_keeps_its_bound() -> None:
-    solution = solve_staged(PROBLEM, stage=ChainFirst(PROBLEM, 1e6, size=2, stop_after=1))
+    solution = solve_staged(PROBLEM, stage=ChainFirst(PROBLEM, 1e9, size=2, stop_after=1))
     proof = solution.certificate
     assert proof.status is Status.FEASIBLE
     assert proof.termination is Termination.EXHAUSTED
@@ -103,7 +103,7 @@ def test_infeasible_stages_are_proven_so() -> None:
 
 def test_a_stop_leaves_incumbent_and_bound() -> None:
     asked = iter(range(1000))
-    solution = solve_staged(PROBLEM, SolveOptions(stop=lambda: next(asked) > 12), stage=ChainFirst(PROBLEM, 1e6, size=2))
+    solution = solve_staged(PROBLEM, SolveOptions(stop=lambda: next(asked) > 12), stage=ChainFirst(PROBLEM, 1e9, size=2))
     assert solution.certificate.termination is Termination.INTERRUPTED
     assert solution.value is not None
     assert solution.certificate.lower_bound is not None
