@@ -64,6 +64,18 @@ class Compute:
 
 
 @dataclass(frozen=True, slots=True)
+class Bursts:
+    """What edition `dmazerunner` reads beside levels: banks, bursts and the network."""
+
+    bank_words: int  #: Words of a scratchpad bank; tensors share none
+    setup: Fraction  #: Cycles to begin a burst
+    word: Fraction  #: Cycles of every word of a burst
+    network_energy: Fraction  #: Energy of a word over the network (pJ)
+    #: Energy of an access (pJ) by level and capacity (words), which takes the place of the level's where it is given
+    energies: tuple[tuple[str, tuple[tuple[int, Fraction], ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Architecture:
     """Storage levels, and the multipliers inside them. An `InputError` says what contradicts itself."""
 
@@ -72,6 +84,7 @@ class Architecture:
     compute: Compute  #: The multipliers
     description: str = ""  #: One line for people
     source: str = ""  #: Where its figures are from
+    bursts: Bursts | None = None  #: What only edition `dmazerunner` reads
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.levels) <= MAX_LEVELS:

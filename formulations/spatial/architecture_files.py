@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from ithaca.formulations.json_numbers import fraction
-from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
+from ithaca.formulations.spatial.architecture import Architecture, Bursts, Compute, Level
 from ithaca.workloads.documents import Document, validated
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
@@ -70,7 +72,7 @@ def read_architecture(path: str | Path) -> Architecture:
         raise refuse(file, "has no field 'architecture'; allowed: an architecture of Timeloop v0.4, written out")
     beside = next((p for name in ENERGY_FILES if (p := file.parent / name).is_file()), None)
     energies = document.get("ERT") if "ERT" in document or beside is None else load(beside).get("ERT")
-    known = {"architecture", "ERT", "description", "source"}
+    known = {"architecture", "ERT", "description", "source", "dmazerunner"}
     if unknown := min(document.keys() - known, default=None):
         raise refuse(file, f"{unknown} is unknown; allowed: {', '.join(sorted(known))}, everything else in files of its own")
     name = file.stem if file.name not in ARCHITECTURE_FILES else file.resolve().parent.name
@@ -93,8 +95,9 @@ def architecture_of(document: Mapping[str, Any], energies: Any, name: str, where
         )
     levels = tuple(_level(part, table) for part in storage)
     described = {key: str(document.get(key, "")) for key in ("description", "source")}
+    bursts = _bursts(document["dmazerunner"], f"{where}: dmazerunner") if "dmazerunner" in document else None
     try:
-        return Architecture(name, levels, _compute(last, table), **described)
+        return Architecture(name, levels, _compute(last, table), **described, bursts=bursts)
     except InputError as error:
         raise refuse(where, str(error).removeprefix(f"{name}: ")) from None
 
@@ -376,3 +379,28 @@ def _energies(document: Any, where: object) -> dict[str, dict[str, Fraction]]:
                 )
             actions[action.name] = max(actions.get(action.name, energy), energy)
     return found
+
+
+_Words = Annotated[str, Field(pattern="^[1-9][0-9]{0,12}$")]
+
+
+class _Bursts(Document):
+    bank_words: Annotated[int, Field(gt=0)]
+    setup_cycles: Annotated[float | int, Field(ge=0)]
+    word_cycles: Annotated[float | int, Field(gt=0)]
+    network_energy: Annotated[float | int, Field(ge=0)]
+    energies: dict[str, dict[_Words, Annotated[float | int, Field(ge=0)]]] = Field(default={})
+
+
+def _bursts(document: Any, where: str) -> Bursts:
+    read = validated(_Bursts, document, where)
+    energies = {
+        level: tuple((int(n), fraction(energy)) for n, energy in sizes.items()) for level, sizes in read.energies.items()
+    }
+    return Bursts(
+        read.bank_words,
+        fraction(read.setup_cycles),
+        fraction(read.word_cycles),
+        fraction(read.network_energy),
+        tuple(energies.items()),
+    )

@@ -1,0 +1,359 @@
+"""The published model: cycles and energy of a mapping onto DRAM, a scratchpad, register files and PEs, quirks and all.
+
+Plain arithmetic in any number system, from S. Dave, Y. Kim, S. Avancha, K. Lee, A. Shrivastava, "dMazeRunner: Executing
+Perfectly Nested Loops on Dataflow Accelerators" (TECS 2019), its thesis and its release; ``docs/spatial.md`` says where it is
+wrong about hardware. Words are the machine's, cycles of the accelerator's clock, energy is in pJ.
+
+Every loop has a factor at DRAM, at the scratchpad (SPM), at the register files (RF) and over PEs. A tile of the PEs is
+u = RF · PEs, one of the scratchpad w = u · SPM. No loop may be irrelevant to two tensors (`Layer`): then at most one tensor is
+reused at a level, and what the release states case by case is a formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import permutations
+from math import lcm, prod
+from typing import Any
+
+from ithaca.formulations.algebra.number_systems import NumberSystem
+from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.workloads.affine import Access
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import refuse
+from ithaca.workloads.nest import LoopNest
+
+#: The levels whose loops have an order, and all slots of a loop, as quantities name them.
+DRAM, SPM, RF, SPATIAL = "DRAM", "SPM", "RF", "SPM.x"
+ORDERED = (DRAM, SPM)
+SLOTS = (DRAM, SPM, RF, SPATIAL)
+
+#: Register file accesses of a multiply-accumulate: two operands read, the sum read and written.
+RF_ACCESSES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What the model knows of an accelerator."""
+
+    pes: int  #: Processing elements
+    rf_words: int  #: Words of a register file
+    banks: int  #: Scratchpad banks that hold the current tiles: half of all, the others are being filled
+    bank_words: int  #: Words of a bank
+    dma_setup: Fraction  #: Cycles to begin a burst
+    dma_word: Fraction  #: Cycles of a word of a burst
+    mac: Fraction  #: Energy of a multiply-accumulate (pJ)
+    rf: Fraction  #: Energy of a register file access (pJ a word)
+    network: Fraction  #: Energy of a word over the network (pJ)
+    spm: Fraction  #: Energy of a scratchpad access (pJ a word)
+    dram: Fraction  #: Energy of a DRAM access (pJ a word)
+
+    @classmethod
+    def of(cls, architecture: Architecture) -> Machine:
+        """What it reads of an architecture; an `InputError` if that has other levels, or does not say how bursts run."""
+        names = [level.name for level in architecture.levels]
+        if names != [DRAM, SPM, RF] or (bursts := architecture.bursts) is None:
+            what = f"has the levels {', '.join(names)}" if names != [DRAM, SPM, RF] else "has no field dmazerunner"
+            raise refuse(
+                architecture.name, f"{what}; allowed in edition dmazerunner: {DRAM}, {SPM}, {RF}, and the field dmazerunner"
+            )
+        _, spm, rf = architecture.levels
+        if spm.words is None or rf.words is None:
+            what = SPM if spm.words is None else RF
+            raise refuse(architecture.name, f"{what} has no capacity; allowed in edition dmazerunner: entries")
+        tables: dict[str, dict[int | None, Fraction]] = {name: dict(sizes) for name, sizes in bursts.energies}
+        energies = {}
+        for level in architecture.levels:
+            table = tables.get(level.name, {level.words: level.read_energy})
+            if level.words not in table:
+                known = f"dmazerunner.energies: {', '.join(map(str, table))}"
+                raise refuse(architecture.name, f"{level.name} has {level.words} words; allowed by {known}")
+            energies[level.name] = table[level.words]
+        return cls(
+            rf.instances,
+            rf.usable(rf.words),
+            spm.usable(spm.words) // bursts.bank_words,
+            bursts.bank_words,
+            bursts.setup,
+            bursts.word,
+            architecture.compute.energy,
+            energies[RF],
+            bursts.network_energy,
+            energies[SPM],
+            energies[DRAM],
+        )
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """What mappings must not exceed, by metric."""
+        return {"pes": self.pes, "rf_words": self.rf_words, "spm_banks": self.banks}
+
+    @property
+    def grain(self) -> int:
+        """All energies are multiples of 1 / grain pJ: in such units they are whole."""
+        return lcm(*(e.denominator for e in (self.mac, self.rf, self.network, self.spm, self.dram)))
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A nest with the extents of its tensors as they lie in memory: an input may have rows that no iteration reads."""
+
+    nest: LoopNest
+    stored: tuple[tuple[str, tuple[int, ...]], ...] = ()  #: Tensors and their extents, outermost first; others as needed
+
+    def __post_init__(self) -> None:
+        for loop in self.nest.loops:
+            free = [access.tensor for access in self.nest.accesses if not access.indexed_by(loop)]
+            if len(free) > 1:
+                raise InputError(
+                    f"workload {self.nest.name}: loop '{loop}' indexes neither {' nor '.join(free)}; "
+                    "allowed in edition dmazerunner: loops that all tensors but one depend on"
+                )
+        ranks = {access.tensor: len(access.subscripts) for access in self.nest.accesses}
+        for tensor, extents in self.stored:
+            if ranks.get(tensor) != len(extents):
+                raise InputError(
+                    f"tensors: {tensor} has {len(extents)} extents; allowed: {ranks.get(tensor, 'no such tensor')}"
+                )
+
+    @cached_property
+    def orders(self) -> tuple[tuple[str, ...], ...]:
+        """The loop orders of a level, outermost first, that suffice: one for each tensor that may be stationary.
+
+        All loops irrelevant to that tensor are innermost, so its reuse is the largest possible, and cycles and energy do not
+        rise with it (as long as it is above 1: quirk 1). A last group, of loops that index every tensor, lets none be reused.
+        The other groups follow one by one: where the innermost ones have a single trip, the next one's tensor is stationary.
+        """
+        groups = [tuple(loop for loop in self.nest.loops if not a.indexed_by(loop)) for a in self.nest.accesses]
+        groups.append(tuple(loop for loop in self.nest.loops if all(a.indexed_by(loop) for a in self.nest.accesses)))
+        groups = [group for group in groups if group]
+        return tuple(
+            tuple(loop for group in (*groups[:place], *groups[place + 1 :], groups[place]) for loop in group)
+            for place in range(len(groups))
+        )
+
+    def all_orders(self) -> tuple[tuple[str, ...], ...]:
+        """Every loop order, for tests."""
+        return tuple(permutations(self.nest.loops))
+
+    def extents_of(self, access: Access, tile: Mapping[str, Any]) -> list[Any]:
+        """Extents of the box of a tensor that a tile of iterations touches, outermost first (elements)."""
+        return [1 + sum(c * (tile[loop] - 1) for loop, c in subscript.terms) for subscript in access]
+
+    def words(self, access: Access, tile: Mapping[str, Any]) -> Any:
+        """Words of that box."""
+        return prod(self.extents_of(access, tile))
+
+    def kept(self, access: Access, whole: Mapping[str, Any], numbers: NumberSystem) -> list[Any]:
+        """Extents of a tensor in memory, for loops of (padded) extents ``whole``."""
+        needed, stored = self.extents_of(access, whole), dict(self.stored).get(access.tensor)
+        return (
+            needed if stored is None else [numbers.maximum(n, _number(s, numbers)) for n, s in zip(needed, stored, strict=True)]
+        )
+
+    def product(self, factors: Mapping[str, Any], access: Access | None = None) -> Any:
+        """Product of factors of all loops, or of those that index a tensor."""
+        return prod(factors[loop] for loop in self.nest.loops if access is None or access.indexed_by(loop))
+
+
+@dataclass(frozen=True, slots=True)
+class Reuse:
+    """What a level's loops let tensors stay: its trips = reused · times for every tensor."""
+
+    trips: Any  #: Product of the level's loops
+    reused: Mapping[str, Any]  #: By tensor, successive trips that work on one tile
+    times: Mapping[str, Any]  #: By tensor, how often a tile is changed
+
+
+def reuse(layer: Layer, trips: Mapping[str, Any], order: Sequence[str], numbers: NumberSystem) -> Reuse:
+    """What an order, outermost first, lets stay: the loops inside the innermost one that has trips and indexes a tensor."""
+    one = _number(1, numbers)
+    reused, times = {}, {}
+    for access in layer.nest.accesses:
+        stays, changes, moved = one, one, 0 * one
+        for loop in reversed(order):
+            n = trips[loop]
+            if access.indexed_by(loop):
+                changes = changes * n
+                moved = numbers.maximum(moved, numbers.minimum(n - 1, one))
+            else:
+                stays, changes = stays * (1 + (1 - moved) * (n - 1)), changes * (1 + moved * (n - 1))
+        reused[access.tensor], times[access.tensor] = stays, changes
+    return Reuse(layer.product(trips), reused, times)
+
+
+def chosen(options: Sequence[Reuse], choice: Any, numbers: NumberSystem) -> Reuse:
+    """That of the order whose number, from 1, a quantity gives; in any number system."""
+    one = _number(1, numbers)
+    picked = [one - numbers.minimum(numbers.maximum(choice - k, k - choice), one) for k in range(1, len(options) + 1)]
+    names = options[0].times
+    return Reuse(
+        options[0].trips,
+        {name: sum(p * option.reused[name] for p, option in zip(picked, options, strict=True)) for name in names},
+        {name: sum(p * option.times[name] for p, option in zip(picked, options, strict=True)) for name in names},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayPass:
+    """One tile u on the PEs; energies in units of 1 / grain pJ."""
+
+    computing: Any  #: Cycles of the multiply-accumulates
+    work: Any  #: Cycles with the reduction over PEs
+    sending: Mapping[str, Any]  #: By tensor, cycles of its network: one word a cycle
+    energy: Mapping[str, Any]  #: By tensor, of one trip between scratchpad and register files
+    reducing: Any  #: Energy of the reduction over PEs
+
+
+def array_pass(layer: Layer, machine: Machine, rf: Mapping[str, Any], spatial: Mapping[str, Any]) -> ArrayPass:
+    """What a tile of the PEs costs, of factors in the register files and over PEs."""
+    output, grain = layer.nest.output, machine.grain
+    tile = {loop: rf[loop] * spatial[loop] for loop in layer.nest.loops}
+    computing, pes = layer.product(rf), layer.product(spatial)
+    sums = layer.product(spatial, output)
+    reduction = layer.words(output, rf) * (pes - sums)
+    network, scratchpad = int(machine.network * grain), int(machine.spm * grain)
+    sending = {access.tensor: layer.words(access, tile) for access in layer.nest.accesses}
+    energy = {
+        access.tensor: layer.words(access, rf) * (sums if access is output else pes) * network
+        + sending[access.tensor] * scratchpad
+        for access in layer.nest.accesses
+    }
+    step = int((3 * machine.rf + machine.network + machine.mac) * grain)
+    return ArrayPass(computing, computing + reduction, sending, energy, reduction * step)
+
+
+@dataclass(frozen=True, slots=True)
+class Transfers:
+    """Moving tiles w between DRAM and scratchpad, by tensor."""
+
+    words: Mapping[str, Any]  #: Words of a tile
+    cycles: Mapping[str, Any]  #: Cycles of its bursts
+
+
+def transfers(
+    layer: Layer, machine: Machine, tile: Mapping[str, Any], whole: Mapping[str, Any], numbers: NumberSystem
+) -> Transfers:
+    """Bursts of tiles: a burst goes on as long as all inner dimensions are complete, compared with the tensor in memory."""
+    one = _number(1, numbers)
+    divisor = lcm(machine.dma_setup.denominator, machine.dma_word.denominator)
+    setup, word = int(machine.dma_setup * divisor), int(machine.dma_word * divisor)
+    words, cycles = {}, {}
+    for access in layer.nest.accesses:
+        length, bursts, broken = one, one, 0 * one
+        boxes, tensors = layer.extents_of(access, tile), layer.kept(access, whole, numbers)
+        for extent, full in zip(reversed(boxes), reversed(tensors), strict=True):
+            length, bursts = length * (1 + (1 - broken) * (extent - 1)), bursts * (1 + broken * (extent - 1))
+            broken = numbers.maximum(broken, numbers.minimum(full - extent, one))
+        words[access.tensor] = length * bursts
+        cycles[access.tensor] = bursts * numbers.ceil_div(setup + word * length, _number(divisor, numbers))
+    return Transfers(words, cycles)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The whole run."""
+
+    latency: Any  #: Cycles
+    energy: Any  #: In units of 1 / grain pJ, without the multiply-accumulates
+    dram_words: Any  #: Words between DRAM and scratchpad
+
+
+def run(
+    layer: Layer,
+    machine: Machine,
+    one_pass: ArrayPass,
+    moved: Transfers,
+    spm: Reuse,
+    dram: Reuse,
+    sums: Any,
+    numbers: NumberSystem,
+) -> Run:
+    """The run of a mapping; ``sums`` is the product of the DRAM factors of the output's loops.
+
+    A tensor that stays for all trips of the scratchpad's loops and for several of DRAM's is *skipped*: it moves on only with
+    DRAM's loops. What is not reused moves in every trip, and computing waits for it (quirk 1).
+    """
+    zero, one = _number(0, numbers), _number(1, numbers)
+    output = layer.nest.output.tensor
+    tensors = [access.tensor for access in layer.nest.accesses]
+    held = {t: numbers.minimum(dram.reused[t] - 1, one) for t in tensors}
+    skipped = {t: (1 - numbers.minimum(spm.times[t] - 1, one)) * held[t] for t in tensors}
+    fresh = {t: (1 - skipped[t]) * (1 - numbers.minimum(spm.reused[t] - 1, one)) for t in tensors}
+    staying = {t: 1 - skipped[t] - fresh[t] for t in tensors}
+
+    # a pass over the scratchpad's tiles
+    sent = numbers.maximum(*(fresh[t] * one_pass.sending[t] for t in tensors))
+    current = numbers.maximum((1 - fresh[output]) * one_pass.computing, sent)
+    cycles = spm.trips * (current + fresh[output] * one_pass.work)
+    for t in tensors:
+        late = numbers.maximum(one_pass.sending[t] - current, zero) + (one_pass.work if t == output else 0)
+        cycles = cycles + staying[t] * spm.times[t] * late
+
+    # the bursts beside it
+    first = sum((1 - held[t]) * moved.cycles[t] * (2 if t == output else 1) for t in tensors)
+    base = numbers.maximum(first, cycles)
+    latency = dram.trips * base
+    for t in tensors:
+        drain = skipped[t] * one_pass.work if t == output else 0
+        fill = skipped[t] * numbers.maximum(one_pass.sending[t] - sent, zero)
+        load = numbers.maximum(first + moved.cycles[t], cycles + drain, base) - base
+        store = numbers.maximum(first + (moved.cycles[t] if t == output else 0), cycles + fill, base) - base
+        latency = latency + held[t] * dram.times[t] * (load + store)
+
+    energy, words = zero, zero
+    for t in tensors:
+        reducing = one_pass.reducing if t == output else 0
+        passes = (1 - skipped[t]) * spm.times[t] * dram.trips
+        energy = energy + passes * (one_pass.energy[t] * (2 if t == output else 1) + reducing)
+        energy = energy + skipped[t] * dram.times[t] * (one_pass.energy[t] + reducing)
+        words = words + moved.words[t] * (2 * dram.times[t] - sums if t == output else dram.times[t])
+    return Run(latency, energy + words * int(machine.dram * machine.grain), words)
+
+
+def whole_energy(layer: Layer, machine: Machine, whole: Mapping[str, Any], energy: Any, numbers: NumberSystem) -> Any:
+    """Energy with that of the multiply-accumulates, of the padded problem, in whole pJ, as the release rounds it."""
+    grain = machine.grain
+    exact = layer.product(whole) * int((machine.mac + RF_ACCESSES * machine.rf) * grain) + energy
+    return numbers.ceil_div(2 * exact - grain, _number(2 * grain, numbers))
+
+
+def metrics(
+    layer: Layer,
+    machine: Machine,
+    values: Mapping[str, Any],
+    numbers: NumberSystem,
+    orders: Mapping[str, Sequence[str]] | None = None,
+) -> dict[str, Any]:
+    """Every metric of a mapping; the orders of DRAM's and the scratchpad's loops are given, or quantities like the others."""
+    at = {slot: {loop: values[f"{loop}.{slot}"] for loop in layer.nest.loops} for slot in SLOTS}
+    tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
+    whole = {loop: at[DRAM][loop] * tile[loop] for loop in layer.nest.loops}
+    levels = {
+        level: reuse(layer, at[level], orders[level], numbers)
+        if orders is not None
+        else chosen([reuse(layer, at[level], o, numbers) for o in layer.orders], values[f"order.{level}"], numbers)
+        for level in ORDERED
+    }
+    one_pass = array_pass(layer, machine, at[RF], at[SPATIAL])
+    moved = transfers(layer, machine, tile, whole, numbers)
+    sums = layer.product(at[DRAM], layer.nest.output)
+    found = run(layer, machine, one_pass, moved, levels[SPM], levels[DRAM], sums, numbers)
+    energy = whole_energy(layer, machine, whole, found.energy, numbers)
+    bank = _number(machine.bank_words, numbers)
+    return {
+        "latency": found.latency,
+        "energy": energy,
+        "edp": energy * found.latency,
+        "pes": layer.product(at[SPATIAL]),
+        "rf_words": sum(layer.words(access, at[RF]) for access in layer.nest.accesses),
+        "spm_banks": sum(numbers.ceil_div(moved.words[access.tensor], bank) for access in layer.nest.accesses),
+        "dram_words": found.dram_words,
+    }
+
+
+def _number(value: int, numbers: NumberSystem) -> Any:
+    return numbers.number(Fraction(value))

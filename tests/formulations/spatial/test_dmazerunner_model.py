@@ -1,0 +1,121 @@
+"""Edition `dmazerunner` against evaluations by the published model."""
+
+from __future__ import annotations
+
+import csv
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ithaca.formulations.algebra.expression import Symbol
+from ithaca.formulations.algebra.interval import Interval, as_interval
+from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY, SYMBOLIC
+from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.architecture_files import read_architecture
+from ithaca.formulations.spatial.dmazerunner.layers import evaluate_points, read_layers
+from ithaca.formulations.spatial.dmazerunner.model import DRAM, SLOTS, Layer, Machine, metrics
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.statement import parse_statement
+from tests.reference import golden_text
+
+#: Columns of the golden file by metric.
+COLUMNS = {"latency": "cycles", "energy": "energy_pJ", "pes": "pes", "rf_words": "rf_words", "spm_banks": "spm_banks"}
+FILE = Path(__file__).parents[3] / "formulations" / "spatial" / "architectures" / "dmazerunner-256.yaml"
+
+
+@pytest.fixture(scope="module")
+def architecture() -> Architecture:
+    return read_architecture(FILE)
+
+
+@pytest.fixture(scope="module")
+def golden(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("golden") / "dmazerunner.csv"
+    path.write_text(golden_text("dmazerunner"), encoding="utf-8")
+    return path
+
+
+def random_values(layer: Layer, random: Random) -> dict[str, int]:
+    """A random padded mapping with random orders."""
+    values = {}
+    for loop, extent in layer.nest.extents:
+        factors = [random.choice((1, 1, 2, 3)) for _ in range(3)]
+        values |= {f"{loop}.{slot}": factor for slot, factor in zip(SLOTS[1:], factors, strict=True)}
+        values[f"{loop}.{DRAM}"] = -(-extent // (factors[0] * factors[1] * factors[2]))
+    return values | {f"order.{level}": random.randint(1, len(layer.orders)) for level in ("DRAM", "SPM")}
+
+
+def test_all_golden_rows(architecture: Architecture, golden: Path) -> None:
+    points = evaluate_points(golden, architecture)["points"]
+    rows = list(csv.DictReader(golden_text("dmazerunner").splitlines()))
+    assert len(points) == len(rows) == 400
+    for point, row in zip(points, rows, strict=True):
+        assert {name: point["metrics"][name] for name in COLUMNS} == {n: float(row[c]) for n, c in COLUMNS.items()}
+        fits = int(row["pes"]) <= 256 and int(row["rf_words"]) <= 256 and int(row["spm_banks"]) <= 32
+        assert point["valid"] == fits == (point["reason"] is None)
+
+
+def test_number_systems_agree(architecture: Architecture, golden: Path) -> None:
+    machine, random = Machine.of(architecture), Random(1)
+    for row in read_layers(golden)[::25]:
+        values = random_values(row.layer, random)
+        fractions = {n: Fraction(v) for n, v in values.items()}
+        exact = metrics(row.layer, machine, fractions, FRACTION)
+        orders = {level: row.layer.orders[values[f"order.{level}"] - 1] for level in ("DRAM", "SPM")}
+        assert metrics(row.layer, machine, fractions, FRACTION, orders) == exact
+        arrays = metrics(row.layer, machine, {n: np.array([v, v], dtype=float) for n, v in values.items()}, NUMPY)
+        intervals = {n: Interval(v, v) for n, v in fractions.items()}
+        symbols: Any = metrics(row.layer, machine, _Names(), SYMBOLIC)
+        for name, value in exact.items():
+            assert arrays[name].tolist() == [float(value)] * 2
+            assert symbols[name].evaluate(fractions, FRACTION) == value
+            assert as_interval(symbols[name].evaluate(intervals, INTERVAL)).low == value
+
+
+class _Names(dict[str, Any]):
+    def __missing__(self, name: str) -> Any:
+        return Symbol(name)
+
+
+def test_orders_that_suffice_are_one_for_each_stationary_tensor(golden: Path) -> None:
+    by_kind = {row.cells["kind"]: row.layer.orders for row in read_layers(golden)}
+    assert [order[-1] for order in by_kind["conv"]] == ["M", "Oy", "Fy"]  # I, W, O stay
+    assert [order[-1] for order in by_kind["dw"]] == ["Oy", "Fy", "C"]  # W, O, none
+    assert [order[-1] for order in by_kind["gemm"]] == ["Y", "X", "K"]
+
+
+def test_nests_with_a_loop_that_two_tensors_lack_are_refused() -> None:
+    output, inputs = parse_statement("D[i][j] += A[i][k][l] * B[k][j] * C[l][j]")
+    nest = LoopNest("mttkrp", (("i", 4), ("j", 4), ("k", 4), ("l", 4)), output, inputs, simd="l")
+    with pytest.raises(InputError, match="loop 'i' indexes neither B nor C"):
+        Layer(nest)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"kind": "pool"}, "row 1: kind is 'pool'; allowed: conv, dw, gemm"),
+        ({"extents": '{"X": 64, "Y": 0, "K": 128}'}, "row 1: extents: Y is 0; allowed: a positive integer"),
+        ({"extents": '{"X": 64, "Y": 3}'}, "extents: K is missing"),
+        ({"extents": "no"}, "extents is 'no'; allowed: a JSON object"),
+        ({"stride": "-1"}, "stride is '-1'; allowed: a positive integer"),
+        ({"tensors": '{"A": [64]}'}, "tensors: A has 1 extents; allowed: 2"),
+        ({"SPM_order_outer_first": "X Y"}, "SPM_order_outer_first is 'X Y'; allowed: every one of X Y K once"),
+    ],
+)
+def test_bad_rows_are_refused_by_row_and_column(
+    architecture: Architecture, tmp_path: Path, change: dict[str, str], complaint: str
+) -> None:
+    row = next(r for r in csv.DictReader(golden_text("dmazerunner").splitlines()) if r["kind"] == "gemm")
+    path = tmp_path / "points.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(row))
+        writer.writeheader()
+        writer.writerow(row | change)
+    with pytest.raises(InputError, match=complaint.replace("(", r"\(")):
+        evaluate_points(path, architecture)
