@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,9 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from ithaca.api.keywords import public
+from ithaca.api.live_line import LiveLine
 from ithaca.api.loading import one_result
 from ithaca.api.options import LayerName, ResultFile
 from ithaca.api.parsing import parse_integer, parse_loops
+from ithaca.formulations.shown_numbers import counted
 from ithaca.grids.grid import Best, asked_between_chunks, best_point, exact_grid, load_grid, save_grid
 from ithaca.grids.heatmap import check_heat_map, heat_map
 from ithaca.grids.window import Window, window_around
@@ -37,18 +40,31 @@ class Grid:
     @cached_property
     def dataset(self) -> xr.Dataset:
         """Every metric at every point, with which are legal and feasible."""
-        with deferred():
+        with deferred(), LiveLine(self._doing):
             return exact_grid(self.window, {"platform": self.platform})
 
     @cached_property
     def best(self) -> Best | None:
         """The feasible point of least objective; None if no point is feasible."""
-        with deferred(), asked_between_chunks(self.dataset):
+        with self.at_work():
             return best_point(self.dataset, self.window)
+
+    @property
+    def _doing(self) -> str:
+        return f"evaluating {counted(self.window.points, 'point')}"
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """While something of it is computed: shows how far that is; a signal waits for the end of a chunk."""
+        dataset = self.dataset
+        with deferred(), LiveLine(self._doing) as line:
+            told = lambda done, total: line.show(self._doing, done=done, total=total)  # noqa: E731
+            with asked_between_chunks(dataset, told):
+                yield
 
     def save(self, path: str | Path) -> None:
         """Write the grid as NetCDF (.nc)."""
-        with deferred():
+        with self.at_work():
             save_grid(self.dataset, Path(path))
             if self.dataset.chunks:  # what was just computed need not be computed again
                 vars(self)["dataset"] = load_grid(Path(path), lazily=True)
@@ -57,10 +73,9 @@ class Grid:
     def plot(self, path: str | Path, x: str, y: str, metric: str = METRIC) -> None:
         """Draw a heat map of a metric over two factors, such as ``t2.i``: the best design with each pair."""
         self.check_plot(path, x, y)
-        with deferred():
+        with self.at_work():
             check_heat_map(self.dataset, x, y, metric)
-            with asked_between_chunks(self.dataset):
-                save_plot(heat_map(self.dataset, x, y, metric), Path(path))
+            save_plot(heat_map(self.dataset, x, y, metric), Path(path))
 
     def check_plot(self, path: str | Path, x: str, y: str) -> None:
         """Refuse, before anything is computed, what could not be drawn."""

@@ -15,10 +15,9 @@ from ithaca.api.options import WRITTEN
 from ithaca.commands.display import console
 from ithaca.commands.outcome import nothing_found, wrote
 from ithaca.commands.typed import calls
-from ithaca.formulations.shown_numbers import number
+from ithaca.formulations.shown_numbers import counted, number
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.design import systolic
-from ithaca.grids.grid import asked_between_chunks
 from ithaca.grids.heatmap import check_heat_map
 from ithaca.grids.window import Window, window_around
 from ithaca.studies.charts.files import check_plot
@@ -88,10 +87,10 @@ def _print(grid: Grid) -> None:
     window, dataset = grid.window, grid.dataset
     problem, out, best = window.problem, console(), grid.best
     shape = " × ".join(f"{name} {size}" for name, size in window.shape.items())
-    with asked_between_chunks(dataset):
+    with grid.at_work():
         legal, feasible = (int(dataset[name].sum()) for name in ("legal", "feasible"))
     out.print(f"design {escape(problem.design.name)}, {dataset.attrs['window']}")
-    out.print(f"grid   {_points(window.points)} ({shape}); legal {legal:,}, feasible {feasible:,}")
+    out.print(f"grid   {counted(window.points, 'point')} ({shape}); legal {legal:,}, feasible {feasible:,}")
     for line in _held_packs(window):
         out.print(escape(line))
     if best is None:
@@ -118,7 +117,3 @@ def _held_packs(window: Window) -> list[str]:
     leaves = f"; left of the values: {', '.join(fewer)}" if fewer else ""
     values = ", ".join(f"{name}={n}" for name, n in held)
     return [f"packs  held at the result's {values}{leaves} (--free-packs varies them)"]
-
-
-def _points(count: int) -> str:
-    return "1 point" if count == 1 else f"{count:,} points"

@@ -26,7 +26,7 @@ def percent(share: Fraction | float) -> str:
 
 def counted(count: int, thing: str) -> str:
     """How many of a thing whose plural ends in s."""
-    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
 
 
 def is_or_are(count: int) -> str:

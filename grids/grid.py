@@ -7,7 +7,7 @@ and words exactly below 2^53 (their denominators are powers of two); quotients s
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import reduce
@@ -52,14 +52,21 @@ class Best:
 
 
 @contextmanager
-def asked_between_chunks(grid: xr.Dataset) -> Iterator[None]:
-    """While Dask computes the arrays of a grid, let a signal that waits (`deferred`) end that after a chunk."""
+def asked_between_chunks(grid: xr.Dataset, report: Callable[[int, int], None]) -> Iterator[None]:
+    """While Dask computes the arrays of a grid, let a signal that waits (`deferred`) end that after a chunk.
+
+    ``report`` is told of each step: how many are done, of how many.
+    """
     if not grid.chunks:
         yield
         return
     from dask.callbacks import Callback
 
-    with Callback(pretask=lambda *_: check()):  # type: ignore[no-untyped-call]
+    def told(key: object, steps: Mapping[str, object], state: Mapping[str, Any]) -> None:
+        check()
+        report(len(state["finished"]), len(steps))
+
+    with Callback(pretask=told):  # type: ignore[no-untyped-call]
         yield
 
 
@@ -224,8 +231,7 @@ def save_grid(grid: xr.Dataset, path: Path) -> None:
     for variable in stored.variables.values():
         if variable.chunks is not None:
             variable.encoding["chunksizes"] = tuple(sizes[0] for sizes in variable.chunks)
-    with asked_between_chunks(grid):
-        save_netcdf(stored, path)
+    save_netcdf(stored, path)
 
 
 def load_grid(path: Path, *, lazily: bool = False) -> xr.Dataset:

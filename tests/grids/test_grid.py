@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from ithaca.api.grids import Grid
+from ithaca.api.live_line import LiveLine
 from ithaca.formulations.algebra.rounding import largest_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
@@ -184,6 +186,21 @@ def test_dask_chunks_give_the_same_grid(monkeypatch: pytest.MonkeyPatch) -> None
     assert len(chunked["feasible"].data.dask) > 10
     xr.testing.assert_identical(chunked.compute(), whole)
     assert best_point(chunked, window) == best_point(whole, window)
+
+
+def test_large_grids_say_how_far_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, center = random_point(0)
+    monkeypatch.setattr(grids, "IN_MEMORY", 10)
+    monkeypatch.setattr(grids, "CHUNK_POINTS", 400)
+    shown: list[tuple[int, int]] = []
+    monkeypatch.setattr(LiveLine, "show", lambda line, text, *, done, total: shown.append((done, total)))
+    window = window_around(problem, center, 1)
+    assert Grid(window, "u250").best == best_point(exact_grid(window), window)
+    most = max(total for _, total in shown)
+    counts = {done for done, total in shown if total == most}
+    assert min(counts) == 0
+    assert 0.9 * most < max(counts) < most  # what needs no computing is never begun
+    assert len(counts) > 10
 
 
 def test_large_grids_are_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
