@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import count
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from ithaca.exports.seeds.parameters import peer
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
+from ithaca.peers import chance, exhaustive, libraries, own, policy_gradient
 from ithaca.peers.evaluator import Evaluator, SettledError
 from ithaca.peers.recorder import Budget, BudgetUsedError, Ended, Recorder, Trace
 from ithaca.workloads.errors import InputError
@@ -29,31 +29,27 @@ LOGGERS = ("optuna", "nevergrad", "cma", "pymoo")
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A search method: where its `Search` is, imported when it is first run, and modules of other packages that it needs.
+    """A search method, and modules of other packages that it needs; ``boxed``: it moves in the coordinates of `coordinates`."""
 
-    ``boxed``: it moves in the coordinates of `coordinates`.
-    """
-
-    module: str
-    function: str = "search"
+    search: Search
     libraries: tuple[str, ...] = ()
     boxed: bool = True
 
 
 #: All methods by name.
 PEERS = {
-    "random": Peer("chance", "search_random"),
-    "exhaustive": Peer("exhaustive"),
-    "annealing": Peer("chance", "anneal"),
-    "optuna-tpe": Peer("with_optuna", "search_tpe", ("optuna",)),
-    "optuna-gp": Peer("with_optuna", "search_gp", ("optuna", "scipy", "torch")),
-    "pymoo-ga": Peer("with_pymoo", libraries=("pymoo",)),
-    "nevergrad-cma": Peer("with_nevergrad", "search_cma", ("nevergrad",)),
-    "nevergrad-de": Peer("with_nevergrad", "search_de", ("nevergrad",)),
-    "policy-gradient": Peer("policy_gradient"),
-    "evolve-unseeded": Peer("own", "evolve_unseeded", boxed=False),
-    "evolve": Peer("own", "evolve_seeded", boxed=False),
-    "exact": Peer("own", "search_exact", boxed=False),
+    "random": Peer(chance.search_random),
+    "exhaustive": Peer(exhaustive.search),
+    "annealing": Peer(chance.anneal),
+    "optuna-tpe": Peer(libraries.search_tpe, ("optuna",)),
+    "optuna-gp": Peer(libraries.search_gp, ("optuna", "scipy", "torch")),
+    "pymoo-ga": Peer(libraries.search_ga, ("pymoo",)),
+    "nevergrad-cma": Peer(libraries.search_cma, ("nevergrad",)),
+    "nevergrad-de": Peer(libraries.search_de, ("nevergrad",)),
+    "policy-gradient": Peer(policy_gradient.search),
+    "evolve-unseeded": Peer(own.evolve_unseeded, boxed=False),
+    "evolve": Peer(own.evolve_seeded, boxed=False),
+    "exact": Peer(own.search_exact, boxed=False),
 }
 
 
@@ -76,11 +72,10 @@ def run_peer(name: str, problem: Problem, budget: Budget, seed: int = 0, starts:
     with _quiet():
         for library in method.libraries:
             peer(library)
-        search: Search = getattr(import_module(f"ithaca.peers.{method.module}"), method.function)
         recorder = Recorder(problem, budget)
         evaluator = Evaluator(recorder)
         lonely = method.boxed and not evaluator.coordinates.count
-        ended = _run(_only if lonely else search, evaluator, seed, starts)
+        ended = _run(_only if lonely else method.search, evaluator, seed, starts)
         return recorder.trace(name, seed, ended)
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from html.parser import HTMLParser
 from itertools import pairwise
 from math import prod
@@ -88,14 +89,14 @@ def solved(folder: Path, name: str) -> Path:
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Result]:
-    folder, known = tmp_path_factory.mktemp("results"), dict[str, Result]()
+    folder = tmp_path_factory.mktemp("results")
+    return cache(lambda name: load_result(solved(folder, name)))
 
-    def get(name: str) -> Result:
-        if name not in known:
-            known[name] = load_result(solved(folder, name))
-        return known[name]
 
-    return get
+@pytest.fixture(scope="module")
+def written(result: Callable[[str], Result]) -> Callable[[str], str]:
+    """The page of each, drawn once for all tests that read it."""
+    return cache(lambda name: page_of(result(name)))
 
 
 def page_of(result: Result, around: int = 2) -> str:
@@ -104,8 +105,8 @@ def page_of(result: Result, around: int = 2) -> str:
 
 
 @pytest.mark.parametrize("name", SOLVES)
-def test_structure(result: Callable[[str], Result], name: str) -> None:
-    text = page_of(result(name))
+def test_structure(written: Callable[[str], str], name: str) -> None:
+    text = written(name)
     page = Page(text)
     assert page.misnested == []
     assert page.all("html") == [{"lang": "en"}]
@@ -134,8 +135,8 @@ def test_structure(result: Callable[[str], Result], name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["mm", "one"])
-def test_nothing_is_loaded_or_run(result: Callable[[str], Result], name: str) -> None:
-    text = page_of(result(name))
+def test_nothing_is_loaded_or_run(written: Callable[[str], str], name: str) -> None:
+    text = written(name)
     page = Page(text)
     assert not page.all("script")
     assert not page.all("link")
@@ -151,12 +152,12 @@ def test_nothing_is_loaded_or_run(result: Callable[[str], Result], name: str) ->
 
 
 @pytest.mark.parametrize("name", ["mm", "odyssey", "asic", "conv"])
-def test_figures_are_the_results(result: Callable[[str], Result], name: str) -> None:
+def test_figures_are_the_results(result: Callable[[str], Result], written: Callable[[str], str], name: str) -> None:
     loaded = result(name)
     best = loaded.best
     assert best is not None
     assert best.tiling is not None
-    page = Page(page_of(loaded))
+    page = Page(written(name))
     cells, values = page.texts["td"], page.texts["span"]
     assert number(best.value) in values
     for metric, value in best.metrics.items():
@@ -182,8 +183,8 @@ def test_names_of_users_are_escaped(result: Callable[[str], Result]) -> None:
     assert page.texts["h1"] == [f"conv2d on {name}"]
 
 
-def test_the_same_result_gives_the_same_page(result: Callable[[str], Result]) -> None:
-    assert page_of(result("conv")) == page_of(result("conv"))
+def test_the_same_result_gives_the_same_page(result: Callable[[str], Result], written: Callable[[str], str]) -> None:
+    assert page_of(result("conv")) == written("conv")
 
 
 def test_the_array_is_laid_out_by_its_model(result: Callable[[str], Result]) -> None:
@@ -243,7 +244,7 @@ def test_the_roofline_is_that_of_the_textbook(result: Callable[[str], Result], n
 
 
 @pytest.mark.parametrize("name", ["mm", "conv", "asic"])
-def test_energy_is_that_of_its_components(result: Callable[[str], Result], name: str) -> None:
+def test_energy_is_that_of_its_components(result: Callable[[str], Result], written: Callable[[str], str], name: str) -> None:
     from ithaca.exports.report.physics import KINDS, energy
 
     loaded = result(name)
@@ -255,7 +256,7 @@ def test_energy_is_that_of_its_components(result: Callable[[str], Result], name:
     assert set(spent) == set(KINDS)
     assert sum(spent.values()) == loaded.best.metrics["energy"]
     assert spent["dram"] == loaded.best.metrics["off_chip_words"] * design.technology.dram * design.technology.mac_pj
-    page = Page(page_of(loaded))
+    page = Page(written(name))
     for text in KINDS.values():
         assert page.texts["text"].count(text) >= 2, text
     assert any(text.startswith(rounded(float(spent["dram"]) / 1e6) + " µJ") for text in page.texts["text"])
@@ -314,8 +315,8 @@ def test_cells_can_be_read_on_every_colour_and_the_best_is_dark(most: bool) -> N
     assert all(luminance(to_rgb(a)) < luminance(to_rgb(b)) for a, b in pairwise(from_best))
 
 
-def test_charts_have_the_colours_of_the_page(result: Callable[[str], Result]) -> None:
-    text = page_of(result("mm"))
+def test_charts_have_the_colours_of_the_page(written: Callable[[str], str]) -> None:
+    text = written("mm")
     charts = re.findall(r"<svg.*?</svg>", text, re.DOTALL)
     used = dict(re.findall(r"var\(--([a-z-]+),(#[0-9a-f]{6})\)", "".join(charts)))
     assert set(used) == {"ink", "soft", "rule", "main", "rest", "answer", "limit", "hatch", "hatch-ground"}
