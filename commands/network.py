@@ -12,16 +12,16 @@ from ithaca.api.answers import NetworkResult
 from ithaca.api.live_line import note
 from ithaca.api.loading import load
 from ithaca.api.networks import network as solve_network
-from ithaca.api.options import WRITTEN, AsJson, Loops, Output, TableFile
+from ithaca.api.options import WRITTEN
+from ithaca.commands.conclusion import Told, tell_answer
 from ithaca.commands.network_display import layer_loops, print_comparison, print_network
-from ithaca.commands.outcome import check_loops, nothing_found, print_document, say, write_table, wrote
+from ithaca.commands.outcome import nothing_found, say, wrote
 from ithaca.commands.typed import calls
 from ithaca.results.certificate import Status
 from ithaca.studies.charts.files import check_plot
 from ithaca.studies.network.charts import check_comparable
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
-from ithaca.workloads.writing import check_writable
 
 #: Why layers are infeasible together although none is by itself.
 NO_COMMON_DESIGN = "no design is feasible for all of them"
@@ -34,10 +34,7 @@ SHOWN_PLACES = 3
 def network(
     ask: Callable[..., NetworkResult],
     *,
-    loops: Loops = False,
-    as_json: AsJson = False,
-    output: Output = None,
-    table: TableFile = None,
+    told: Told,
     plot: Annotated[
         Path | None, Option("--plot", help="Plot layers and utilisation to .png, .svg, .pdf or .html."), WRITTEN
     ] = None,
@@ -47,28 +44,22 @@ def network(
     ] = None,
 ) -> None:
     """``ithaca network``."""
-    check_loops(loops=loops, as_json=as_json)
-    for path in (output, table):
-        if path is not None:
-            check_writable(path)
+    told.check()
     if plot is not None:
         check_plot(plot)
     others = [_other(file) for file in compare or ()]
     result = ask()
     for other in others:
         check_comparable(result, other)
-    if output is not None:  # before anything is printed: a closed pipe must not cost the result
-        result.save(output)
-        wrote(output)
-    write_table(result, table)
-    if as_json:
-        print_document(result.document)
-    else:
+
+    def show() -> None:
         print_network(result)
-        if loops:
+        if told.loops:
             say("\n".join(layer_loops(result)))
         for other in others:
             print_comparison(result, other)
+
+    tell_answer(result, show, as_json=told.as_json, output=told.output, table=told.table)
     if plot is not None:
         result.plot(plot, others)
         wrote(plot)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import typer
 
@@ -13,9 +13,6 @@ from ithaca.workloads.csv_text import csv_text
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import printable
 from ithaca.workloads.writing import write_text_atomically
-
-if TYPE_CHECKING:
-    from ithaca.api.answers import Answer
 
 #: Exit status: nothing found, or infeasible.
 NOTHING_FOUND = 1
@@ -40,13 +37,6 @@ def print_document(document: dict[str, Any]) -> None:
 def say(text: str) -> None:
     """Say lines on stdout."""
     print(printable(text))
-
-
-def write_table(answer: Answer, path: Path | None) -> None:
-    """Write the table of an answer as CSV, if asked for."""
-    if path is not None:
-        write_text_atomically(path, answer.table)
-        wrote(path)
 
 
 def write_rows(path: Path | None, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -13,8 +13,9 @@ from typer import Option
 from ithaca.api.fronts import Front
 from ithaca.api.fronts import pareto as find_front
 from ithaca.api.options import WRITTEN, AsJson, TableFile
+from ithaca.commands.conclusion import tell_answer
 from ithaca.commands.display import console, limited_metrics, table, unit_cells
-from ithaca.commands.outcome import nothing_found, print_document, write_table, wrote
+from ithaca.commands.outcome import nothing_found, wrote
 from ithaca.commands.typed import calls
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.shown_numbers import number
@@ -48,14 +49,7 @@ def pareto(
             check_writable(table)
 
     front = ask(before=check)
-    if as_json:
-        print_document(front.document)
-    else:
-        print_front(front)
-    if output is not None:
-        front.save(output)
-        wrote(output)
-    write_table(front, table)
+    tell_answer(front, lambda: print_front(front), as_json=as_json, output=output, table=table)
     if plot is not None:
         front.plot(plot)
         wrote(plot)

@@ -57,7 +57,7 @@ def as_typed(command: Callable[..., object]) -> Callable[..., object]:
         if called is None:
             return command(**gathered(command, words, typed))
         ask = partial(called, **{option.name: typed[option.name] for option in asked if option.name in typed})
-        return command(ask, **{option.name: words[option.name] for option in own})
+        return command(ask, **gathered(command, {option.name: words[option.name] for option in own}, typed))
 
     parameters = [Parameter("context", Parameter.KEYWORD_ONLY, annotation=Context), *map(_parameter, options)]
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]

@@ -14,8 +14,9 @@ from typer import Option
 from ithaca.api.options import WRITTEN, AsJson, TableFile
 from ithaca.api.studies import Study
 from ithaca.api.studies import whatif as run_study
+from ithaca.commands.conclusion import tell_answer
 from ithaca.commands.display import bound_cells, console, limited_metrics, table, unit_cells
-from ithaca.commands.outcome import nothing_found, print_document, write_table, wrote
+from ithaca.commands.outcome import nothing_found, wrote
 from ithaca.commands.typed import calls
 from ithaca.formulations.shown_numbers import number
 from ithaca.results.certificate import Status
@@ -52,14 +53,7 @@ def whatif(
             check_writable(table)
 
     study = ask(before=check)
-    if as_json:
-        print_document(study.document)
-    else:
-        print_study(study)
-    if output is not None:
-        study.save(output)
-        wrote(output)
-    write_table(study, table)
+    tell_answer(study, lambda: print_study(study), as_json=as_json, output=output, table=table)
     if plot is not None:
         study.plot(plot)
         wrote(plot)

@@ -253,8 +253,11 @@ class Symbols(dict[str, Expression]):
         return Symbol(name)
 
 
+#: The coefficient of products that have none.
+UNIT = Fraction(1)
+
 ZERO = Constant(Fraction(0))
-ONE = Constant(Fraction(1))
+ONE = Constant(UNIT)
 
 
 def as_expression(value: Operand) -> Expression:
@@ -276,7 +279,7 @@ def add(*values: Operand) -> Expression:
         else:
             coefficient, monic = split_coefficient(node)
             collected[monic] = collected.get(monic, Fraction(0)) + coefficient
-    terms = [multiply(c, t) for t, c in collected.items() if c]
+    terms = [t if c == 1 else multiply(c, t) for t, c in collected.items() if c]
     if constant or not terms:
         terms.append(Constant(constant))
     return terms[0] if len(terms) == 1 else Sum(tuple(terms))
@@ -284,23 +287,28 @@ def add(*values: Operand) -> Expression:
 
 def multiply(*values: Operand) -> Expression:
     """Flat product with constants folded and powers of equal bases collected."""
-    coefficient = Fraction(1)
+    coefficient = UNIT
     powers: dict[Expression, int] = {}
     for value in values:
         node = as_expression(value)
         if isinstance(node, Constant):
             coefficient *= node.value
         elif isinstance(node, Product):
-            coefficient *= node.coefficient
+            if node.coefficient is not UNIT:  # most are; arithmetic on fractions is slow
+                coefficient *= node.coefficient
             for base, exponent in node.factors:
                 powers[base] = powers.get(base, 0) + exponent
         else:
             powers[node] = powers.get(node, 0) + 1
-    factors = tuple((b, e) for b, e in powers.items() if e)
+    return _product(coefficient, tuple((b, e) for b, e in powers.items() if e))
+
+
+def _product(coefficient: Fraction, factors: tuple[tuple[Expression, int], ...]) -> Expression:
+    """A product of distinct bases with exponents other than 0."""
     if not coefficient or not factors:
         return Constant(coefficient)
-    if coefficient == 1 and len(factors) == 1 and factors[0][1] == 1:
-        return factors[0][0]
+    if coefficient is UNIT or coefficient == 1:
+        return factors[0][0] if len(factors) == 1 and factors[0][1] == 1 else Product(UNIT, factors)
     return Product(coefficient, factors)
 
 
@@ -309,9 +317,9 @@ def power(base: Operand, exponent: int) -> Expression:
     node = as_expression(base)
     if isinstance(node, Constant):
         return Constant(node.value**exponent)
-    if isinstance(node, Product):
-        return multiply(node.coefficient**exponent, *(Product(Fraction(1), ((b, e * exponent),)) for b, e in node.factors))
-    return node if exponent == 1 else Product(Fraction(1), ((node, exponent),))
+    coefficient, factors = (node.coefficient, node.factors) if isinstance(node, Product) else (UNIT, ((node, 1),))
+    scaled = tuple((b, e * exponent) for b, e in factors if exponent)
+    return _product(UNIT if coefficient is UNIT else coefficient**exponent, scaled)
 
 
 def ceiling_division(numerator: Operand, denominator: Operand) -> Expression:
@@ -355,9 +363,9 @@ def split_coefficient(node: Expression) -> tuple[Fraction, Expression]:
     """Separate the constant factor: ``(c, e)`` with ``node = c · e``."""
     if isinstance(node, Constant):
         return node.value, ONE
-    if isinstance(node, Product) and node.coefficient != 1:
-        return node.coefficient, multiply(*(Product(Fraction(1), (f,)) for f in node.factors))
-    return Fraction(1), node
+    if isinstance(node, Product) and node.coefficient is not UNIT:
+        return node.coefficient, _product(UNIT, node.factors)
+    return UNIT, node
 
 
 def summands(node: Expression) -> list[Expression]:
