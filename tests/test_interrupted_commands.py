@@ -69,17 +69,17 @@ def _grid_file(path: Path) -> None:
     _picture(path) if path.suffix == ".png" else load_grid(path)
 
 
-GRID = ("--loops", "i,j", "--around", "14", "--plot", "map.png", "--x", "lanes.i", "--y", "lanes.j", "-o", "grid.nc")
+GRID = ("--loops", "i,j", "--around", "10", "--plot", "map.png", "--x", "lanes.i", "--y", "lanes.j", "-o", "grid.nc")
 CASES = {
     "grid": Case(("grid", "rough.json", *GRID), ("grid.nc", "map.png"), _grid_file),
-    "refine": Case(("refine", "rough.json", "--samples", "4000", "-o", "better.json"), ("better.json",), load_result),
+    "refine": Case(("refine", "rough.json", "--samples", "1500", "-o", "better.json"), ("better.json",), load_result),
     "evolve": Case(
-        ("solve", "mm", "-s", "i=96,j=80,k=64", "--dataflow", "i,j", "--method", "evolve", "-o", "result.json"),
+        ("solve", "mm", "-s", "i=96,j=80,k=64", "--dataflow", "i,j", "--method", "evolve", "--time-limit", "3", "-o", "result.json"),
         ("result.json",),
         load_result,
     ),
     "explain": Case(("explain", "rough.json"), (), load_result),
-    "report": Case(("report", "rough.json", "--around", "3", "-o", "page.html"), ("page.html",), _page),
+    "report": Case(("report", "rough.json", "--around", "3", "--time-limit", "2", "-o", "page.html"), ("page.html",), _page),
     "experiment": Case(
         ("experiment", "table-3", "-o", "paper"),
         ("paper/table-3.csv", "paper/table-3.png", "paper/table-3.json"),

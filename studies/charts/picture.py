@@ -136,10 +136,11 @@ def _fitting(text: str, inches: float) -> str:
 
 
 def _lines(chart: LineChart, axes: Axes, tips: Tips) -> None:
+    numeric = chart.numeric
     axes.set_ylabel(chart.y_label)
     axes.set_xscale("log" if chart.log_x else "linear")
     axes.set_yscale("log" if chart.log_y else "linear")
-    place: dict[Any, Any] = {x: x if chart.numeric else at for at, x in enumerate(chart.x_values)}
+    place: dict[Any, Any] = {x: x if numeric else at for at, x in enumerate(chart.x_values)}
     labels: list[tuple[Any, ...]] = []
     step = min(0.8 / max(len(chart.series), 1), 0.1 * len(chart.x_values) / _inches(axes))
     known = [colour for series in chart.series for colour in series.colours]
@@ -147,9 +148,9 @@ def _lines(chart: LineChart, axes: Axes, tips: Tips) -> None:
     for at, series in enumerate(chart.series):
         colour = ROLES[series.role] if series.role else SERIES[at % len(SERIES)]
         # names have no order that a line could follow; points of one are side by side, so that equal ones are seen
-        aside = 0.0 if chart.numeric else step * (at - (len(chart.series) - 1) / 2)
+        aside = 0.0 if numeric else step * (at - (len(chart.series) - 1) / 2)
         x, part = [place[v] + aside for v in series.x], {"gid": f"series-{at}"}
-        if series.form != "points" and chart.numeric:
+        if series.form != "points" and numeric:
             line = _LINES[at // len(SERIES) % len(_LINES)]
             name = series.name if series.form == "line" else None
             style = "steps-post" if chart.steps else "default"
@@ -175,7 +176,7 @@ def _lines(chart: LineChart, axes: Axes, tips: Tips) -> None:
     _ticks(axes.yaxis, chart.log_y, 6)
     _also(axes, "right", chart.y_also, chart.log_y)
     _also(axes, "top", chart.x_also, chart.log_x)
-    if not chart.numeric:
+    if not numeric:
         _name_places(axes, [str(x) for x in chart.x_values])
     elif 0 < len(chart.x_values) <= 12 and not chart.steps and {series.form for series in chart.series} == {"both"}:
         _exact_ticks(axes, [float(x) for x in chart.x_values], chart.log_x)
