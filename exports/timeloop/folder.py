@@ -39,9 +39,8 @@ class Node:
 # -- problem -----------------------------------------------------------------------------
 
 
-def problem(hierarchy: Hierarchy) -> dict[str, Any]:
-    """The loop nest on padded extents: the mapping's factors multiply to them exactly."""
-    nest, accesses = hierarchy.configuration.nest, hierarchy.accesses
+def problem(nest: LoopNest, accesses: tuple[Access, ...], extents: Mapping[str, int]) -> dict[str, Any]:
+    """A loop nest on padded extents: the mapping's factors multiply to them exactly."""
     coefficients = _coefficients(accesses)
     shape = {
         "name": nest.name,
@@ -49,7 +48,7 @@ def problem(hierarchy: Hierarchy) -> dict[str, Any]:
         "coefficients": [{"name": name, "default": value} for value, name in coefficients.items()],
         "data_spaces": [_data_space(nest, access, coefficients) for access in accesses],
     }
-    instance = {**hierarchy.configuration.padded, **{name: value for value, name in coefficients.items()}}
+    instance = {**extents, **{name: value for value, name in coefficients.items()}}
     return {"problem": {"version": VERSION, "shape": shape, "instance": instance}}
 
 
@@ -163,9 +162,9 @@ def _written(configuration: ArrayConfiguration) -> Mapping[str, str]:
     hierarchy = Hierarchy(configuration)
     title = f"{configuration.nest}, design {configuration.design.name}"
     return {
-        "problem.yaml": _yaml(problem(hierarchy), title),
-        "architecture.yaml": _yaml(architecture(hierarchy), title),
-        "mapping.yaml": _yaml(mapping(hierarchy), title),
+        "problem.yaml": yaml_text(problem(configuration.nest, hierarchy.accesses, configuration.padded), title),
+        "architecture.yaml": yaml_text(architecture(hierarchy), title),
+        "mapping.yaml": yaml_text(mapping(hierarchy), title),
         "README.md": _readme(hierarchy),
     }
 
@@ -173,7 +172,8 @@ def _written(configuration: ArrayConfiguration) -> Mapping[str, str]:
 TIMELOOP = Tool("Timeloop cannot express", nest_obstacles, lambda chosen: nest_obstacles(chosen.nest), _written)
 
 
-def _yaml(document: dict[str, Any], title: str) -> str:
+def yaml_text(document: dict[str, Any], title: str) -> str:
+    """A document as YAML, under a line that says what it is."""
     from yaml import SafeDumper, dump
 
     class Dumper(SafeDumper):

@@ -275,6 +275,33 @@ def _attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def read_hierarchy(files: Mapping[str, str]) -> Mapped:
+    """What an exported mapping onto a memory hierarchy states, in the form that the tool itself reads."""
+    tensors, padded = read_problem(yaml.safe_load(files["problem.yaml"]))
+    directives = {(e["target"], e["type"]): e for e in yaml.safe_load(files["mapping.yaml"])["mapping"]}
+    nodes: list[Storage | Lanes] = []
+    for level in _published_levels(yaml.safe_load(files["arch.yaml"])["architecture"]["subtree"][0]):
+        name, attributes = level["name"], level["attributes"]
+        if (name, "temporal") not in directives:
+            continue
+        capacity = attributes["entries"] // attributes.get("multiple_buffering", 1) if "entries" in attributes else None
+        rates = {r: Fraction(str(attributes[r])) for r in ("read_bandwidth", "write_bandwidth") if r in attributes}
+        kept = frozenset(directives[name, "bypass"]["keep"])
+        nodes.append(Storage(name, kept, _spelled(directives[name, "temporal"]), capacity, **rates))
+        if (name, "spatial") in directives:
+            entry = directives[name, "spatial"]
+            assert entry["no_link_transfer"] == [tensor.name for tensor in tensors]  # else the rules do not hold
+            nodes.append(Lanes(_spelled(entry)))
+    for dimension, extent in padded.items():
+        assert prod(n for found in nodes for d, n in found.loops if d == dimension) == extent
+    return Mapped(tensors, tuple(nodes), padded)
+
+
+def _spelled(entry: Mapping[str, Any]) -> Loops:
+    trips = _published_factors(entry["factors"])
+    return tuple((dimension, trips[dimension]) for dimension in reversed(entry["permutation"]))
+
+
 def read_published(architecture: Mapping[str, Any], problem: Mapping[str, Any], row: Mapping[str, str]) -> Mapped:
     """A mapping of ``golden/spatial``: one line of its table, whose permutations name the innermost loop first."""
     tensors, extents = read_problem(problem)

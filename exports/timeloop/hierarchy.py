@@ -1,0 +1,133 @@
+"""A mapping onto a memory hierarchy as files for ``timeloop-model`` (format v0.4): nothing has to be translated.
+
+What its parser demands: one directive a level for time and, where a mesh lies inside, one for space; permutations name single
+letters, the innermost loop first; of a spatial one the first ``split`` loops run along X; factors multiply to the extents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ithaca.exports.configuration import template
+from ithaca.exports.timeloop.folder import nest_obstacles, problem, yaml_text
+from ithaca.formulations.json_numbers import json_number
+from ithaca.formulations.shown_numbers import number
+from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
+from ithaca.formulations.spatial.mapping import Mapping as Mapped
+from ithaca.formulations.spatial.mapping import Slot
+from ithaca.workloads.nest import LoopNest
+
+VERSION = "0.4"
+
+
+@dataclass(frozen=True)
+class MappedNest:
+    """A nest laid out over an architecture, with what that takes."""
+
+    nest: LoopNest
+    architecture: Architecture
+    mapping: Mapped
+    metrics: Mapping[str, Fraction]  #: By name
+
+
+def obstacles(mapped: MappedNest) -> Iterator[str]:
+    """Every reason, in plain words, why Timeloop cannot express it."""
+    yield from nest_obstacles(mapped.nest)
+    for level in mapped.architecture.levels:
+        if level.tensor_words:
+            yield f"{level.name}: the tool has one capacity for all tensors of a level"
+        for loop in mapped.nest.loops:
+            if all(mapped.mapping.factor(Slot(level.name, direction), loop) > 1 for direction in "xy"):
+                yield f"{level.name}: loop {loop} runs along X and Y, and the tool takes it along one of them"
+
+
+def files(mapped: MappedNest) -> dict[str, str]:
+    """Content by file name."""
+    title = f"{mapped.nest} on {mapped.architecture.name}"
+    padded = mapped.mapping.padded(mapped.nest)
+    return {
+        "problem.yaml": yaml_text(problem(mapped.nest, mapped.nest.accesses, padded), title),
+        "arch.yaml": yaml_text(_architecture(mapped.architecture), title),
+        "ert.yaml": yaml_text(_energies(mapped.architecture), title),
+        "mapping.yaml": yaml_text({"mapping": [*_directives(mapped)]}, title),
+        "README.md": template("timeloop/mapping.md.txt").format(
+            title=title, counts="\n".join(f"| {name} | {number(value)} |" for name, value in mapped.metrics.items())
+        ),
+    }
+
+
+def _architecture(architecture: Architecture) -> dict[str, Any]:
+    """The levels in branches inside each other, a new one wherever instances multiply."""
+    root: dict[str, Any] = {}
+    branch, mesh = root, None
+    parts: tuple[Level | Compute, ...] = (*architecture.levels, architecture.compute)
+    for part in parts:
+        if mesh != (part.mesh_x, part.mesh_y):
+            mesh = part.mesh_x, part.mesh_y
+            inner: dict[str, Any] = {"name": f"{part.name}_mesh", "local": []}
+            branch["subtree"], branch = [inner], inner
+        branch["local"].append(_storage(part) if isinstance(part, Level) else _multipliers(part))
+    return {"architecture": {"version": VERSION, **root}}
+
+
+def _storage(level: Level) -> dict[str, Any]:
+    rates = {name: getattr(level, f"{name}_bandwidth") for name in ("read", "write", "shared")}
+    attributes = {
+        "word_bits": level.word_bits,
+        "block_size": level.block,
+        "cluster_size": level.cluster,
+        **_mesh(level),
+        **({} if level.words is None else {"entries": level.words}),
+        **({} if level.buffering == 1 else {"multiple_buffering": json_number(level.buffering)}),
+        **{f"{name}_bandwidth": float(rate) for name, rate in rates.items() if rate is not None},
+    }
+    kind = "DRAM" if level.words is None else "SRAM" if level.instances == 1 else "regfile"
+    return {"name": level.name, "class": kind, "attributes": attributes}
+
+
+def _multipliers(compute: Compute) -> dict[str, Any]:
+    return {"name": compute.name, "class": "intmac", "attributes": {"word_bits": 16, **_mesh(compute)}}
+
+
+def _mesh(part: Level | Compute) -> dict[str, int]:
+    return {"instances": part.instances, "meshX": part.mesh_x, "meshY": part.mesh_y}
+
+
+def _energies(architecture: Architecture) -> dict[str, Any]:
+    """The energies of every action (pJ)."""
+    compute = architecture.compute
+    actions = {
+        level.name: {"read": level.read_energy, "write": level.write_energy, "update": level.update_energy, "leak": level.leak}
+        for level in architecture.levels
+    } | {compute.name: {"compute": compute.energy, "leak": compute.leak}}
+    tables = [
+        {"name": name, "actions": [{"name": a, "arguments": {}, "energy": json_number(e)} for a, e in own.items()]}
+        for name, own in actions.items()
+    ]
+    return {"ERT": {"version": VERSION, "tables": tables}}
+
+
+def _directives(mapped: MappedNest) -> Iterator[dict[str, Any]]:
+    nest, mapping = mapped.nest, mapped.mapping
+    tensors = [access.tensor for access in nest.accesses]
+    for place, level in enumerate(mapped.architecture.levels):
+        kept = [tensor for tensor in tensors if tensor in mapping.keeps[level.name]]
+        passed = [tensor for tensor in tensors if tensor not in kept]
+        yield {"target": level.name, "type": "bypass", "keep": kept, "bypass": passed}
+        inside = [*reversed(mapping.orders[level.name])]
+        trips = {loop: mapping.factor(Slot(level.name), loop) for loop in nest.loops}
+        yield {"target": level.name, "type": "temporal", **_loops(trips, inside)}
+        if mapped.architecture.inner_mesh(place) is None:
+            continue
+        x, y = ({loop: mapping.factor(Slot(level.name, axis), loop) for loop in nest.loops} for axis in "xy")
+        along = [loop for loop in nest.loops if x[loop] > 1]
+        both = _loops({loop: x[loop] * y[loop] for loop in nest.loops}, [*along, *(n for n in nest.loops if n not in along)])
+        # the edition counts what lanes load, not what they could hand to each other
+        yield {"target": level.name, "type": "spatial", **both, "split": len(along), "no_link_transfer": tensors}
+
+
+def _loops(trips: Mapping[str, int], order: Sequence[str]) -> dict[str, str]:
+    return {"factors": " ".join(f"{loop}={n}" for loop, n in trips.items()), "permutation": "".join(order)}
