@@ -38,6 +38,11 @@ class Slot:
         """Whether its loops run one trip after the other."""
         return not self.direction
 
+    @property
+    def kind(self) -> str:
+        """``temporal`` or ``spatial``."""
+        return "temporal" if self.temporal else "spatial"
+
 
 def order_quantity(level: str) -> str:
     """The name of a level's order: which of the orders that the space offers, from 1."""

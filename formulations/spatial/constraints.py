@@ -1,0 +1,248 @@
+"""Constraints files of Timeloop (format v0.4): which factors, orders, directions and bypasses mappings may have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from ithaca.formulations.json_numbers import fraction
+from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.architecture_files import load
+from ithaca.workloads.messages import quoted, refuse
+from ithaca.workloads.nest import LoopNest
+
+_FACTOR = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*(<=|>=|=)?\s*([0-9]{1,6})\s*")
+
+#: What entries of a file may hold beside their target and type.
+_FIELDS = {
+    "temporal": {"factors", "permutation"},
+    "spatial": {"factors", "permutation", "split"},
+    "dataspace": {"keep", "bypass"},
+    "utilization": {"min"},
+}
+_TYPES = {
+    "temporal": "temporal",
+    "spatial": "spatial",
+    **dict.fromkeys(("dataspace", "datatype", "bypass", "bypassing"), "dataspace"),
+    **dict.fromkeys(("utilization", "parallelism"), "utilization"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a factor may be."""
+
+    low: int  #: At least
+    high: int | None  #: At most; None: anything
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What mappings are restricted to. An `InputError` names what contradicts itself."""
+
+    factors: tuple[tuple[str, str, str, Asked], ...] = ()  #: Ranges of factors, by level, ``temporal`` or ``spatial``, and loop
+    directions: tuple[tuple[str, str, str], ...] = ()  #: Whether spatial loops lie along ``x`` or ``y``, by level and loop
+    orders: tuple[tuple[str, tuple[str, ...]], ...] = ()  #: The innermost loops of levels, the innermost last
+    keep: tuple[tuple[str, frozenset[str]], ...] = ()  #: Tensors that levels keep
+    bypass: tuple[tuple[str, frozenset[str]], ...] = ()  #: Tensors that pass by levels
+    least_used: Fraction = Fraction(0)  #: The least share of the multipliers that works
+    where: str = "constraints"  #: What error lines begin with
+
+    def factor(self, level: str, kind: str, loop: str) -> Asked:
+        """What the factor of a loop may be among a level's temporal or spatial loops."""
+        asked = [found for *at, found in self.factors if at == [level, kind, loop]]
+        highs = [found.high for found in asked if found.high is not None]
+        return Asked(max((found.low for found in asked), default=1), min(highs, default=None))
+
+    def lies_along(self, level: str, loop: str, direction: str) -> bool:
+        """Whether a spatial loop of a level may lie along a direction."""
+        asked = {found for *at, found in self.directions if at == [level, loop]}
+        return not asked or asked == {direction}
+
+    def innermost(self, level: str) -> tuple[str, ...]:
+        """The innermost temporal loops of a level, the innermost last."""
+        return dict(self.orders).get(level, ())
+
+    def kept(self, level: str) -> frozenset[str]:
+        """The tensors that a level is to keep."""
+        return frozenset().union(*(tensors for name, tensors in self.keep if name == level))
+
+    def bypassed(self, level: str) -> frozenset[str]:
+        """The tensors that are to pass by a level."""
+        return frozenset().union(*(tensors for name, tensors in self.bypass if name == level))
+
+    def check(self, nest: LoopNest, architecture: Architecture) -> None:
+        """Refuse what nest and architecture do not have, and what contradicts itself or them."""
+        for complaint in self._complaints(nest, architecture):
+            raise refuse(self.where, complaint)
+
+    def _complaints(self, nest: LoopNest, architecture: Architecture) -> Iterator[str]:
+        tensors = [access.tensor for access in nest.accesses]
+        for level in architecture.levels:
+            kept, passed = self.kept(level.name), self.bypassed(level.name)
+            for tensor in sorted(kept | passed):
+                if tensor not in tensors:
+                    yield f"{level.name} keeps or bypasses the unknown tensor {quoted(tensor)}; allowed: {', '.join(tensors)}"
+            if both := sorted(kept & passed):
+                yield f"{level.name} is to keep and to bypass {both[0]}; allowed: one of them"
+            if unable := sorted(kept - level.kept(tensors)):
+                yield f"{level.name} is to keep {unable[0]}, which it cannot hold; allowed: what its architecture says"
+            if level is architecture.levels[0] and passed:
+                yield f"{min(passed)} is to bypass {level.name}, the outermost level; allowed: bypasses of inner levels"
+        for loop in sorted({loop for *_, loop, _ in self.factors} | {loop for _, loops in self.orders for loop in loops}):
+            if loop not in nest.loops:
+                yield f"the loop {quoted(loop)} is unknown; allowed: {', '.join(nest.loops)}"
+        for name, loop, _ in self.directions:
+            if not (self.lies_along(name, loop, "x") or self.lies_along(name, loop, "y")):
+                yield f"{loop} of {name} is to lie along X and along Y; allowed: one of them"
+        for loop, extent in nest.extents:
+            asked = {(at, kind): self.factor(at, kind, loop) for at, kind, name, _ in self.factors if name == loop}
+            for (at, kind), found in asked.items():
+                if found.high is not None and found.low > found.high:
+                    yield f"the {kind} factor of {loop} in {at} is to be at least {found.low} and at most {found.high}"
+            least = prod(found.low for found in asked.values())
+            if least >= 2 * extent and least > 1:
+                yield f"factors of {loop} multiply to at least {least}; allowed: its extent {extent}, or a little more"
+        if not 0 <= self.least_used <= 1:
+            yield f"utilization is to be at least {self.least_used}; allowed: 0 to 1"
+
+
+#: No constraints.
+NONE = Constraints()
+
+
+def read_constraints(path: str | Path, architecture: Architecture, nest: LoopNest) -> Constraints:
+    """The constraints of a file on mappings of a nest onto an architecture.
+
+    Raises `InputError`, one line that names the path, if it cannot be read, says what is not supported or contradicts itself.
+    """
+    file = Path(path)
+    document = load(file)
+    known = ("mapspace_constraints", "architecture_constraints", "constraints", "mapspace")
+    entries: list[tuple[Any, str]] = []
+    if not isinstance(document, dict) or not document or (unknown := min(document.keys() - {*known}, default=None)):
+        raise refuse(file, f"has no constraints alone; allowed: {', '.join(known[:3])}")
+    for key, part in document.items():
+        found, at = part, key
+        if isinstance(part, dict):
+            if unknown := min(part.keys() - {"version", "targets", "constraints"}, default=None):
+                raise refuse(file, f"{key}.{unknown} is unknown; allowed: version, targets")
+            name = "targets" if "targets" in part else "constraints"
+            found, at = part.get(name), f"{key}.{name}"
+        if not isinstance(found, list):
+            raise refuse(file, f"{at} is no list; allowed: entries with target and type")
+        entries += [(entry, f"{file}: {at}[{place}]") for place, entry in enumerate(found)]
+    reader = _Reader(architecture, nest)
+    for entry, where in entries:
+        reader.read(entry, where)
+    constraints = Constraints(
+        tuple(reader.factors),
+        tuple(reader.directions),
+        tuple(reader.orders.items()),
+        tuple(reader.keep),
+        tuple(reader.bypass),
+        reader.least_used,
+        str(file),
+    )
+    constraints.check(nest, architecture)
+    return constraints
+
+
+class _Reader:
+    """Takes up entry by entry."""
+
+    def __init__(self, architecture: Architecture, nest: LoopNest) -> None:
+        self.architecture, self.nest = architecture, nest
+        self.factors: list[tuple[str, str, str, Asked]] = []
+        self.directions: list[tuple[str, str, str]] = []
+        self.orders: dict[str, tuple[str, ...]] = {}
+        self.keep: list[tuple[str, frozenset[str]]] = []
+        self.bypass: list[tuple[str, frozenset[str]]] = []
+        self.least_used = Fraction(0)
+        meshes = ((level.name, architecture.inner_mesh(place)) for place, level in enumerate(architecture.levels))
+        self.meshes = {level: mesh for level, mesh in meshes if mesh is not None}
+
+    def read(self, entry: Any, where: str) -> None:
+        if not isinstance(entry, dict) or entry.get("type") not in _TYPES:
+            kind = entry.get("type") if isinstance(entry, dict) else entry
+            raise refuse(where, f"type is {quoted(kind)}; allowed: {', '.join(_TYPES)}")
+        kind = _TYPES[entry["type"]]
+        if unknown := min(entry.keys() - {"target", "type", *_FIELDS[kind]}, default=None):
+            raise refuse(where, f"{unknown} is not supported; allowed: {', '.join(sorted(_FIELDS[kind]))}")
+        if kind == "utilization":
+            self._utilization(entry, where)
+            return
+        level = self._level(entry.get("target"), where)
+        if kind == "dataspace":
+            for field, found in (("keep", self.keep), ("bypass", self.bypass)):
+                names = entry.get(field, [])
+                if not isinstance(names, list):
+                    raise refuse(where, f"{field} is {quoted(names)}; allowed: a list of tensors")
+                found.append((level, frozenset(map(str, names))))
+            return
+        order = self._loops(entry.get("permutation", []), where)
+        if kind == "temporal":
+            innermost = tuple(reversed(order))
+            if self.orders.get(level, innermost) != innermost and order:
+                raise refuse(where, f"permutation of {level} differs from an earlier one; allowed: one")
+            self.orders |= {level: innermost} if order else {}
+        elif level not in self.meshes:
+            raise refuse(where, f"{level} has no mesh inside; allowed: levels with more instances inside")
+        else:
+            self._split(entry, level, order, where)
+        self._factors(entry, level, kind, where)
+
+    def _level(self, target: Any, where: str) -> str:
+        names = [level.name for level in self.architecture.levels]
+        if target not in names:
+            raise refuse(where, f"target is {quoted(target)}; allowed: {', '.join(names)}")
+        return str(target)
+
+    def _loops(self, text: Any, where: str) -> list[str]:
+        """Loops of a permutation, the innermost first, as the tool has it."""
+        if isinstance(text, str):
+            text = re.split(r"[\s,]+", text.strip()) if re.search(r"[\s,]", text.strip()) else self._letters(text.strip())
+        if not isinstance(text, list) or not all(loop in self.nest.loops for loop in text) or len(set(text)) < len(text):
+            raise refuse(
+                where, f"permutation is {quoted(text)}; allowed: some of {', '.join(self.nest.loops)}, the innermost first"
+            )
+        return [str(loop) for loop in text]
+
+    def _letters(self, text: str) -> list[str]:
+        return [text] if text in self.nest.loops else list(text)
+
+    def _factors(self, entry: Mapping[str, Any], level: str, kind: str, where: str) -> None:
+        text = entry.get("factors", [])
+        parts = text if isinstance(text, list) else re.split(r"[\s,]+", str(text).strip()) if text else []
+        for part in parts:
+            match = _FACTOR.fullmatch(str(part))
+            if match is None or match[1] not in self.nest.loops:
+                raise refuse(where, f"factors has {quoted(part)}; allowed: such as C=4, C<=8, of {', '.join(self.nest.loops)}")
+            loop, relation, value = match[1], match[2] or "=", int(match[3])
+            if value == 0:  # the tool's word for the whole extent
+                value = self.nest.sizes[loop]
+            low, high = (value if relation != "<=" else 1), (value if relation != ">=" else None)
+            self.factors.append((level, kind, loop, Asked(low, high)))
+
+    def _split(self, entry: Mapping[str, Any], level: str, order: Sequence[str], where: str) -> None:
+        """The first loops of a permutation lie along X, those after the split, and all that it does not name, along Y."""
+        if "split" not in entry:
+            if order and all(n > 1 for n in self.meshes[level]):
+                raise refuse(where, "permutation has no split; allowed: with split, how many of its loops lie along X")
+            return
+        split, loops = entry["split"], self.nest.loops
+        if isinstance(split, bool) or not isinstance(split, int) or not (0 <= split <= len(order) or split >= len(loops)):
+            raise refuse(where, f"split is {quoted(split)}; allowed: how many loops of the permutation lie along X")
+        placed = (*order, *(loop for loop in loops if loop not in order))
+        self.directions += [(level, loop, "x" if place < split else "y") for place, loop in enumerate(placed)]
+
+    def _utilization(self, entry: Mapping[str, Any], where: str) -> None:
+        value = entry.get("min")
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise refuse(where, f"min is {quoted(value)}; allowed: a number from 0 to 1")
+        self.least_used = max(self.least_used, fraction(value))

@@ -1,0 +1,262 @@
+"""Mappings as rows of a CSV file, with the columns of ``golden/spatial/*.csv``: read, and evaluated many at once.
+
+A row has ``workload`` (the problem file ``problem_<workload>.yaml`` beside the architecture), per level ``T:<level>.factors``
+(``M=2 C=4``) and ``T:<level>.permutation_innermost_first`` (``SPCNMQR``), and for levels with a mesh inside
+``S:<level>.factors``, ``S:<level>.X`` and ``S:<level>.Y`` (loops along each direction).
+
+What levels keep is the architecture's to say; ``K:<level>`` lists it row by row. In files that have counts, such as
+``GLB.Inputs.reads``, a level keeps the tensors that its columns name.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
+from ithaca.formulations.json_numbers import json_ratio, read_text
+from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.architecture_files import read_architecture
+from ithaca.formulations.spatial.design import SpatialDesign, metric_of
+from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
+from ithaca.formulations.spatial.mapping import Slot, slots
+from ithaca.formulations.spatial.problem_files import read_problem
+from ithaca.formulations.spatial.timeloop import Numbers, TimeloopModel
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted, refuse
+from ithaca.workloads.nest import LoopNest
+
+#: Largest file of points (bytes).
+MAX_BYTES = 64 << 20
+
+#: Points evaluated at once.
+BATCH = 4096
+
+#: Columns that say what levels keep, where files have them.
+_COUNTED = re.compile(r"(\w+)\.(\w+)\.(?:reads|fills|updates|capacity)")
+_FACTOR = re.compile(r"([A-Za-z_]\w*)=([0-9]{1,9})")
+
+
+@dataclass(frozen=True)
+class SpatialPoint:
+    """A mapping of a nest onto an architecture."""
+
+    design: SpatialDesign  #: Nest and architecture
+    mapping: LoopMapping  #: The mapping
+
+
+def load_points(path: str | Path, architecture: Architecture, nests: Path | LoopNest) -> tuple[SpatialPoint, ...]:
+    """Read mappings from a CSV file; ``nests`` is a nest, or the folder with the problem file of every row's workload.
+
+    Raises `InputError` if the file or a row is malformed, or states no mapping onto the architecture.
+    """
+    file = Path(path)
+    rows = csv.DictReader(io.StringIO(read_text(file, MAX_BYTES), newline=""), strict=True)
+    points: list[SpatialPoint] = []
+    designs: dict[Any, SpatialDesign] = {}
+    try:
+        reader = _Reader(architecture, list(rows.fieldnames or []), file)
+        for row in rows:
+            where = f"{file} row {rows.line_num}"
+            if None in row or None in row.values():
+                raise refuse(where, f"has another number of cells; allowed: {len(reader.header)}, as in the header")
+            try:
+                keeps, workload = reader.keeps(row), row.get("workload", "")
+                key = workload, tuple(sorted(keeps.items(), key=lambda item: item[0]))
+                if key not in designs:
+                    nest = nests if isinstance(nests, LoopNest) else read_problem(_problem_file(nests, workload))
+                    designs[key] = SpatialDesign(nest, architecture.keeping(keeps))
+                points.append(SpatialPoint(designs[key], reader.mapping(row, designs[key])))
+            except InputError as error:
+                raise refuse(where, error) from None
+    except csv.Error as error:
+        raise refuse(f"{file} row {rows.line_num}", f"{error}; allowed: comma-separated values") from None
+    if not points:
+        raise refuse(file, "has no rows; allowed: at least one point")
+    return tuple(points)
+
+
+def load_folder_points(folder: str | Path, path: str | Path) -> tuple[SpatialPoint, ...]:
+    """The mappings of a CSV file onto the architecture of a folder, of nests in problem files there."""
+    where = Path(folder)
+    return load_points(path, read_architecture(where), where if where.is_dir() else where.parent)
+
+
+def _problem_file(folder: Path, workload: str) -> Path:
+    if not re.fullmatch(r"[\w.-]+", workload):
+        raise InputError(f"workload is {quoted(workload)}; allowed: the name of a problem file, as in problem_<name>.yaml")
+    return folder / f"problem_{workload}.yaml"
+
+
+class _Reader:
+    """Reads rows of one file."""
+
+    def __init__(self, architecture: Architecture, header: list[str], file: Path) -> None:
+        self.architecture, self.header = architecture, header
+        for column in header:
+            if header.count(column) > 1:
+                raise refuse(file, f"column {quoted(column)} occurs twice; allowed: every column once")
+        self.columns = {slot: self._columns(slot) for slot in slots(architecture)}
+        for needed in dict.fromkeys(columns[0] for columns in self.columns.values()):
+            if needed not in header:
+                raise refuse(file, f"column {quoted(needed)} is missing; allowed: {', '.join(map(str, self.needed))}")
+        for column in header:
+            if column.startswith(("T:", "S:", "K:")) and column not in (*self.needed, *self._keep_columns()):
+                raise refuse(file, f"column {quoted(column)} is of no level; allowed: {', '.join(map(str, self.needed))}")
+
+    @property
+    def needed(self) -> list[str]:
+        """The columns that state a mapping."""
+        return list(dict.fromkeys(column for columns in self.columns.values() for column in columns))
+
+    def _columns(self, slot: Slot) -> tuple[str, ...]:
+        if slot.temporal:
+            return f"T:{slot.level}.factors", f"T:{slot.level}.permutation_innermost_first"
+        return f"S:{slot.level}.factors", f"S:{slot.level}.X", f"S:{slot.level}.Y"
+
+    def _keep_columns(self) -> list[str]:
+        return [f"K:{level.name}" for level in self.architecture.levels]
+
+    def keeps(self, row: Mapping[str, str]) -> dict[str, frozenset[str]]:
+        """What levels keep, as far as the row says; where its counts are empty, as the file says."""
+        found: dict[str, set[str]] = {}
+        counted = [(match[1], match[2], row[c].strip()) for c in self.header if (match := _COUNTED.fullmatch(c))]
+        stated = [each for each in counted if each[2]] or counted
+        for level in self.architecture.levels if counted else ():
+            found[level.name] = {tensor for name, tensor, _ in stated if name == level.name}
+        for level in self.architecture.levels:
+            if f"K:{level.name}" in row:
+                found[level.name] = set(row[f"K:{level.name}"].split())
+        return {name: frozenset(tensors) for name, tensors in found.items()}
+
+    def mapping(self, row: Mapping[str, str], design: SpatialDesign) -> LoopMapping:
+        """The mapping that a row states."""
+        nest, factors, orders = design.nest, {}, {}
+        for slot, columns in self.columns.items():
+            trips = _trips(row[columns[0]], columns[0])
+            if slot.temporal:
+                factors[slot] = trips
+                orders[slot.level] = _order(row.get(columns[1], ""), nest, columns[1])
+                continue
+            along = {name[-1].lower(): _loops(row.get(name, ""), nest, name) for name in columns[1:]}
+            if both := set(along["x"]) & set(along["y"]):
+                raise InputError(f"{columns[1]} and {columns[2]} have {min(both)}; allowed: every loop along one direction")
+            if lost := sorted(loop for loop, n in trips.items() if n > 1 and loop not in (*along["x"], *along["y"])):
+                raise InputError(f"{columns[0]} has {lost[0]}, which has no direction; allowed: {columns[1]} or {columns[2]}")
+            factors[slot] = {loop: n for loop, n in trips.items() if loop in along[slot.direction]}
+        keeps = {level.name: design.keeps(place) for place, level in enumerate(design.architecture.levels)}
+        found = LoopMapping(factors, orders, keeps)
+        found.check(nest, design.architecture)
+        return found
+
+
+def _trips(text: str, column: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for part in text.split():
+        match = _FACTOR.fullmatch(part)
+        if match is None or match[1] in found:
+            raise InputError(f"{column} has {quoted(part)}; allowed: such as M=4, every loop once")
+        found[match[1]] = int(match[2])
+    return found
+
+
+def _loops(text: str, nest: LoopNest, column: str) -> tuple[str, ...]:
+    """Loops in a row: single letters, or names with blanks between."""
+    names = text.split() if " " in text.strip() or text.strip() in nest.loops else list(text.strip())
+    for name in names:
+        if name not in nest.loops or names.count(name) > 1:
+            raise InputError(f"{column} is {quoted(text)}; allowed: some of {', '.join(nest.loops)}, each once")
+    return tuple(names)
+
+
+def _order(text: str, nest: LoopNest, column: str) -> tuple[str, ...]:
+    """An order, outermost first; loops that are not named are outermost."""
+    inner = _loops(text, nest, column)
+    return (*(loop for loop in nest.loops if loop not in inner), *reversed(inner))
+
+
+# -- evaluated ---------------------------------------------------------------------------
+
+
+def evaluate_points(points: Sequence[SpatialPoint]) -> list[dict[str, Any]]:
+    """Evaluate mappings exactly, those of a design together on arrays of rationals.
+
+    Returns
+    -------
+    list of dict
+        One per point, in order: ``valid``, ``reason`` (why the mapping does not fit; empty where it does) and ``metrics``: all
+        of the design's, and by the names of ``golden/spatial``: ``cycles``, ``compute_cycles``, ``mac_instances``,
+        ``energy_pJ``, ``<level>.energy_pJ``, ``utilization_pct``. Ready for JSON.
+    """
+    together: dict[int, list[int]] = {}
+    for place, point in enumerate(points):
+        together.setdefault(id(point.design), []).append(place)
+    rows: dict[int, dict[str, Any]] = {}
+    for places in together.values():
+        for begin in range(0, len(places), BATCH):
+            batch = places[begin : begin + BATCH]
+            found = _evaluated(points[batch[0]].design, [points[place].mapping for place in batch])
+            rows |= zip(batch, found, strict=True)
+    return [rows[place] for place in range(len(rows))]
+
+
+def model_of(design: SpatialDesign, mappings: Sequence[LoopMapping]) -> TimeloopModel:
+    """The model at given mappings of a design, exactly, whatever their orders."""
+    levels, loops = design.architecture.levels, design.nest.loops
+
+    def column(values: Iterator[int]) -> Rationals:
+        found = list(values)
+        return Rationals(found[0]) if len(set(found)) == 1 else Rationals.of(found)
+
+    trips, lanes, mesh, places = [], [], [], []
+    for level in levels:
+        along = [[column(m.factor(Slot(level.name, d), loop) for m in mappings) for loop in loops] for d in ("", "x", "y")]
+        trips.append(dict(zip(loops, along[0], strict=True)))
+        has_mesh = Slot(level.name, "x") in design.slots
+        lanes.append({loop: x * y for loop, x, y in zip(loops, along[1], along[2], strict=True)} if has_mesh else {})
+        mesh.append((_product(along[1]), _product(along[2])))
+        places.append(np.array([[m.orders[level.name].index(loop) for loop in loops] for m in mappings]))
+
+    def inside(level: int, inner: str, outer: str) -> Any:
+        found = places[level][:, loops.index(inner)] > places[level][:, loops.index(outer)]
+        return int(found[0]) if (found == found[0]).all() else Rationals.of(map(int, found))
+
+    keeps = tuple({tensor: int(tensor in mappings[0].keeps[level.name]) for tensor in design.tensors} for level in levels)
+    most = [{loop: int(np.max(count.over)) for loop, count in each.items()} for each in lanes]
+    numbers = Numbers(
+        RATIONAL_ARRAYS, tuple(trips), tuple(lanes), tuple(mesh), inside, keeps, lambda level, loop: most[level][loop]
+    )
+    return TimeloopModel(design.architecture, design.nest, numbers)
+
+
+def _product(factors: Sequence[Rationals]) -> Rationals:
+    found = Rationals(1)
+    for factor in factors:
+        found = found * factor
+    return found
+
+
+def _evaluated(design: SpatialDesign, mappings: Sequence[LoopMapping]) -> Iterator[dict[str, Any]]:
+    model, count, levels = model_of(design, mappings), len(mappings), design.architecture.levels
+    columns = {name: metric_of(model, design.architecture, name) for name in design.vocabulary}
+    columns |= {"cycles": model.latency, "compute_cycles": model.steps, "mac_instances": model.pes, "energy_pJ": model.energy}
+    columns |= {f"{level.name}.energy_pJ": model.level_energy(place) for place, level in enumerate(levels)}
+    share = model.computes * 100 / (model.latency * design.architecture.compute.instances)
+    columns["utilization_pct"] = share
+    numbers = ([json_ratio(over, under) for over, under in column.entries(count)] for column in columns.values())
+    metrics = zip(*numbers, strict=True)
+    reasons = [""] * count
+    for rule in model.rules(design.options.within_parent):
+        for place, (over, under) in enumerate(rule.used.entries(count)):
+            if not reasons[place] and over > rule.bound * under:
+                used = json_ratio(over, under)
+                reasons[place] = f"couldn't map level {rule.level}: {rule.what.format(used, rule.bound)}"
+    for reason, row in zip(reasons, metrics, strict=True):
+        yield {"valid": not reason, "reason": reason, "metrics": dict(zip(columns, row, strict=True))}
