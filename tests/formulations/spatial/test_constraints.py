@@ -1,0 +1,86 @@
+"""Constraints files: what they leave of a space, and what they are refused for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ithaca.formulations.spatial.architecture_files import read_architecture
+from ithaca.formulations.spatial.constraints import Constraints, read_constraints
+from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign
+from ithaca.formulations.spatial.problem_files import read_problem
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.nest import LoopNest
+from tests.formulations.spatial.cases import golden
+
+TEXT = """
+mapspace_constraints:
+  version: 0.4
+  targets:
+  - {target: GLB, type: spatial, factors: [N=1, C<=4, M=1], permutation: [Q, S, P, R, C, M, N], split: 2}
+  - {target: GLB, type: temporal, factors: "R=1 S=1", permutation: "RS"}
+  - {target: GLB, type: dataspace, keep: [Inputs, Outputs], bypass: [Weights]}
+  - {target: psum_spad, type: bypass, keep: [Outputs], bypass: [Inputs, Weights]}
+  - {target: DRAM, type: temporal, factors: "M=0"}
+  - {target: mac, type: utilization, min: 0.5}
+"""
+
+
+def read(tmp_path: Path, text: str) -> Constraints:
+    file = tmp_path / "constraints.yaml"
+    file.write_text(text)
+    return read_constraints(file, read_architecture(golden() / "eyeriss"), nest())
+
+
+def nest() -> LoopNest:
+    return read_problem(golden() / "eyeriss" / "problem_resnet18_l1.yaml")
+
+
+def test_a_file_restricts_the_space(tmp_path: Path) -> None:
+    design = SpatialDesign(
+        nest(), read_architecture(golden() / "eyeriss"), MappingOptions(divisors_only=True), read(tmp_path, TEXT)
+    )
+    rows = {axis.name: axis.table() for axis in design.space.axes}
+    assert rows["M"]["M.DRAM"].tolist() == [64]  # 0 is the tool's word for all of it
+    assert rows["C"]["C.GLB.x"].max() == 1
+    assert sorted(set(rows["C"]["C.GLB.y"].tolist())) == [1, 2, 4]
+    assert rows["Q"]["Q.GLB.x"].max() == 14
+    assert rows["Q"]["Q.GLB.y"].max() == 1
+    assert rows["S"]["S.GLB"].max() == 1
+    assert {order[-2:] for order in design.orders["GLB"]} == {("S", "R")}
+    assert design.keeps(1) == {"Inputs", "Outputs"}
+    assert design.keeps(4) == {"Outputs"}
+    assert any(str(link.left) == "84" for link in design.space.links)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("C<=4", "C<=4, C=8", "the spatial factor of C in GLB is to be at least 8 and at most 4"),
+        ("bypass: [Weights]}", "bypass: [Weights, Inputs]}", "GLB is to keep and to bypass Inputs"),
+        ('"RS"', "RR", "permutation is"),
+        (", split: 2", "", "permutation has no split"),
+        ("type: utilization", "type: util", "targets[5]: type is 'util'"),
+        ("keep: [Inputs, Outputs]", "keep: [Input]", "the unknown tensor 'Input'; allowed: Weights, Inputs, Outputs"),
+        ("min: 0.5", "min: 2", "utilization is to be at least 2"),
+        ("R=1 S=1", "R=1 Z=1", "factors has 'Z=1'"),
+        ('"M=0"', '"R=9"', "factors of R multiply to at least 9; allowed: its extent 3"),
+        ("target: DRAM", "target: HBM", "target is 'HBM'; allowed: DRAM, GLB"),
+        ("target: DRAM, type: temporal", "target: DRAM, type: spatial", "DRAM has no mesh inside"),
+        (
+            "  - {target: DRAM",
+            '  - {target: GLB, type: temporal, permutation: "SR"}\n  - {target: DRAM',
+            "differs from an earlier",
+        ),
+        ("version: 0.4", "versions: 0.4", "mapspace_constraints.versions is unknown"),
+        ("mapspace_constraints:", "mapper:", "has no constraints alone"),
+    ],
+)
+def test_what_contradicts_or_is_unknown_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert old in TEXT
+    with pytest.raises(InputError) as refused:
+        read(tmp_path, TEXT.replace(old, new))
+    assert message in str(refused.value)
+    assert "constraints.yaml" in str(refused.value)
+    assert "\n" not in str(refused.value)
