@@ -208,22 +208,23 @@ class ArrayPass:
     reducing: Any  #: Energy of the reduction over PEs
 
 
-def array_pass(layer: Layer, machine: Machine, rf: Mapping[str, Any], spatial: Mapping[str, Any]) -> ArrayPass:
-    """What a tile of the PEs costs, of factors in the register files and over PEs."""
-    output, grain = layer.nest.output, machine.grain
-    tile = {loop: rf[loop] * spatial[loop] for loop in layer.nest.loops}
-    computing, pes = layer.product(rf), layer.product(spatial)
-    sums = layer.product(spatial, output)
-    reduction = layer.words(output, rf) * (pes - sums)
+def array_pass(
+    layer: Layer, machine: Machine, trips: Any, pes: Any, sums: Any, held: Mapping[str, Any], sending: Mapping[str, Any]
+) -> ArrayPass:
+    """What a tile of the PEs costs.
+
+    ``trips`` is the product of the register files' factors; ``pes`` of those over PEs, ``sums`` of those of the output's loops;
+    ``held`` and ``sending`` are words of every tensor, of a PE and of the tile.
+    """
+    output, grain = layer.nest.output.tensor, machine.grain
+    reduction = held[output] * (pes - sums)
     network, scratchpad = int(machine.network * grain), int(machine.spm * grain)
-    sending = {access.tensor: layer.words(access, tile) for access in layer.nest.accesses}
     energy = {
-        access.tensor: layer.words(access, rf) * (sums if access is output else pes) * network
-        + sending[access.tensor] * scratchpad
-        for access in layer.nest.accesses
+        tensor: held[tensor] * (sums if tensor == output else pes) * network + words * scratchpad
+        for tensor, words in sending.items()
     }
     step = int((3 * machine.rf + machine.network + machine.mac) * grain)
-    return ArrayPass(computing, computing + reduction, sending, energy, reduction * step)
+    return ArrayPass(trips, trips + reduction, sending, energy, reduction * step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,7 +339,16 @@ def metrics(
         else chosen([reuse(layer, at[level], o, numbers) for o in layer.orders], values[f"order.{level}"], numbers)
         for level in ORDERED
     }
-    one_pass = array_pass(layer, machine, at[RF], at[SPATIAL])
+    pes, array = layer.product(at[SPATIAL]), {loop: at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
+    one_pass = array_pass(
+        layer,
+        machine,
+        layer.product(at[RF]),
+        pes,
+        layer.product(at[SPATIAL], layer.nest.output),
+        {access.tensor: layer.words(access, at[RF]) for access in layer.nest.accesses},
+        {access.tensor: layer.words(access, array) for access in layer.nest.accesses},
+    )
     moved = transfers(layer, machine, tile, whole, numbers)
     sums = layer.product(at[DRAM], layer.nest.output)
     found = run(layer, machine, one_pass, moved, levels[SPM], levels[DRAM], sums, numbers)
@@ -348,7 +358,7 @@ def metrics(
         "latency": found.latency,
         "energy": energy,
         "edp": energy * found.latency,
-        "pes": layer.product(at[SPATIAL]),
+        "pes": pes,
         "rf_words": sum(layer.words(access, at[RF]) for access in layer.nest.accesses),
         "spm_banks": sum(numbers.ceil_div(moved.words[access.tensor], bank) for access in layer.nest.accesses),
         "dram_words": found.dram_words,

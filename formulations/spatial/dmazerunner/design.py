@@ -1,0 +1,163 @@
+"""A layer on dMazeRunner's machine: the space of its mappings and their metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ithaca.formulations.algebra.expression import Constant, Expression, Symbol, ceiling_division
+from ithaca.formulations.algebra.number_systems import SYMBOLIC, NumberSystem
+from ithaca.formulations.design import Design, Metric
+from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
+from ithaca.formulations.spatial import mapping
+from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.dmazerunner.model import DRAM, ORDERED, RF, SPATIAL, SPM, Layer, Machine, metrics
+from ithaca.formulations.spatial.dmazerunner.stage import DmazerunnerStage
+from ithaca.formulations.spatial.dmazerunner.tables import Tables
+from ithaca.formulations.spatial.mapping import Slot
+from ithaca.workloads.nest import LoopNest
+
+if TYPE_CHECKING:
+    from ithaca.formulations.problem import Problem
+    from ithaca.formulations.stage import Stage
+
+VOCABULARY = {
+    metric.name: metric
+    for metric in (
+        Metric("latency", "cycles", "compute, network and bursts, as far as they overlap"),
+        Metric("energy", "pJ", "of multiply-accumulates, memories and network, rounded"),
+        Metric("edp", "pJ·cycles", "energy times latency"),
+        Metric("pes", "PEs", "processing elements that compute"),
+        Metric("rf_words", "words", "of a register file"),
+        Metric("spm_banks", "banks", "of a half of the scratchpad"),
+        Metric("dram_words", "words", "read from DRAM and written to it"),
+    )
+}
+
+
+@dataclass(frozen=True)
+class DmazerunnerDesign(Design):
+    """A layer on a machine of the edition `dmazerunner`."""
+
+    architecture: Architecture  #: The machine
+    layer: Layer  #: The work
+    divisors_only: bool = (
+        False  #: Whether factors must multiply to extents; otherwise to at least them, none larger than need be
+    )
+    family = "spatial"
+    edition = "dmazerunner"
+
+    @cached_property
+    def machine(self) -> Machine:
+        """What the model reads of the architecture."""
+        return Machine.of(self.architecture)
+
+    @cached_property
+    def tables(self) -> Tables:
+        """What searches of this space are made of, whatever they ask for."""
+        return Tables(self.layer, self.machine, exact=self.divisors_only)
+
+    @property
+    def nest(self) -> LoopNest:
+        """The work as a loop nest."""
+        return self.layer.nest
+
+    @property
+    def orders(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
+        """The loop orders that each level offers, outermost first."""
+        return dict.fromkeys(ORDERED, self.layer.orders)
+
+    def mapping(self, configuration: Mapping[str, int]) -> mapping.Mapping:
+        """A configuration as a mapping onto the architecture; where PEs lie on their mesh the model does not say."""
+        slots = {DRAM: Slot(DRAM), SPM: Slot(SPM), SPATIAL: Slot(SPM, "x"), RF: Slot(RF)}
+        factors = {slot: {loop: configuration[f"{loop}.{name}"] for loop in self.nest.loops} for name, slot in slots.items()}
+        orders = {level: self.layer.orders[configuration[f"order.{level}"] - 1] for level in ORDERED}
+        keeps = frozenset(access.tensor for access in self.nest.accesses)
+        return mapping.Mapping(factors, {**orders, RF: self.nest.loops}, dict.fromkeys((DRAM, SPM, RF), keeps))
+
+    @property
+    def name(self) -> str:
+        return self.architecture.name
+
+    @property
+    def vocabulary(self) -> Mapping[str, Metric]:
+        return VOCABULARY
+
+    def metrics(self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
+        found = metrics(self.layer, self.machine, values, numbers)
+        found["edp"] = found["energy"] * found["latency"] if names is None or "edp" in names else None
+        return {name: found[name] for name in VOCABULARY if names is None or name in names}
+
+    @cached_property
+    def space(self) -> Space:
+        """Factors of every loop, and the orders that differ in what stays.
+
+        Register files hold a tile of every tensor, half of the scratchpad's banks the tiles there, and there are so many PEs.
+        Padded factors are least: none can be lowered with the others fixed but for DRAM's growing.
+        """
+        axes = [_factors(loop, extent, self.machine, exact=self.divisors_only) for loop, extent in self.layer.nest.extents]
+        orders = len(self.layer.orders)
+        axes += [Axis(f"order.{level}", (Quantity(f"order.{level}", 1, orders),)) for level in ORDERED]
+        symbols = {quantity.name: quantity.symbol for axis in axes for quantity in axis.quantities}
+        used = metrics(self.layer, self.machine, symbols, SYMBOLIC)
+        links = [Link(used[name], Relation.AT_MOST, _constant(most)) for name, most in self.machine.limits.items()]
+        return make_space(axes, links)
+
+    def stage(self, problem: Problem) -> Stage:
+        return DmazerunnerStage(problem, self)
+
+    @property
+    def attributes(self) -> Mapping[str, str | float]:
+        return {
+            "workload": self.layer.nest.name,
+            "sizes": self.layer.nest.shown_sizes,
+            "architecture": self.architecture.name,
+            "edition": self.edition,
+        }
+
+    def meaning(self, quantity: str) -> tuple[str, str]:
+        loop, _, slot = quantity.partition(".")
+        if loop == "order":
+            stays = " or ".join(f"{k}: {' '.join(order)}" for k, order in enumerate(self.layer.orders, 1))
+            return "", f"order of {slot}'s loops, outermost first ({stays})"
+        place = {DRAM: "outside the scratchpad", SPM: "inside the scratchpad", RF: "in the register files", SPATIAL: "over PEs"}
+        return "", f"trips of {loop} {place[slot]}"
+
+    def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
+        """The mapping as a loop nest, outermost first; loops of one trip are left out."""
+        lines: list[str] = []
+        for slot in (DRAM, SPM, SPATIAL, RF):
+            order = self.layer.orders[configuration[f"order.{slot}"] - 1] if slot in ORDERED else self.layer.nest.loops
+            lines.append(f"{'  ' * len(lines)}{slot.removesuffix('.x') if slot != SPATIAL else 'PEs'}")
+            for loop in order:
+                if (trips := configuration[f"{loop}.{slot}"]) > 1:
+                    every = "parallel for" if slot == SPATIAL else "for"
+                    lines.append(f"{'  ' * len(lines)}{every} {loop} in 0..{trips - 1}")
+        return tuple(lines)
+
+
+def _factors(loop: str, extent: int, machine: Machine, *, exact: bool) -> Axis:
+    """The factors of a loop, those inside first, and DRAM's from them."""
+    s, r, p = (Symbol(f"{loop}.{slot}") for slot in (SPATIAL, RF, SPM))
+    n = _constant(extent)
+    inside: Expression = ceiling_division(n, s * r)
+    quantities = (
+        Quantity(s.name, 1, min(extent, machine.pes)),
+        Quantity(r.name, 1, min(extent, machine.rf_words)),
+        Quantity(p.name, 1, inside),
+        Quantity(f"{loop}.{DRAM}", 1, extent),
+    )
+    d = ceiling_division(n, s * r * p) if exact else ceiling_division(inside, p)
+    if exact:
+        rules = [Link(product, Relation.DIVIDES, n) for product in (s, s * r, s * r * p)]
+    else:  # one less of s, r or p would be one more trip outside
+        rules = [Link(product + 1, Relation.AT_MOST, n) for product in ((s - 1) * r * inside, s * (r - 1) * inside)]
+        rules.append(Link((p - 1) * d + 1, Relation.AT_MOST, inside))
+    return Axis(loop, quantities, (Link(Symbol(f"{loop}.{DRAM}"), Relation.EQUAL, d), *rules))
+
+
+def _constant(value: int) -> Constant:
+    return Constant(Fraction(value))

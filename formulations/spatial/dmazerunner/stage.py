@@ -1,0 +1,310 @@
+"""The stage of edition `dmazerunner`: tiles of the PEs are the inner choice, DRAM's and the scratchpad's loops the outer one.
+
+Inner costs depend on the tile u of the PEs and its factors (r, s), the cost of bursts on the scratchpad's tile w alone; they
+are coupled by u | w (with padding, by trips that multiply to at least ceil(extent / u)). First come tiles u, joined group by
+group under a bound that takes the rest at its least; then rows (r, s) of the tiles left; a row is completed over all w and
+orders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from itertools import islice
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.algebra.rounding import EXACT, ROUNDING
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.spatial.corners import Corners
+from ithaca.formulations.spatial.dmazerunner.bounds import inner_parts
+from ithaca.formulations.spatial.dmazerunner.model import (
+    DRAM,
+    RF,
+    SPATIAL,
+    SPM,
+    ArrayPass,
+    array_pass,
+    reuse,
+    run,
+    transfers,
+    whole_energy,
+)
+from ithaca.formulations.spatial.dmazerunner.tables import Columns, Floats, Integers, Outer, Tables, chunks, ragged
+from ithaca.formulations.stage import Block, Cutoff, least_double
+
+if TYPE_CHECKING:
+    from ithaca.formulations.problem import Problem
+    from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
+
+#: Entries that are looked at together: bounds memory, and the time between two looks at the clock.
+AT_ONCE = 1 << 19
+
+#: Blocks that incumbents are taken from, and how many rows of each.
+FIRST_BLOCKS, FIRST_ROWS = 9, 8
+
+#: Tiles whose rows are one block, at first and at most; mappings evaluated at first.
+FIRST_TILES, MOST_TILES, FIRST_MAPPINGS = 64, 1 << 13, 1 << 10
+
+
+class DmazerunnerStage:
+    """One problem on one layer, in stages."""
+
+    def __init__(self, problem: Problem, design: DmazerunnerDesign) -> None:
+        self._problem, self._design, self._corners = problem, design, Corners(problem)
+
+    @property
+    def _tables(self) -> Tables:
+        return self._design.tables
+
+    # -- incumbents --------------------------------------------------------------------
+
+    def incumbents(self) -> Iterator[Configuration | None]:
+        """Of padded spaces, the best mappings of those few rows with factors that divide which are bounded least."""
+        if self._design.divisors_only:
+            return
+        plain = replace(self._design, divisors_only=True)
+        stage = DmazerunnerStage(replace(self._problem, design=plain), plain)
+        known: list[Fraction] = []
+
+        def cutoff() -> Fraction | None:
+            return min(known, default=None)
+
+        blocks = (block for block in stage.blocks(cutoff) if block.bounds.size)
+        for block in islice(blocks, FIRST_BLOCKS):
+            for found in stage.complete(block.rows[np.argsort(block.bounds)[:FIRST_ROWS]], cutoff):
+                if found is not None:
+                    known.append(stage._problem.value(found))
+                yield found
+
+    # -- inner choices -----------------------------------------------------------------
+
+    def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
+        """Rows of tiles in the order of the tiles' bounds."""
+        tiles, bounds = np.zeros((len(self._tables.groups), 0), np.int64), np.zeros(0)
+        for found in self._joined(cutoff):
+            if found is None:
+                yield Block.empty(-inf)
+            else:
+                tiles, bounds = found
+        order = np.argsort(bounds, kind="stable")
+        tiles, bounds = tiles[:, order], bounds[order]
+        for part in chunks(bounds.size, FIRST_TILES, MOST_TILES):
+            limit = least_double(cutoff())
+            if bounds[part.start] >= limit:
+                break
+            kept = tiles[:, part][:, bounds[part] < limit]
+            rows, row_bounds = self._rows(kept)
+            rest = float(bounds[part.stop]) if part.stop < bounds.size else inf
+            keep = row_bounds < limit
+            yield Block(rows[:, keep].T, row_bounds[keep], rest)
+        yield Block.empty(inf)
+
+    def _joined(self, cutoff: Cutoff) -> Iterator[tuple[Integers, Floats] | None]:
+        """Tiles that may hold an improvement, by group, and their bounds; None now and then before."""
+        tables, machine = self._tables, self._design.machine
+        parts = tables.tiles
+        least = [part.least for part in parts]
+        found, columns, bounds = np.zeros((0, 1), np.int64), None, np.full(1, -inf)
+        for place, part in enumerate(parts):
+            rest = least[place + 1 :]
+            count = part["trips"].size
+            step = max(AT_ONCE // count, 1)
+            kept: list[tuple[Integers, Columns, Floats]] = []
+            for begin in range(0, max(bounds.size, 1), step):
+                outer = np.arange(begin, min(begin + step, bounds.size))
+                before, own = np.repeat(outer, count), np.tile(np.arange(count), outer.size)
+                joined = part.take(own) if columns is None else columns.take(before).times(part.take(own))
+                full = joined
+                for other in rest:
+                    full = full.times(other)
+                words = sum(full[f"sent.{tensor}"] for tensor in tables.tensors)
+                fits = np.flatnonzero(words <= machine.banks * machine.bank_words)
+                bound = self._tile_bounds(full.take(fits))
+                keep = np.flatnonzero(bound < least_double(cutoff()))
+                fits = fits[keep]
+                places = np.concatenate([found[:, before[fits]], own[None, fits]])
+                kept.append((places, joined.take(fits), bound[keep]))
+                yield None
+            found = np.concatenate([places for places, _, _ in kept], axis=1)
+            columns = Columns({name: np.concatenate([c[name] for _, c, _ in kept]) for name in part.data})
+            bounds = np.concatenate([bound for _, _, bound in kept])
+        yield found, bounds
+
+    def _tile_bounds(self, columns: Columns) -> Floats:
+        """Bounds of tiles: their register files hold and send no more words than need be, their PEs share all work."""
+        machine, tensors = self._design.machine, self._tables.tensors
+        trips = np.maximum(columns["whole"] / columns["trips"] / machine.pes, columns["r"])
+        network, scratchpad = (int(e * machine.grain) for e in (machine.network, machine.spm))
+        sent, spread = columns.by_tensor("sent", tensors), columns.by_tensor("spread", tensors)
+        energy = {t: spread[t] * network + sent[t] * scratchpad for t in tensors}
+        one_pass = ArrayPass(trips, trips, sent, energy, 0.0)
+        return self._bounds(
+            one_pass, columns, {"pes": 1.0, "rf_words": 1.0}, {"pes": machine.pes, "rf_words": machine.rf_words}
+        )
+
+    def _bounds(self, one_pass: ArrayPass, tiles: Columns, low: Mapping[str, Any], high: Mapping[str, Any]) -> Floats:
+        """The least objective of any completion of inner choices."""
+        energy, cycles, words = self._design.tables.least_outer
+        found = np.full(tiles["trips"].shape, inf)
+        own = tiles.by_tensor("own", self._tables.tensors)
+        layer, machine = self._design.layer, self._design.machine
+        high = {**high, "spm_banks": machine.banks}
+        for e, c in inner_parts(layer, machine, one_pass, tiles["trips"], tiles["whole"], own):
+            found = np.minimum(
+                found, self._corner(e + energy, np.maximum(c, cycles), {**low, "spm_banks": 1.0, "dram_words": words}, high)
+            )
+        return found
+
+    def _corner(self, energy: Any, latency: Any, low: Mapping[str, Any], high: Mapping[str, Any]) -> Floats:
+        return self._corners.least({**low, "energy": energy, "latency": latency, "edp": energy * latency}, high)
+
+    def _rows(self, tiles: Integers) -> tuple[Integers, Floats]:
+        """All rows of tiles, by group, with their bounds."""
+        tables, machine = self._tables, self._design.machine
+        owner = np.arange(tiles.shape[1])
+        found = np.zeros((0, owner.size), np.int64)
+        columns: Columns | None = None
+        for place, (group, part) in enumerate(zip(tables.groups, tables.rows, strict=True)):
+            tile = tiles[place, owner]
+            entry, number = ragged(group.counts[tile])
+            own = group.first[tile][entry] + number
+            columns = part.take(own) if columns is None else columns.take(entry).times(part.take(own))
+            held = sum(columns[f"held.{tensor}"] for tensor in tables.tensors)
+            keep = np.flatnonzero((columns["s"] <= machine.pes) & (held <= machine.rf_words))
+            owner, columns = owner[entry][keep], columns.take(keep)
+            found = np.concatenate([found[:, entry[keep]], own[None, keep]])
+        assert columns is not None
+        return found, self._row_bounds(columns, tables.product(tables.tiles, tiles[:, owner]))
+
+    def _row_bounds(self, rows: Columns, tiles: Columns) -> Floats:
+        exact = {"pes": rows["s"], "rf_words": sum(rows[f"held.{tensor}"] for tensor in self._tables.tensors)}
+        return self._bounds(self._pass(rows, tiles), tiles, exact, exact)
+
+    def _pass(self, rows: Columns, tiles: Columns) -> ArrayPass:
+        tensors = self._tables.tensors
+        held, sent = rows.by_tensor("held", tensors), tiles.by_tensor("sent", tensors)
+        return array_pass(self._design.layer, self._design.machine, rows["r"], rows["s"], rows["sums"], held, sent)
+
+    # -- completions -------------------------------------------------------------------
+
+    def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Iterator[Configuration | None]:
+        """Rows by their tiles: all outer choices of a few tiles at a time, the best first."""
+        tables = self._tables
+        inner = np.asarray(rows).T
+        tile_of = np.stack([group.tile_of[row] for group, row in zip(tables.groups, inner, strict=True)])
+        tiles, which = np.unique(tile_of, axis=1, return_inverse=True)
+        sizes = tables.outer_counts(tiles)
+        begin = 0
+        while begin < tiles.shape[1]:
+            end = begin + max(int(np.searchsorted(np.cumsum(sizes[begin:]), AT_ONCE)), 1)
+            mine = np.flatnonzero((which.ravel() >= begin) & (which.ravel() < end))
+            yield from self._completed(tiles[:, begin:end], inner[:, mine], which.ravel()[mine] - begin, cutoff)
+            begin = end
+
+    def _completed(self, tiles: Integers, rows: Integers, tile_of: Integers, cutoff: Cutoff) -> Iterator[Configuration | None]:
+        tables = self._tables
+        outer = tables.outer_of(tiles)
+        order = np.argsort(tile_of, kind="stable")
+        rows, tile_of = rows[:, order], tile_of[order]
+        row_columns, tile_columns = tables.product(tables.rows, rows), tables.product(tables.tiles, tiles)
+        # tiles with each outer choice, then rows with each: a tile's rows are bounded by the least of them
+        begins = np.searchsorted(tile_of, np.arange(tiles.shape[1] + 1))
+        entry, number = ragged(np.diff(begins)[outer.tile])
+        row = begins[outer.tile][entry] + number
+        bound = np.concatenate(
+            [np.zeros(0)]
+            + [
+                self._pair_bounds(outer, entry[part], row_columns.take(row[part]), tile_columns.take(tile_of[row[part]]))
+                for part in (slice(begin, begin + AT_ONCE) for begin in range(0, row.size, AT_ONCE))
+            ]
+        )
+        order = np.argsort(bound, kind="stable")
+        for part in chunks(order.size, FIRST_MAPPINGS, AT_ONCE >> 3):
+            limit = least_double(cutoff())
+            picked = order[part]
+            picked = picked[bound[picked] < limit]
+            if not picked.size:
+                return
+            yield self._best(rows[:, row[picked]], outer, entry[picked], limit)
+
+    def _pair_bounds(self, outer: Outer, place: Integers, rows: Columns, tiles: Columns) -> Floats:
+        """Bounds of rows, each with an outer choice."""
+        layer, machine = self._design.layer, self._design.machine
+        one_pass, own = self._pass(rows, tiles), tiles.by_tensor("own", self._tables.tensors)
+        exact = {
+            "pes": rows["s"],
+            "rf_words": sum(rows[f"held.{t}"] for t in self._tables.tensors),
+            "spm_banks": outer.banks[place],
+        }
+        found = np.full(place.size, inf)
+        inner = inner_parts(layer, machine, one_pass, tiles["trips"], tiles["whole"], own)
+        for energy, cycles, words in outer.parts:
+            for e, c in inner:
+                known = {**exact, "dram_words": words[place]}
+                found = np.minimum(found, self._corner(e + energy[place], np.maximum(c, cycles[place]), known, known))
+        return found
+
+    def _best(self, rows: Integers, outer: Outer, place: Integers, limit: float) -> Configuration | None:
+        """The best of some mappings, all orders tried; None if none is below the limit."""
+        tables, layer, machine = self._tables, self._design.layer, self._design.machine
+        factors: dict[str, dict[str, Floats]] = {DRAM: {}, SPM: {}, RF: {}, SPATIAL: {}}
+        for group, row, choice in zip(tables.groups, rows, outer.choices[:, place], strict=True):
+            p, d, _ = group.outer
+            for number, loop in enumerate(group.loops):
+                for slot, table, at in ((DRAM, d, choice), (SPM, p, choice), (RF, group.r, row), (SPATIAL, group.s, row)):
+                    factors[slot][loop] = table[number, at].astype(float)
+        array = {loop: factors[RF][loop] * factors[SPATIAL][loop] for loop in layer.nest.loops}
+        tile = {loop: array[loop] * factors[SPM][loop] for loop in layer.nest.loops}
+        whole = {loop: tile[loop] * factors[DRAM][loop] for loop in layer.nest.loops}
+        columns = tables.product(tables.rows, rows)
+        held = columns.by_tensor("held", tables.tensors)
+        sent = {access.tensor: layer.words(access, array) for access in layer.nest.accesses}
+        one_pass = array_pass(layer, machine, columns["r"], columns["s"], columns["sums"], held, sent)
+        moved = transfers(layer, machine, tile, whole, NUMPY)
+        sums = layer.product(factors[DRAM], layer.nest.output)
+        exact = {"pes": columns["s"], "rf_words": sum(held.values()), "spm_banks": outer.banks[place]}
+        spm, dram = ([reuse(layer, factors[level], order, NUMPY) for order in layer.orders] for level in (SPM, DRAM))
+        values, known = [], []
+        for inside in spm:
+            for outside in dram:
+                found = run(layer, machine, one_pass, moved, inside, outside, sums, NUMPY)
+                energy = whole_energy(layer, machine, whole, found.energy, NUMPY)
+                metrics = {**exact, "dram_words": found.dram_words, "energy": energy, "latency": found.latency}
+                metrics["edp"] = energy * found.latency
+                values.append(self._corners.least(metrics, metrics))
+                known.append(metrics)
+        return self._confirmed(np.array(values), known, factors, limit)
+
+    def _confirmed(
+        self, values: Floats, known: list[dict[str, Any]], factors: Mapping[str, Mapping[str, Floats]], limit: float
+    ) -> Configuration | None:
+        """The best of mappings by pair of orders: the exact reference decides among those that floats cannot tell apart."""
+        best, found = limit, None
+        orders = len(self._design.layer.orders)
+        seen = set()
+        for place in np.argsort(values, axis=None, kind="stable"):
+            pair, entry = divmod(int(place), values.shape[1])
+            if values[pair, entry] >= best + 4 * ROUNDING * abs(best):
+                break
+            numbers = tuple(float(known[pair][name][entry]) for name in ("energy", "latency", *self._exact_names))
+            if max(numbers) < EXACT:
+                if numbers in seen:
+                    continue
+                seen.add(numbers)
+            choice = {f"{loop}.{slot}": int(column[entry]) for slot, loops in factors.items() for loop, column in loops.items()}
+            choice |= {f"order.{SPM}": pair // orders + 1, f"order.{DRAM}": pair % orders + 1}
+            configuration = Configuration(choice)
+            value = self._problem.feasible_value(configuration)
+            if value is not None and (found is None or value < best) and float(value) <= limit:
+                best, found = float(value), configuration
+        return found
+
+    @property
+    def _exact_names(self) -> tuple[str, ...]:
+        return "pes", "rf_words", "spm_banks", "dram_words"

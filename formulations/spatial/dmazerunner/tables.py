@@ -1,0 +1,333 @@
+"""What stages are made of: choices of the loops that index tensors together, as columns, and products of such choices.
+
+Words of a tensor are products over *groups* of loops: those that stand in one subscript (an output row and a filter row) are a
+group, every other loop is one of its own. So are trips and PEs. Costs are functions of few such products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.spatial.dmazerunner.bounds import outer_parts
+from ithaca.formulations.spatial.dmazerunner.model import Layer, Machine, transfers
+
+#: Outer choices that are looked at for the least of them; of more, tensor by tensor.
+MOST_OUTER = 1 << 23
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+def groups(layer: Layer) -> tuple[tuple[str, ...], ...]:
+    """The loops by group, in the order of the nest."""
+    found: list[set[str]] = [{loop} for loop in layer.nest.loops]
+    for access in layer.nest.accesses:
+        for subscript in access:
+            joined = [group for group in found if group & set(subscript.loops)]
+            if len(joined) > 1:
+                found = [group for group in found if group not in joined] + [set().union(*joined)]
+    ordered = (tuple(loop for loop in layer.nest.loops if loop in group) for group in found)
+    return tuple(sorted(ordered, key=lambda group: layer.nest.loops.index(group[0])))
+
+
+def divisors(number: int) -> Integers:
+    """All divisors, ascending."""
+    numbers = np.arange(1, number + 1)
+    found: Integers = numbers[number % numbers == 0]
+    return found
+
+
+def quotients(number: int, *, exact: bool) -> tuple[Integers, Integers]:
+    """Factor pairs (p, d) of a number: all with p·d equal to it, or those with p·d at least that where neither can be less."""
+    if exact:
+        found = divisors(number)
+        return found, number // found
+    least = np.unique(-(-number // np.arange(1, number + 1)))
+    return least, -(-number // least)
+
+
+def inner_choices(extent: int, most_r: int, most_s: int, *, exact: bool) -> tuple[Integers, Integers]:
+    """Factors (r, s) of a loop in register files and over PEs.
+
+    With padding, those of which neither can be lowered without more trips q = ceil(extent / (r·s)) outside (DMAZERUNNER's
+    lemma: then nothing gets worse, for the tiles are no larger, and no trip is added).
+    """
+    if exact:
+        r, s = np.meshgrid(divisors(extent), divisors(extent), indexing="ij")
+        keep = extent % (r * s) == 0
+    else:
+        sides = [np.arange(1, min(extent, most) + 1) for most in (most_r, most_s)]
+        r, s = np.meshgrid(*sides, indexing="ij")
+        q = -(-extent // (r * s))
+        keep = ((r - 1) * s * q < extent) & (r * (s - 1) * q < extent)
+    keep &= (r <= most_r) & (s <= most_s)
+    return r[keep], s[keep]
+
+
+@dataclass(frozen=True)
+class Group:
+    """The inner choices of a group of loops: rows (r, s), sorted by their tile u = r·s."""
+
+    loops: tuple[str, ...]
+    extents: Integers  #: Of the loops
+    r: Integers  #: Factors in the register files, by loop and row
+    s: Integers  #: Factors over PEs
+    tile_of: Integers  #: The number of the tile of each row
+    tiles: Integers  #: u by loop and tile
+    trips: Integers  #: ceil(extent / u)
+    first: Integers  #: First row of each tile, and the number of rows in the end
+    exact: bool  #: Whether factors multiply to the extents
+
+    @cached_property
+    def counts(self) -> Integers:
+        """Rows of each tile."""
+        return np.diff(self.first)
+
+    @cached_property
+    def outer(self) -> tuple[Integers, Integers, Integers]:
+        """The outer choices of all tiles, one after another: factors p and d by loop, and where each tile's begin."""
+        ps, ds, begins = [], [], [0]
+        for trips in self.trips.T:
+            options = [quotients(int(n), exact=self.exact) for n in trips]
+            grids = [np.meshgrid(*side, indexing="ij") for side in zip(*options, strict=True)]
+            ps.append(np.stack([g.ravel() for g in grids[0]]))
+            ds.append(np.stack([g.ravel() for g in grids[1]]))
+            begins.append(begins[-1] + ps[-1].shape[1])
+        return np.concatenate(ps, axis=1), np.concatenate(ds, axis=1), np.array(begins)
+
+
+def make_group(layer: Layer, machine: Machine, loops: tuple[str, ...], *, exact: bool) -> Group:
+    """The inner choices of a group."""
+    extents = np.array([layer.nest.sizes[loop] for loop in loops], dtype=np.int64)
+    # a register file holds a word of every tensor at least, and a loop's factor of words of one
+    choices = [inner_choices(int(n), machine.rf_words, machine.pes, exact=exact) for n in extents]
+    places = np.meshgrid(*(np.arange(len(r)) for r, _ in choices), indexing="ij")
+    r = np.stack([choice[0][place.ravel()] for choice, place in zip(choices, places, strict=True)])
+    s = np.stack([choice[1][place.ravel()] for choice, place in zip(choices, places, strict=True)])
+    keep = s.prod(axis=0) <= machine.pes
+    tiles, tile_of = np.unique(r[:, keep] * s[:, keep], axis=1, return_inverse=True)
+    order = np.argsort(tile_of.ravel(), kind="stable")
+    tile_of = tile_of.ravel()[order]
+    first = np.searchsorted(tile_of, np.arange(tiles.shape[1] + 1))
+    trips = -(-extents[:, None] // tiles)
+    return Group(loops, extents, r[:, keep][:, order], s[:, keep][:, order], tile_of, tiles, trips, first, exact)
+
+
+@dataclass(frozen=True)
+class Outer:
+    """Outer choices of some tiles."""
+
+    tile: Integers  #: Which of the tiles each is of
+    choices: Integers  #: The choice of each group
+    banks: Floats  #: Banks in use
+    parts: list[tuple[Any, Any, Any]]  #: Energy (pJ), cycles and words of transfers, by reused tensor
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Equally long columns by name; those of several groups multiply."""
+
+    data: dict[str, Floats]
+
+    def __getitem__(self, name: str) -> Floats:
+        return self.data[name]
+
+    def take(self, places: Any) -> Columns:
+        """Those entries."""
+        return Columns({name: column[places] for name, column in self.data.items()})
+
+    def times(self, other: Columns) -> Columns:
+        """Entry by entry."""
+        return Columns({name: column * other.data[name] for name, column in self.data.items()})
+
+    def by_tensor(self, name: str, tensors: Sequence[str]) -> dict[str, Floats]:
+        """The columns of that name of every tensor."""
+        return {tensor: self.data[f"{name}.{tensor}"] for tensor in tensors}
+
+    @property
+    def least(self) -> Columns:
+        """The least entry of each, as a column of one."""
+        return Columns({name: column.min(keepdims=True) for name, column in self.data.items()})
+
+
+class Tables:
+    """Choices and their columns, group by group, of a layer on a machine; nothing here depends on what is asked for."""
+
+    def __init__(self, layer: Layer, machine: Machine, *, exact: bool) -> None:
+        self.layer, self.machine, self.exact = layer, machine, exact
+        self.tensors = tuple(access.tensor for access in layer.nest.accesses)
+        found = [make_group(layer, machine, loops, exact=exact) for loops in groups(layer)]
+        self.groups = tuple(sorted(found, key=lambda group: -group.tiles.shape[1]))
+
+    @cached_property
+    def rows(self) -> tuple[Columns, ...]:
+        """Of each group's rows: ``r``, ``s`` and (over the output's loops) ``sums``, products; ``held`` words of a PE."""
+        found = []
+        for group in self.groups:
+            spatial = self._trips(group, group.s)
+            own = spatial[f"own.{self.layer.nest.output.tensor}"]
+            columns = {"r": group.r.prod(axis=0).astype(float), "s": group.s.prod(axis=0).astype(float), "sums": own}
+            found.append(Columns(columns | self._words("held", group, group.r)))
+        return tuple(found)
+
+    @cached_property
+    def tiles(self) -> tuple[Columns, ...]:
+        """Of each group's tiles: ``trips`` outside, all and by ``own`` loops, ``whole`` extents, words to be ``sent``.
+
+        The least over its rows: ``r``, and ``spread`` words of register files altogether, of the output without copies.
+        """
+        found = []
+        for group, rows in zip(self.groups, self.rows, strict=True):
+            columns = self._trips(group, group.trips) | self._words("sent", group, group.tiles)
+            columns["whole"] = (group.trips * group.tiles).prod(axis=0).astype(float)
+            columns["r"] = np.minimum.reduceat(rows["r"], group.first[:-1])
+            for tensor in self.tensors:
+                copies = rows["sums" if tensor == self.layer.nest.output.tensor else "s"]
+                columns[f"spread.{tensor}"] = np.minimum.reduceat(rows[f"held.{tensor}"] * copies, group.first[:-1])
+            found.append(Columns(columns))
+        return tuple(found)
+
+    @cached_property
+    def outer(self) -> tuple[Columns, ...]:
+        """Of each group's outer choices: DRAM's ``trips``, all and by ``own`` loops, and words ``moved``."""
+        found = []
+        for group in self.groups:
+            p, d, begins = group.outer
+            tile = np.repeat(group.tiles, np.diff(begins), axis=1)
+            found.append(Columns(self._trips(group, d) | self._words("moved", group, tile * p)))
+        return tuple(found)
+
+    @cached_property
+    def least_outer(self) -> tuple[float, float, float]:
+        """Energy (pJ), cycles and words of transfers that no mapping is below.
+
+        With padding, of tensors without surplus rows: a tile may grow beyond those it needs to be complete with them.
+        """
+        layer = self.layer if self.exact else Layer(self.layer.nest)
+        start = np.zeros((len(self.groups), 1), np.int64)  # the tile of one iteration leaves all outer choices
+        if self.outer_counts(start)[0] > MOST_OUTER:
+            words = sum(
+                prod(
+                    float((part[f"moved.{t}"] * part[f"own.{t}"])[: int(group.outer[2][1])].min())
+                    for part, group in self._outer
+                )
+                for t in self.tensors
+            )
+            return words * float(self.machine.dram), words * float(self.machine.dma_word), words
+        parts = self.outer_of(start, layer).parts
+        energy, cycles, words = (min(float(part[place].min(initial=np.inf)) for part in parts) for place in range(3))
+        return energy, cycles, words
+
+    @property
+    def _outer(self) -> Iterator[tuple[Columns, Group]]:
+        return zip(self.outer, self.groups, strict=True)
+
+    def product(self, tables: Sequence[Columns], places: Integers) -> Columns:
+        """The columns of choices, one of each group."""
+        found = tables[0].take(places[0])
+        for part, place in zip(tables[1:], places[1:], strict=True):
+            found = found.times(part.take(place))
+        return found
+
+    def outer_counts(self, tiles: Integers) -> Integers:
+        """How many outer choices tiles have, before capacities."""
+        found: Integers = np.ones(tiles.shape[1], np.int64)
+        for group, tile in zip(self.groups, tiles, strict=True):
+            found = found * np.diff(group.outer[2])[tile]
+        return found
+
+    def outer_of(self, tiles: Integers, layer: Layer | None = None) -> Outer:
+        """The outer choices of tiles that the scratchpad holds."""
+        layer, most = layer or self.layer, self.machine.banks * self.machine.bank_words
+        owner, choices = np.arange(tiles.shape[1]), np.zeros((0, tiles.shape[1]), np.int64)
+        rest = [self.tiles[place].take(tiles[place]) for place in range(len(self.groups))]
+        columns: Columns | None = None
+        for place, (part, group) in enumerate(self._outer):
+            begins = group.outer[2]
+            tile = tiles[place, owner]
+            entry, number = ragged(np.diff(begins)[tile])
+            own = begins[tile][entry] + number
+            columns = part.take(own) if columns is None else columns.take(entry).times(part.take(own))
+            owner = owner[entry]
+            words = sum(
+                columns[f"moved.{t}"] * prod((later[f"sent.{t}"][owner] for later in rest[place + 1 :]), start=1.0)
+                for t in self.tensors
+            )
+            keep = np.flatnonzero(words <= most)
+            owner, columns, choices = (
+                owner[keep],
+                columns.take(keep),
+                np.concatenate([choices[:, entry[keep]], own[None, keep]]),
+            )
+        assert columns is not None
+        moved_words = columns.by_tensor("moved", self.tensors)
+        banks: Floats = np.sum([np.ceil(words / self.machine.bank_words) for words in moved_words.values()], axis=0)
+        keep = np.flatnonzero(banks <= self.machine.banks)
+        owner, columns, choices, banks = owner[keep], columns.take(keep), choices[:, keep], banks[keep]
+        tile_of, whole = {}, {}
+        for group, choice, of in zip(self.groups, choices, tiles[:, owner], strict=True):
+            p, d, _ = group.outer
+            for line, loop in enumerate(group.loops):
+                tile_of[loop] = (p[line, choice] * group.tiles[line, of]).astype(float)
+                whole[loop] = d[line, choice] * tile_of[loop]
+        moved = transfers(layer, self.machine, tile_of, whole, NUMPY)
+        parts = outer_parts(layer, self.machine, moved, columns["trips"], columns.by_tensor("own", self.tensors))
+        return Outer(owner, choices, banks, parts)
+
+    def _trips(self, group: Group, factors: Integers) -> dict[str, Floats]:
+        own = trips_of(self.layer, group, factors)
+        return {"trips": factors.prod(axis=0).astype(float)} | {f"own.{t}": c for t, c in zip(self.tensors, own, strict=True)}
+
+    def _words(self, name: str, group: Group, factors: Integers) -> dict[str, Floats]:
+        words = words_of(self.layer, group, factors)
+        return {f"{name}.{tensor}": column for tensor, column in zip(self.tensors, words, strict=True)}
+
+
+def by_loop(group: Group, factors: Integers) -> dict[str, Floats]:
+    """Columns of a group's factors, by loop, as floats: products of them do not overflow."""
+    return {loop: column.astype(float) for loop, column in zip(group.loops, factors, strict=True)}
+
+
+def words_of(layer: Layer, group: Group, factors: Integers) -> list[Floats]:
+    """A group's part of the words of every tensor, in the order of the nest's accesses."""
+    sizes = by_loop(group, factors)
+    found = []
+    for access in layer.nest.accesses:
+        mine = [subscript for subscript in access if set(subscript.loops) & set(group.loops)]
+        words: Floats = np.ones(factors.shape[1])
+        for subscript in mine:
+            words = words * (1 + sum(c * (sizes[loop] - 1) for loop, c in subscript.terms))
+        found.append(words)
+    return found
+
+
+def trips_of(layer: Layer, group: Group, factors: Integers) -> list[Floats]:
+    """A group's part of the product of factors of the loops that index each tensor, in the order of the nest's accesses."""
+    found = []
+    for access in layer.nest.accesses:
+        own = [line for line, loop in enumerate(group.loops) if access.indexed_by(loop)]
+        found.append(factors[own].prod(axis=0).astype(float))
+    return found
+
+
+def ragged(counts: Integers) -> tuple[Integers, Integers]:
+    """For entries with so many parts each: the entry of every part, and its number among those of the entry."""
+    owner = np.repeat(np.arange(counts.size), counts)
+    begins = np.cumsum(counts) - counts
+    return owner, np.arange(owner.size) - begins[owner]
+
+
+def chunks(total: int, first: int, largest: int) -> Iterator[slice]:
+    """Slices of so many entries, each up to twice as long as the one before."""
+    begin, size = 0, first
+    while begin < total:
+        yield slice(begin, begin + size)
+        begin, size = begin + size, min(2 * size, largest)

@@ -1,0 +1,199 @@
+"""Proofs of edition `dmazerunner` against enumeration of all tilings and all loop orders, and published optima."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from itertools import permutations, product
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.algebra.parsing import parse_expression
+from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.spatial.architecture import Architecture, Bursts
+from ithaca.formulations.spatial.dmazerunner.design import VOCABULARY, DmazerunnerDesign
+from ithaca.formulations.spatial.dmazerunner.layers import KINDS
+from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, Layer, metrics
+from ithaca.formulations.spatial.library import find_architecture
+from ithaca.results.certificate import Status
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.staged.engine import solve_staged
+from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.statement import parse_statement
+
+MACHINE = find_architecture("dmazerunner-256")
+
+#: The paper's layers: batch, filters, channels, output, filter, stride, input as padded.
+RESNET = {
+    "conv1": (4, 64, 3, 112, 7, 2, 230),
+    "conv2_2": (4, 64, 64, 56, 3, 1, 58),
+    "conv3_2": (4, 128, 128, 28, 3, 1, 30),
+    "conv4_2": (4, 256, 256, 14, 3, 1, 16),
+    "conv5_1": (4, 512, 256, 7, 3, 2, 16),
+    "conv5_2": (4, 512, 512, 7, 3, 1, 9),
+}
+
+
+def make_layer(kind: str, extents: dict[str, int], stride: int = 1, surplus: int = 0) -> Layer:
+    """A layer, with rows and columns of its input that nothing reads."""
+    statement, simd = KINDS[kind]
+    output, inputs = parse_statement(statement, {"S": stride} if kind != "gemm" else {})
+    nest = LoopNest(kind, tuple(extents.items()), output, inputs, simd=simd)
+    stored = {access.tensor: Layer(nest).extents_of(access, extents) for access in nest.accesses}
+    if kind != "gemm":
+        stored["I"][2:] = [extent + surplus for extent in stored["I"][2:]]
+    return Layer(nest, tuple((tensor, tuple(sizes)) for tensor, sizes in stored.items()))
+
+
+def resnet(name: str) -> Layer:
+    n, m, c, o, f, stride, x = RESNET[name]
+    extents = {"N": n, "M": m, "C": c, "Ox": o, "Oy": o, "Fx": f, "Fy": f}
+    return make_layer("conv", extents, stride, x - ((o - 1) * stride + f))
+
+
+def make_problem(design: DmazerunnerDesign, objective: str = "edp", **limits: int) -> Problem:
+    found = tuple(Limit(name, Fraction(bound)) for name, bound in limits.items())
+    return Problem(design, found, Objective(objective, parse_expression(objective, where="objective", allowed=VOCABULARY)))
+
+
+def small_machine(random: Random) -> Architecture:
+    """A machine so small that its capacities bind."""
+    dram, spm, rf = MACHINE.levels
+    pes, words, bank, banks = (
+        random.choice((2, 4, 6)),
+        random.choice((6, 12, 30)),
+        random.choice((4, 16)),
+        random.choice((3, 6, 12)),
+    )
+    levels = (dram, replace(spm, words=2 * bank * banks), replace(rf, words=words, instances=pes, mesh_x=pes, mesh_y=1))
+    compute = replace(MACHINE.compute, instances=pes, mesh_x=pes, mesh_y=1)
+    bursts = Bursts(bank, Fraction(random.choice((0, 5, 45))), Fraction(random.choice((1, 40)), 40), Fraction(2))
+    return replace(MACHINE, levels=levels, compute=compute, bursts=bursts)
+
+
+def random_layer(random: Random, *, surplus: bool, most: int) -> Layer:
+    """A layer of few iterations, most of whose loops have one trip."""
+    kind = random.choice(("conv", "conv", "dw", "gemm"))
+    loops = {"conv": "N M C Ox Oy Fx Fy", "dw": "N C Ox Oy Fx Fy", "gemm": "X Y K"}[kind].split()
+    busy = random.sample(loops, 3)
+    extents = {loop: random.randint(2, most) if loop in busy else 1 for loop in loops}
+    stride = random.choice((1, 1, 2))
+    return make_layer(kind, extents, stride, random.choice((0, 1)) if surplus and kind != "gemm" else 0)
+
+
+def tilings(extent: int, *, exact: bool, least: bool) -> list[tuple[int, int, int, int]]:
+    """All (d, p, r, s) of a loop, by trying; ``least``: those where none of s, r, p may be lowered."""
+    found = []
+    for p, r, s in product(range(1, extent + 1), repeat=3):
+        q = -(-extent // (r * s))
+        d = -(-extent // (p * r * s)) if not least else -(-q // p)
+        if exact and d * p * r * s != extent:
+            continue
+        lower = [(r - 1, s), (r, s - 1)] if least else []
+        if any(x * y > 0 and -(-extent // (x * y)) == q for x, y in lower) or (least and p > 1 and -(-q // (p - 1)) == d):
+            continue
+        found.append((d, p, r, s))
+    return found
+
+
+def enumerated(design: DmazerunnerDesign, *, least: bool) -> Iterator[dict[str, NDArray[Any]]]:
+    """Metrics of all mappings that fit, for every pair of loop orders that changes anything."""
+    loops = design.layer.nest.loops
+    each = [tilings(extent, exact=design.divisors_only, least=least) for _, extent in design.layer.nest.extents]
+    places = np.meshgrid(*(np.arange(len(rows)) for rows in each), indexing="ij")
+    values = {}
+    for loop, rows, place in zip(loops, each, places, strict=True):
+        columns = np.array(rows, dtype=float)[place.ravel()].T
+        values |= {f"{loop}.{slot}": column for slot, column in zip((DRAM, SPM, RF, SPATIAL), columns, strict=True)}
+    busy = [loop for loop, extent in design.layer.nest.extents if extent > 1]
+    fits: Any = None
+    for outer, inner in product(permutations(busy), repeat=2):
+        found = metrics(design.layer, design.machine, values, NUMPY, {DRAM: outer, SPM: inner})
+        if fits is None:
+            fits = np.all([found[name] <= most for name, most in design.machine.limits.items()], axis=0)
+            values = {name: column[fits] for name, column in values.items()}
+            found = {name: column[fits] for name, column in found.items()}
+        yield found
+
+
+def least_value(problem: Problem, *, least: bool) -> float:
+    """The optimum by enumeration; infinite where nothing fits."""
+    best = np.inf
+    assert isinstance(problem.design, DmazerunnerDesign)
+    for found in enumerated(problem.design, least=least):
+        values = np.asarray(problem.objective.expression.evaluate(found, NUMPY), dtype=float)
+        for limit in problem.limits:
+            values = np.where(limit.expression.evaluate(found, NUMPY) > float(limit.bound), np.inf, values)
+        best = min(best, values.min(initial=np.inf))
+    return float(best)
+
+
+OBJECTIVES = ("latency", "energy", "edp", "edp", "latency + energy/100", "max(latency, 1000) * rf_words", "latency*latency/pes")
+
+
+def check(seed: int) -> None:
+    random = Random(seed)
+    exact, surplus = random.random() < 0.6, random.random() < 0.3
+    design = DmazerunnerDesign(small_machine(random), random_layer(random, surplus=surplus, most=6 if exact else 5), exact)
+    objective = random.choice(OBJECTIVES)
+    limits = random.choice(({}, {}, {"pes": 3}, {"dram_words": 60}, {"energy": 60_000}, {"spm_banks": 4, "latency": 3000}))
+    problem = make_problem(design, objective, **limits)
+    solution = solve_staged(problem)
+    # all paddings, but where surplus rows, or what is asked for, may make more of them pay
+    truth = least_value(problem, least=not exact and (surplus or objective.endswith("/pes")))
+    if truth == np.inf:
+        assert solution.certificate.status is Status.INFEASIBLE, seed
+    else:
+        assert solution.certificate.status is Status.OPTIMAL, seed
+        assert solution.value is not None
+        assert float(solution.value) == pytest.approx(truth, rel=1e-12), seed
+        assert solution.configuration is not None
+        assert design.space.contains(solution.configuration)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_proofs_are_what_enumeration_finds(seed: int) -> None:
+    check(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12, 300))
+def test_more_proofs_are_what_enumeration_finds(seed: int) -> None:
+    check(seed)
+
+
+@pytest.mark.parametrize(
+    ("name", "divisors_only", "objective", "optimum"),
+    [
+        ("conv5_2", True, "latency", 2_457_488),
+        ("conv5_2", True, "energy", 2_581_195_121),
+        ("conv5_2", True, "edp", 6.844957e15),
+        ("conv2_2", True, "edp", 7.041211e15),
+        ("conv5_1", True, "latency", 4_198_784),
+        ("conv5_1", False, "latency", 1_698_372),
+    ],
+)
+def test_published_layers_are_proven(name: str, divisors_only: bool, objective: str, optimum: float) -> None:
+    problem = make_problem(DmazerunnerDesign(MACHINE, resnet(name), divisors_only), objective)
+    solution = solve_staged(problem, SolveOptions(time_limit=60))
+    assert solution.certificate.status is Status.OPTIMAL
+    assert solution.value is not None
+    assert float(solution.value) == pytest.approx(optimum, rel=1e-7 if optimum > 1e15 else 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RESNET)
+def test_all_published_layers_are_proven_with_padding(name: str) -> None:
+    for objective in ("latency", "energy", "edp"):
+        values = {}
+        for divisors_only in (True, False):
+            solution = solve_staged(make_problem(DmazerunnerDesign(MACHINE, resnet(name), divisors_only), objective))
+            assert solution.certificate.status is Status.OPTIMAL
+            values[divisors_only] = solution.value
+        assert values[False] <= values[True]  # type: ignore[operator]
