@@ -31,6 +31,8 @@ class FormArithmetic:
         self._variables: dict[int, cp_model.IntVar] = {}
         self._reach: dict[int, int] = {}
         self._products: dict[tuple[int, int], LinearForm] = {}
+        #: Sums that equal a variable, by their terms, their constant and the most that they may be.
+        self._sums: dict[tuple[frozenset[tuple[int, Fraction]], Fraction, Fraction], LinearForm] = {}
 
     # -- forms as CP-SAT takes them ----------------------------------------------------
 
@@ -49,14 +51,15 @@ class FormArithmetic:
 
         The sign of a sum of large coefficients is that of its leading digits. They are found as on
         paper: the low digits of all coefficients make a sum of their own, which is divided by the
-        base with a remainder; the quotient is carried to the sum of the next digits. Returned are the floor less a constant,
+        base with a remainder; the quotient is carried to the sum of the next digits. Digits have signs, so that small negative
+        coefficients have one digit: propagation creeps where they have many. Returned are the floor less a constant,
         that constant (CP-SAT leaves the one of an objective out of its bounds) and the scale, a power of two: 1 where the form
         fits as it is. Refused if the variables alone are too large.
         """
         coefficients, constant = _integers(form, step)
         spread = self._spread(form)
         carried: list[cp_model.IntVar] = []
-        scale, reach = 1, self._reach_of(coefficients, constant)
+        scale, reach, most = 1, self._reach_of(coefficients, constant), 0
         if reach > LARGEST:
             self.check_room(form)
             self.in_digits = True
@@ -64,13 +67,14 @@ class FormArithmetic:
             # neither a digit sum nor its base times what is carried exceeds 3/4 of the largest
             shift = min((LARGEST // spread).bit_length() - 3, (reach // LARGEST).bit_length() + 1)
             base = 1 << shift
-            digits = self._weighted({v: c % base for v, c in coefficients.items()}, constant % base) + sum(carried)
-            quotient = self.model.new_int_var(-2 * spread, 2 * spread, f"carry.{scale}")
+            high = {v: (c + base // 2) // base for v, c in coefficients.items()}, (constant + base // 2) // base
+            low = {v: c - high[0][v] * base for v, c in coefficients.items()}, constant - high[1] * base
+            digits, most = self._weighted(*low) + sum(carried), (self._reach_of(*low) + most) // base + 1
+            quotient = self.model.new_int_var(-most, most, f"carry.{scale}")
             rest = self.model.new_int_var(0, base - 1, f"rest.{scale}")
             self.model.add(digits == base * quotient + rest)
-            coefficients, constant = {v: c // base for v, c in coefficients.items()}, constant // base
-            carried, scale = [quotient], scale * base
-            reach = self._reach_of(coefficients, constant) + 2 * spread
+            (coefficients, constant), carried, scale = high, [quotient], scale * base
+            reach = self._reach_of(coefficients, constant) + most
         return self._weighted(coefficients, 0) + sum(carried), constant, scale
 
     def objective_reach(self) -> int:
@@ -113,10 +117,13 @@ class FormArithmetic:
     def equal_variable(self, form: LinearForm, high: Fraction) -> LinearForm:
         """A new variable that equals the form and does not exceed ``high``."""
         step = grid(form)
-        new = self.new_form(ceil(form.low / step), floor(high / step), "sum")
-        (variable,) = new.terms
-        self.model.add(self._variables[variable] == self.whole(form, step))
-        return new.scaled(step)
+        key = frozenset(form.terms.items()), form.constant, high
+        if key not in self._sums:
+            new = self.new_form(ceil(form.low / step), floor(high / step), "sum")
+            (variable,) = new.terms
+            self.model.add(self._variables[variable] == self.whole(form, step))
+            self._sums[key] = new.scaled(step)
+        return self._sums[key]
 
     def multiply(self, a: LinearForm, b: LinearForm, most: Fraction | None = None) -> LinearForm:
         """Their product, which is known not to exceed ``most``."""
