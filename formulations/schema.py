@@ -15,6 +15,8 @@ from ithaca.formulations.machine import LARGEST, LEAST, RTL, Machine, Sums
 from ithaca.formulations.problem import Limit, Objective
 from ithaca.workloads.documents import Document as InputDocument
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import documented_workload
+from ithaca.workloads.nest import LoopNest
 
 
 def number(value: object) -> Fraction:
@@ -83,6 +85,28 @@ class ObjectiveDocument(Document):
 
     expression: Text
     value: Number | None
+
+
+class KernelDocument(Document):
+    """A nest that is not the library's."""
+
+    statement: Text
+    untiled: list[str]
+    simd: Text
+
+
+class NestDocument(Document):
+    """A nest with its extents."""
+
+    name: Text
+    sizes: dict[str, int]
+    parameters: dict[str, int] = Field(default_factory=dict)
+    kernel: KernelDocument | None = None
+
+    def nest(self) -> LoopNest:
+        """The nest these fields describe. Raises `InputError` if there is no such nest."""
+        kernel = None if self.kernel is None else self.kernel.model_dump()
+        return documented_workload(self.name, self.sizes, self.parameters, kernel)
 
 
 def read_objective(text: str, where: str, metrics: Collection[str]) -> Objective:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.formulations.algebra.expression import (
     ONE,
@@ -18,17 +18,21 @@ from ithaca.formulations.algebra.expression import (
     minimum,
     multiply,
 )
-from ithaca.formulations.algebra.number_systems import SYMBOLIC, NumberSystem
-from ithaca.formulations.design import Design, Metric
+from ithaca.formulations.algebra.number_systems import FRACTION, SYMBOLIC, NumberSystem
+from ithaca.formulations.design import Design, Metric, Remarks
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import NONE, Constraints
+from ithaca.formulations.spatial.drawing import loop_lines, statements
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Order, Slot, keep_quantity, order_quantity, slots
 from ithaca.formulations.spatial.orders import sufficient_orders
 from ithaca.formulations.spatial.timeloop import Number, Numbers, TimeloopModel, check_supported
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
+
+if TYPE_CHECKING:
+    from ithaca.formulations.problem import Limit
 
 #: What a level counts of every tensor (words of an instance).
 COUNTS = {
@@ -83,6 +87,21 @@ class SpatialDesign(Design):
     def attributes(self) -> Mapping[str, str | float]:
         """Edition, architecture, workload."""
         return {"architecture": self.architecture.name, "edition": self.edition, "workload": self.nest.name}
+
+    @property
+    def title(self) -> str:
+        """Workload, architecture, edition."""
+        return f"{self.nest.name} ({self.nest.shown_sizes}), {self.edition} model edition"
+
+    def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
+        """The mapping as Timeloop prints it."""
+        metrics = self.metrics(configuration, FRACTION)
+        return tuple(loop_lines(self.nest, self.architecture, self.mapping(configuration), metrics))
+
+    def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
+        """What binds, where the energy goes, how many multipliers work, and what is padded."""
+        metrics = self.metrics(configuration, FRACTION)
+        return Remarks(tuple(statements(self.nest, self.architecture, self.mapping(configuration), metrics)))
 
     # -- what there is to choose ---------------------------------------------------------
 

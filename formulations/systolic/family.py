@@ -13,7 +13,15 @@ from ithaca.formulations.algebra.expression import ONE
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric
-from ithaca.formulations.schema import Document, MachineDocument, ObjectiveDocument, PlatformDocument, Positive, Text
+from ithaca.formulations.schema import (
+    Document,
+    MachineDocument,
+    NestDocument,
+    ObjectiveDocument,
+    PlatformDocument,
+    Positive,
+    Text,
+)
 from ithaca.formulations.systolic.data_types import DataType, data_type
 from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import derive
@@ -24,30 +32,8 @@ from ithaca.formulations.systolic.target import Target, design_obstacles
 from ithaca.formulations.systolic.tiling import Tiling, group_packs
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.library import documented_workload, workload_document
+from ithaca.workloads.library import workload_document
 from ithaca.workloads.nest import LoopNest
-
-
-class KernelDocument(Document):
-    """A nest that is not the library's."""
-
-    statement: Text
-    untiled: list[str]
-    simd: Text
-
-
-class NestDocument(Document):
-    """A nest with its extents."""
-
-    name: Text
-    sizes: dict[str, int]
-    parameters: dict[str, int] = Field(default_factory=dict)
-    kernel: KernelDocument | None = None
-
-    def nest(self) -> LoopNest:
-        """The nest these fields describe. Raises `InputError` if there is no such nest."""
-        kernel = None if self.kernel is None else self.kernel.model_dump()
-        return documented_workload(self.name, self.sizes, self.parameters, kernel)
 
 
 class WorkloadDocument(NestDocument):

@@ -20,14 +20,13 @@ from pydantic import Field
 from ithaca.formulations.json_numbers import SCHEMA, parse_json, read_text, refuse
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.schema import Document, Number, PlatformDocument, Text, read_objective
+from ithaca.formulations.schema import Document, NestDocument, Number, PlatformDocument, Text, read_objective
 from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.family import (
     FAMILY,
     ChoiceDocument,
-    NestDocument,
     Setting,
     SpaceDocument,
     TechnologyDocument,

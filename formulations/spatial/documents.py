@@ -1,0 +1,142 @@
+"""Architectures and constraints in documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from fractions import Fraction
+from typing import Any, Literal, get_type_hints
+
+from pydantic import Field, create_model
+
+from ithaca.formulations.schema import Document, Positive
+from ithaca.formulations.spatial.architecture import Architecture, Bursts, Compute, Level
+from ithaca.formulations.spatial.constraints import NONE, Asked, Constraints
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted
+
+#: JSON's types of what documents cannot hold as it is.
+_JSON: Mapping[Any, Any] = {
+    Fraction: Positive,
+    Fraction | None: Positive | None,
+    frozenset[str] | None: list[str] | None,
+    tuple[tuple[str, int], ...]: dict[str, int],
+}
+
+
+def _model(kind: Any, **own: Any) -> Any:
+    """The model of a dataclass: its fields, with their defaults."""
+    hints = get_type_hints(kind)
+    found = {
+        f.name: (_JSON.get(hints[f.name], hints[f.name]), ... if f.default is MISSING else f.default) for f in fields(kind)
+    }
+    return create_model(f"{kind.__name__}Document", __base__=Document, **(found | own))
+
+
+_list: Any = list  # of models that are made here
+LevelDocument = _model(Level)
+ComputeDocument = _model(Compute)
+BurstsDocument = _model(Bursts, energies=(dict[str, dict[str, Positive]], {}))
+ArchitectureDocument = _model(
+    Architecture, levels=(_list[LevelDocument], ...), compute=(ComputeDocument, ...), bursts=(BurstsDocument | None, None)
+)
+
+
+def architecture_fields(architecture: Architecture) -> dict[str, Any]:
+    """An architecture as `ArchitectureDocument` takes it."""
+    bursts = architecture.bursts
+    return stated(architecture) | {
+        "levels": [
+            stated(level)
+            | ({"tensor_words": dict(level.tensor_words)} if level.tensor_words else {})
+            | ({} if level.keeps is None else {"keeps": sorted(level.keeps)})
+            for level in architecture.levels
+        ],
+        "compute": stated(architecture.compute),
+        "bursts": None
+        if bursts is None
+        else stated(bursts)
+        | {"energies": {level: {str(words): pj for words, pj in sizes} for level, sizes in bursts.energies}},
+    }
+
+
+def stated(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass that are not as they are by default."""
+    return {f.name: found for f in fields(value) if (found := getattr(value, f.name)) != f.default}
+
+
+def read_architecture_document(read: Any) -> Architecture:
+    """The architecture of an `ArchitectureDocument`; an `InputError` if it contradicts itself."""
+    levels = tuple(
+        Level(
+            **dict(level)
+            | {
+                "tensor_words": tuple(dict(level.tensor_words).items()),
+                "keeps": None if level.keeps is None else frozenset(level.keeps),
+            }
+        )
+        for level in read.levels
+    )
+    bursts = None
+    if read.bursts is not None:
+        energies = tuple((k, tuple((_words(w), pj) for w, pj in sizes.items())) for k, sizes in read.bursts.energies.items())
+        bursts = Bursts(**dict(read.bursts) | {"energies": energies})
+    return Architecture(**dict(read) | {"levels": levels, "compute": Compute(**dict(read.compute)), "bursts": bursts})
+
+
+def _words(text: str) -> int:
+    if not re.fullmatch("[0-9]{1,12}", text):
+        raise InputError(f"bursts.energies has the capacity {quoted(text)}; allowed: a number of words")
+    return int(text)
+
+
+class AskedDocument(Document):
+    """What a factor may be."""
+
+    level: str
+    kind: Literal["temporal", "spatial"]
+    loop: str
+    low: int
+    high: int | None = None
+
+
+class ConstraintsDocument(Document):
+    """What a constraints file asked for."""
+
+    factors: list[AskedDocument] = Field(default_factory=list)
+    directions: list[list[str]] = Field(default_factory=list)
+    orders: dict[str, list[str]] = Field(default_factory=dict)
+    keep: dict[str, list[str]] = Field(default_factory=dict)
+    bypass: dict[str, list[str]] = Field(default_factory=dict)
+    least_used: Positive = Fraction(0)
+
+    def constraints(self) -> Constraints:
+        """The constraints; the design checks that they fit."""
+        asked = tuple((f.level, f.kind, f.loop, Asked(f.low, f.high)) for f in self.factors)
+        if any(len(parts) != 3 for parts in self.directions):
+            raise InputError("constraints.directions has an entry that is no [level, loop, direction]; allowed: such entries")
+        found = Constraints(
+            asked,
+            tuple((level, loop, along) for level, loop, along in self.directions),
+            tuple((level, tuple(loops)) for level, loops in self.orders.items()),
+            keep=tuple((level, frozenset(names)) for level, names in self.keep.items()),
+            bypass=tuple((level, frozenset(names)) for level, names in self.bypass.items()),
+            least_used=self.least_used,
+        )
+        return NONE if found == NONE else found
+
+
+def constraint_fields(constraints: Constraints) -> dict[str, Any]:
+    """Constraints as `ConstraintsDocument` takes them."""
+    asked = constraints.factors
+    return {
+        "factors": [{"level": a, "kind": b, "loop": c, "low": f.low, "high": f.high} for a, b, c, f in asked],
+        "directions": [list(entry) for entry in constraints.directions],
+        "orders": {level: list(loops) for level, loops in constraints.orders if loops},
+        "least_used": constraints.least_used,
+        **{
+            name: {level: sorted(tensors) for level, tensors in getattr(constraints, name) if tensors}
+            for name in ("keep", "bypass")
+        },
+    }

@@ -1,0 +1,249 @@
+"""Mappings onto memory hierarchies in documents: architecture and problem as a whole, so that files stand alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from importlib import import_module
+from typing import Annotated, Any, Literal, Protocol
+
+from pydantic import Field, create_model
+
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.design import Design, Metric
+from ithaca.formulations.schema import Document, NestDocument, ObjectiveDocument, PlatformDocument
+from ithaca.formulations.space import Space
+from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.constraints import NONE, Constraints
+from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign
+from ithaca.formulations.spatial.dmazerunner.model import Layer
+from ithaca.formulations.spatial.documents import (
+    ArchitectureDocument,
+    ConstraintsDocument,
+    architecture_fields,
+    constraint_fields,
+    read_architecture_document,
+    stated,
+)
+from ithaca.formulations.spatial.mapping import Mapping as Mapped
+from ithaca.formulations.spatial.mapping import Slot
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import workload_document
+from ithaca.workloads.messages import quoted
+from ithaca.workloads.nest import LoopNest
+
+#: Editions of the model; each has a class of designs.
+TIMELOOP, DMAZERUNNER = "timeloop", "dmazerunner"
+
+
+class MappingDesign(Protocol):
+    """What designs of this family have in common."""
+
+    nest: LoopNest  #: The nest
+    architecture: Architecture  #: What it is mapped onto
+    edition: str  #: Edition of the model
+
+    @property
+    def orders(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
+        """The orders of loops that levels offer, outermost loop first."""
+
+    @property
+    def space(self) -> Space:
+        """Its legal configurations."""
+
+    @property
+    def vocabulary(self) -> Mapping[str, Metric]:
+        """Its metrics."""
+
+    def mapping(self, configuration: Mapping[str, int]) -> Mapped:
+        """A configuration as factors, orders and kept tensors."""
+
+
+class MappingSpaceDocument(Document):
+    """Which mappings were considered."""
+
+    divisors_only: bool = False
+    free_bypass: bool = False
+    within_parent: bool = False
+
+
+class LevelMappingDocument(Document):
+    """The loops of a level, ``LOOP=TRIPS`` from outermost to innermost, those of its mesh, and the tensors that it keeps."""
+
+    level: str
+    keeps: list[str]
+    loops: list[str] = Field(default_factory=list)
+    x: list[str] = Field(default_factory=list)
+    y: list[str] = Field(default_factory=list)
+    #: Which of the orders that the space offers, where an earlier one has these loops in the same order.
+    order: Annotated[int, Field(ge=1)] | None = None
+
+
+class _Head(Document):
+    problem: NestDocument
+    #: Of edition dmazerunner: the tensors' extents in memory.
+    memory: dict[str, list[int]] = Field(default_factory=dict)
+    edition: Literal["timeloop", "dmazerunner"]
+    platform: PlatformDocument
+    objective: ObjectiveDocument
+    space: MappingSpaceDocument = MappingSpaceDocument()
+    constraints: ConstraintsDocument = ConstraintsDocument()
+
+
+#: What was asked.
+HeadDocument: Any = create_model("HeadDocument", __base__=_Head, architecture=(ArchitectureDocument, ...))
+
+
+class ChoiceDocument(Document):
+    """There is one design."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a result is about."""
+
+    architecture: Architecture
+    nest: LoopNest
+    edition: str
+    options: MappingOptions = field(default_factory=MappingOptions)
+    constraints: Constraints = NONE
+    memory: tuple[tuple[str, tuple[int, ...]], ...] = ()  #: Extents in memory by tensor, of edition ``dmazerunner``
+
+    @cached_property
+    def design(self) -> Any:
+        """The design. Raises `InputError` if the parts do not fit each other."""
+        if self.edition == TIMELOOP:
+            return SpatialDesign(self.nest, self.architecture, self.options, self.constraints)
+        for option, given in (
+            ("bypass free", self.options.free_bypass),
+            ("fanout parent", self.options.within_parent),
+            ("constraints", self.constraints != NONE),
+        ):
+            if given:
+                raise InputError(f"{option} does not go with edition dmazerunner; allowed: edition timeloop")
+        module = import_module("ithaca.formulations.spatial.dmazerunner.design")  # only where it is asked for
+        return module.DmazerunnerDesign(self.architecture, Layer(self.nest, self.memory), self.options.divisors_only)
+
+
+class SpatialFamily:
+    """Documents of memory hierarchies (see `ithaca.formulations.family.Family`)."""
+
+    head = HeadDocument
+    choice = ChoiceDocument
+    tiling = list[LevelMappingDocument]
+
+    def head_fields(self, design: Design) -> Mapping[str, Any]:
+        known: Any = design
+        shared: dict[str, Any] = {
+            "architecture": architecture_fields(known.architecture),
+            "problem": workload_document(known.nest),
+            "edition": known.edition,
+        }
+        if known.edition == DMAZERUNNER:
+            memory = {tensor: list(sizes) for tensor, sizes in known.layer.stored}
+            return shared | {"memory": memory, "space": {"divisors_only": known.divisors_only}}
+        return shared | {"space": stated(known.options), "constraints": constraint_fields(known.constraints)}
+
+    def choice_fields(self, design: Design) -> Mapping[str, Any]:
+        return {}
+
+    def tiling_fields(self, design: Design, configuration: Configuration) -> Any:
+        known = mapping_design(design)
+        mapping, found = known.mapping(configuration), []
+        for level in known.architecture.levels:
+            own: dict[str, Any] = {"level": level.name, "keeps": sorted(mapping.keeps[level.name])}
+            order = mapping.orders[level.name]
+            for name, slot in (("loops", Slot(level.name)), ("x", Slot(level.name, "x")), ("y", Slot(level.name, "y"))):
+                own[name] = [f"{loop}={n}" for loop in order if (n := mapping.factor(slot, loop)) > 1]
+            offered = known.orders.get(level.name, (order,))
+            moving = [loop for loop in order if mapping.factor(Slot(level.name), loop) > 1]
+            if (first := _first_order(offered, moving)) != order:
+                assert first is not None
+                own["order"] = offered.index(order) + 1
+            found.append(own)
+        return found
+
+    def detail_fields(self, design: Design, configuration: Configuration) -> Mapping[str, Mapping[str, Fraction]]:
+        return {}
+
+    def setting(self, head: Any) -> Setting:
+        try:
+            nest = head.problem.nest()
+        except InputError as error:
+            raise InputError(f"problem: {error}") from None
+        memory = tuple((tensor, tuple(sizes)) for tensor, sizes in head.memory.items())
+        parts = (head.edition, MappingOptions(**dict(head.space)), head.constraints.constraints(), memory)
+        return Setting(read_architecture_document(head.architecture), nest, *parts)
+
+    def vocabulary(self, setting: Setting) -> Mapping[str, Metric]:
+        known: Mapping[str, Metric] = setting.design.vocabulary
+        return known
+
+    def design(self, setting: Setting, choice: ChoiceDocument) -> Design:
+        found: Design = setting.design
+        return found
+
+    def configuration(self, design: Design, tiling: list[LevelMappingDocument]) -> Configuration:
+        known = mapping_design(design)
+        names = [level.name for level in known.architecture.levels]
+        if [part.level for part in tiling] != names:
+            raise InputError(
+                f"level is one of {', '.join(part.level for part in tiling)}; allowed: {', '.join(names)}, in turn"
+            )
+        values: dict[str, int] = {}
+        for part in tiling:
+            moving = _read_loops(known, part, values)
+            if (offered := known.orders.get(part.level)) is not None:
+                order = _first_order(offered, moving) if part.order is None else None
+                if part.order is None and order is None:
+                    what = " ".join(moving)
+                    raise InputError(f"{part.level}.loops are ordered {what}; allowed: an order that the space offers")
+                values[f"order.{part.level}"] = offered.index(order) + 1 if order else int(part.order or 1)
+            for tensor in (access.tensor for access in known.nest.accesses):
+                values[f"keep.{part.level}.{tensor}"] = 2 if tensor in part.keeps else 1
+        found = Configuration({name: values.get(name, 1) for name in known.space.quantities})
+        kept = known.mapping(found).keeps
+        for part in tiling:
+            if set(part.keeps) != kept[part.level]:
+                raise InputError(
+                    f"{part.level}.keeps is {', '.join(part.keeps)}; allowed: {', '.join(sorted(kept[part.level]))}"
+                )
+        return found
+
+    def unmet(self, design: Design) -> str:
+        return ""
+
+
+def _read_loops(design: MappingDesign, part: LevelMappingDocument, values: dict[str, int]) -> list[str]:
+    """Take up the factors of a level; the loops that it runs in time, outermost first."""
+    for direction, texts in (("", part.loops), ("x", part.x), ("y", part.y)):
+        for text in texts:
+            match = re.fullmatch(r"([A-Za-z_]\w*)=([0-9]{1,9})", text)
+            loops = design.nest.loops
+            if match is None or match[1] not in loops:
+                raise InputError(f"{part.level} has {quoted(text)}; allowed: LOOP=TRIPS with loops {', '.join(loops)}")
+            name = Slot(part.level, direction).quantity(match[1])
+            if name not in design.space.quantities or name in values:
+                raise InputError(
+                    f"{part.level} has {quoted(text)}; allowed: every loop once, where the space has a factor of it"
+                )
+            values[name] = int(match[2])
+    return [text.partition("=")[0] for text in part.loops]
+
+
+def _first_order(offered: tuple[tuple[str, ...], ...], moving: list[str]) -> tuple[str, ...] | None:
+    """The first order in which some loops come one after the other."""
+    return next((order for order in offered if [loop for loop in order if loop in moving] == moving), None)
+
+
+def mapping_design(design: Design) -> MappingDesign:
+    """A design of this family."""
+    assert design.family == "spatial"
+    found: MappingDesign = design  # type: ignore[assignment]  # checked by its family
+    return found
+
+
+FAMILY = SpatialFamily()
