@@ -9,15 +9,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ithaca.formulations.algebra.expression import Constant, Expression, Symbol, ceiling_division
-from ithaca.formulations.algebra.number_systems import SYMBOLIC, NumberSystem
+from ithaca.formulations.algebra.number_systems import NUMPY, SYMBOLIC, NumberSystem
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
-from ithaca.formulations.spatial import mapping
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.spatial.dmazerunner.model import DRAM, ORDERED, RF, SPATIAL, SPM, Layer, Machine, metrics
+from ithaca.formulations.spatial.dmazerunner.model import DRAM, ORDERED, RF, SPATIAL, SPM, Layer, Machine, metrics, reuse
 from ithaca.formulations.spatial.dmazerunner.stage import DmazerunnerStage
 from ithaca.formulations.spatial.dmazerunner.tables import Tables
+from ithaca.formulations.spatial.mapping import Mapping as Laid
 from ithaca.formulations.spatial.mapping import Slot
+from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 
 if TYPE_CHECKING:
@@ -70,13 +72,28 @@ class DmazerunnerDesign(Design):
         """The loop orders that each level offers, outermost first."""
         return dict.fromkeys(ORDERED, self.layer.orders)
 
-    def mapping(self, configuration: Mapping[str, int]) -> mapping.Mapping:
+    def mapping(self, configuration: Mapping[str, int]) -> Laid:
         """A configuration as a mapping onto the architecture; where PEs lie on their mesh the model does not say."""
         slots = {DRAM: Slot(DRAM), SPM: Slot(SPM), SPATIAL: Slot(SPM, "x"), RF: Slot(RF)}
         factors = {slot: {loop: configuration[f"{loop}.{name}"] for loop in self.nest.loops} for name, slot in slots.items()}
         orders = {level: self.layer.orders[configuration[f"order.{level}"] - 1] for level in ORDERED}
         keeps = frozenset(access.tensor for access in self.nest.accesses)
-        return mapping.Mapping(factors, {**orders, RF: self.nest.loops}, dict.fromkeys((DRAM, SPM, RF), keeps))
+        return Laid(factors, {**orders, RF: self.nest.loops}, dict.fromkeys((DRAM, SPM, RF), keeps))
+
+    def configuration(self, laid: Laid) -> Configuration:
+        """The configuration of a mapping; an `InputError` if a level's order is none that the space offers."""
+        slots = {DRAM: Slot(DRAM), SPM: Slot(SPM), SPATIAL: Slot(SPM, "x"), RF: Slot(RF)}
+        found = {f"{loop}.{name}": laid.factor(slot, loop) for name, slot in slots.items() for loop in self.nest.loops}
+        for level in ORDERED:
+            trips = {loop: found[f"{loop}.{level}"] for loop in self.nest.loops}
+            given, *offered = (reuse(self.layer, trips, order, NUMPY) for order in (laid.orders[level], *self.layer.orders))
+            if given not in offered:
+                known = "; ".join(map(" ".join, self.layer.orders))
+                raise InputError(
+                    f"order of {level} is {' '.join(laid.orders[level])}; allowed: orders that reuse as {known} do"
+                )
+            found[f"order.{level}"] = 1 + offered.index(given)
+        return Configuration(found)
 
     @property
     def name(self) -> str:

@@ -21,9 +21,11 @@ from ithaca.formulations.spatial.dmazerunner.design import VOCABULARY, Dmazerunn
 from ithaca.formulations.spatial.dmazerunner.layers import KINDS
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, Layer, metrics
 from ithaca.formulations.spatial.library import find_architecture
+from ithaca.formulations.spatial.mapping import Slot
 from ithaca.results.certificate import Status
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.staged.engine import solve_staged
+from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 
@@ -185,6 +187,20 @@ def test_published_layers_are_proven(name: str, divisors_only: bool, objective: 
     assert solution.certificate.status is Status.OPTIMAL
     assert solution.value is not None
     assert float(solution.value) == pytest.approx(optimum, rel=1e-7 if optimum > 1e15 else 0)
+
+
+def test_configurations_and_mappings_correspond() -> None:
+    design = DmazerunnerDesign(MACHINE, resnet("conv5_2"), divisors_only=True)
+    found = solve_staged(make_problem(design)).configuration
+    assert found is not None
+    laid = design.mapping(found)
+    laid.check(design.nest, design.architecture)
+    assert design.configuration(laid) == found
+    trips = dict.fromkeys(design.nest.loops, 2)
+    between = ("N", "C", "Fx", "Fy", "Oy", "M", "Ox")  # Ox stays inside, and M's loop keeps weights from Oy's and N's reuse
+    partly = replace(laid, factors={**laid.factors, Slot(DRAM): trips}, orders={**laid.orders, DRAM: between})
+    with pytest.raises(InputError, match="order of DRAM is N C Fx Fy Oy M Ox; allowed: orders that reuse as"):
+        design.configuration(partly)
 
 
 @pytest.mark.slow
