@@ -13,6 +13,7 @@ from typer import Argument, Option
 from ithaca.api.answers import Answer, NetworkResult, Result
 from ithaca.api.keywords import public
 from ithaca.api.loading import opened
+from ithaca.api.mapped_points import MappedPoints, evaluate_mappings
 from ithaca.api.options import DTYPES, LayerName
 from ithaca.api.parsing import parse_edition
 from ithaca.api.request import read_data_type, read_nest
@@ -68,9 +69,9 @@ class Points(Answer):
 @public
 def evaluate(
     source: Annotated[
-        str | PathLike[str] | LoopNest | Answer,
-        Argument(metavar="WORKLOAD|RESULT", help="A loop nest (ithaca list workloads); or a result, with all it states."),
-    ],
+        str | PathLike[str] | LoopNest | Answer | None,
+        Argument(metavar="[WORKLOAD|RESULT]", help="A loop nest (ithaca list workloads); or a result, with all it states."),
+    ] = None,
     *,
     layer: LayerName = None,
     points: Annotated[
@@ -79,10 +80,23 @@ def evaluate(
     dtype: Annotated[str | DataType | None, Option("--dtype", help=f"{DTYPES}; default: the result's, of a CSV fp32.")] = None,
     edition: Annotated[
         str | None,
-        Option("--edition", help="Model edition of a CSV: exact, cycle or odyssey; default: as each point states."),
+        Option(
+            "--edition",
+            help="Model edition of a CSV: exact, cycle or odyssey (default: as points say); with --arch timeloop, dmazerunner.",
+        ),
     ] = None,
-) -> Points:
+    arch: Annotated[
+        str | Path | None,
+        Option(
+            "--arch", help="Memory hierarchy (ithaca list architectures; or Timeloop's file, or folder) that --points map onto."
+        ),
+    ] = None,
+) -> Points | MappedPoints:
     """Compute all metrics of given configurations afresh, by the exact reference."""
+    if arch is not None:
+        return _of_mappings(source, points, dtype, edition, str(arch))
+    if source is None:
+        raise InputError("WORKLOAD|RESULT is missing; allowed: a loop nest or a result, or with --arch only --points")
     if isinstance(source, Answer) or (not isinstance(source, LoopNest) and is_result(str(source))):
         for option, given in (("--points", points), ("--dtype", dtype), ("--edition", edition)):
             if given is not None:
@@ -98,6 +112,16 @@ def evaluate(
         named = [(str(number), point) for number, point in enumerate(found, start=1)]
     names, values = zip(*named, strict=True)
     return Points(names, values)
+
+
+def _of_mappings(source: Any, points: Any, dtype: Any, edition: str | None, arch: str) -> MappedPoints:
+    if dtype is not None:
+        raise InputError("--dtype cannot be given with --arch, which states its words; allowed with systolic arrays")
+    if points is None or isinstance(points, Result):
+        raise InputError("--points is missing; allowed with --arch: a CSV file with one mapping a row")
+    if isinstance(source, Answer) or (isinstance(source, str) and is_result(source)):
+        raise InputError("a result states its own architecture; allowed with --arch: a loop nest, or only --points")
+    return evaluate_mappings(arch, Path(points), edition, None if source is None else read_nest(source))
 
 
 def points_of(result: Result | NetworkResult) -> list[tuple[str, Point]]:

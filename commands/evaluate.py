@@ -6,12 +6,15 @@ from collections.abc import Callable
 
 from ithaca.api.evaluating import Points
 from ithaca.api.evaluating import evaluate as evaluate_points
+from ithaca.api.mapped_points import MappedPoints
 from ithaca.api.options import AsJson, Loops, TableFile
 from ithaca.commands.display import console, loop_nest, unit_cells
 from ithaca.commands.display import table as shown_table
 from ithaca.commands.outcome import check_loops, print_document, say, wrote
 from ithaca.commands.typed import calls
 from ithaca.formulations.shown_numbers import number
+from ithaca.formulations.spatial.drawing import loop_lines
+from ithaca.workloads.messages import printable
 
 #: Metrics the table shows; ``--json`` has all.
 SHOWN = ("latency", "prologue", "main", "epilogue", "dsp", "bram18k", "off_chip_words")
@@ -19,7 +22,7 @@ SHOWN = ("latency", "prologue", "main", "epilogue", "dsp", "bram18k", "off_chip_
 
 @calls(evaluate_points)
 def evaluate(
-    ask: Callable[..., Points],
+    ask: Callable[..., Points | MappedPoints],
     *,
     loops: Loops = False,
     as_json: AsJson = False,
@@ -33,6 +36,14 @@ def evaluate(
         wrote(table)
     if as_json:
         print_document(found.document)
+        return
+    if isinstance(found, MappedPoints):
+        print_mappings(found)
+        if loops:
+            for name, point, row in zip(found.names, found.points, found.rows, strict=False):
+                design = point.design
+                lines = loop_lines(design.nest, design.architecture, point.mapping, row["metrics"])
+                say(printable("\n".join((f"\npoint {name}:", *lines))))
         return
     print_points(found)
     if loops:
@@ -52,3 +63,16 @@ def print_points(found: Points) -> None:
         for name, point in zip(found.names, found.document["points"], strict=True)
     ]
     console().print(shown_table(rows, left={"meets bounds"}))
+
+
+def print_mappings(found: MappedPoints) -> None:
+    """Print one row per mapping; one that does not fit with the reason."""
+    rows = [
+        [
+            ("point", name),
+            *((name, number(point["metrics"][name])) for name in ("latency", "energy", "pes")),
+            ("fits", "yes" if point["valid"] else str(point["reason"])),
+        ]
+        for name, point in zip(found.names, found.rows, strict=True)
+    ]
+    console().print(shown_table(rows, left={"fits"}))

@@ -127,8 +127,8 @@ class _Part:
 
     @property
     def is_compute(self) -> bool:
-        kind = self.kind.lower()
-        return any(word in kind for word in ("mac", "multiplier", "compute", "arithmetic"))
+        kind, sized = self.kind.lower(), self.attributes.keys() & {"entries", "depth", "memory_depth", "sizeKB"}
+        return not sized and any(word in kind for word in ("mac", "multiplier", "compute", "arithmetic"))
 
     def take(self, *names: str) -> Any:
         """The value of an attribute under any of its names; None where it has none."""

@@ -19,6 +19,7 @@ from ithaca.formulations.algebra.expression import (
     multiply,
 )
 from ithaca.formulations.algebra.number_systems import FRACTION, SYMBOLIC, NumberSystem
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric, Remarks
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture
@@ -26,7 +27,7 @@ from ithaca.formulations.spatial.constraints import NONE, Constraints
 from ithaca.formulations.spatial.drawing import loop_lines, statements
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Order, Slot, keep_quantity, order_quantity, slots
-from ithaca.formulations.spatial.orders import sufficient_orders
+from ithaca.formulations.spatial.orders import as_good, sufficient_orders
 from ithaca.formulations.spatial.timeloop import Number, Numbers, TimeloopModel, check_supported
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
@@ -281,6 +282,29 @@ class SpatialDesign(Design):
         }
         return LoopMapping(factors, orders, keeps)
 
+    def configuration(self, mapping: LoopMapping) -> Configuration:
+        """The configuration that a mapping is; for orders that a level does not offer the first that is as good.
+
+        Raises `InputError` if there is none, or what levels keep is not what they keep here.
+        """
+        mapping.check(self.nest, self.architecture)
+        values = {slot.quantity(loop): mapping.factor(slot, loop) for slot in self.slots for loop in self.moving}
+        for place, (level, offered) in enumerate(self.orders.items()):
+            kept = frozenset().union(*(self.keeps(k) for k in range(place + 1, len(self.orders))))
+            accesses = [access for access in self.nest.accesses if access.tensor in kept]
+            several = frozenset(loop for loop in self.moving if mapping.factor(Slot(level), loop) > 1)
+            order = mapping.orders[level]
+            able = [n for n, each in enumerate(offered, start=1) if as_good(each, order, several, accesses)]
+            if not able:
+                raise InputError(f"order of {level} is {' '.join(order)}; allowed: one that the design offers")
+            values |= {order_quantity(level): able[0]} if len(offered) > 1 else {}
+        for place, each in enumerate(self.architecture.levels):
+            kept, may, choices = mapping.keeps[each.name], self.keeps(place), self.may_bypass(place)
+            if kept - may or may - kept - choices:
+                raise InputError(f"{each.name} keeps {', '.join(sorted(kept))}; allowed: {', '.join(sorted(may))}")
+            values |= {keep_quantity(each.name, tensor): 2 if tensor in kept else 1 for tensor in sorted(choices)}
+        return Configuration({name: values[name] for name in self.space.quantities})
+
 
 def metric_of(model: TimeloopModel, architecture: Architecture, name: str) -> Number:
     """A metric by its name."""
@@ -304,7 +328,7 @@ def metric_of(model: TimeloopModel, architecture: Architecture, name: str) -> Nu
 def levels_most(architecture: Architecture, level: int) -> int:
     """The most lanes that any loop may have inside a level."""
     mesh = architecture.inner_mesh(level)
-    return max(mesh) if mesh else 1
+    return mesh[0] * mesh[1] if mesh else 1
 
 
 def _chosen_orders(

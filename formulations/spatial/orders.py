@@ -58,6 +58,12 @@ def overlapping(access: Access, moving: Collection[str]) -> tuple[str, ...]:
     return tuple(loop for loops in shared if len(loops) > 1 for loop in loops)
 
 
+def as_good(order: Order, other: Order, several: frozenset[str], accesses: Sequence[Access]) -> bool:
+    """Whether an order (outermost first) costs no tensor more than another one where some loops have several trips."""
+    effects = (_effect(tuple(reversed(each)), several, accesses) for each in (order, other))
+    return _as_good(next(effects), next(effects), accesses, order)
+
+
 def _sequences(loops: Sequence[str], accesses: Sequence[Access], moving: Collection[str]) -> Iterator[tuple[str, ...]]:
     """Orders of the theorem, innermost loop first."""
     for sequence in permutations(accesses):

@@ -23,8 +23,8 @@ import numpy as np
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.json_numbers import json_ratio, read_text
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.spatial.architecture_files import read_architecture
 from ithaca.formulations.spatial.design import SpatialDesign, metric_of
+from ithaca.formulations.spatial.library import fitted
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Slot, slots
 from ithaca.formulations.spatial.problem_files import read_problem
@@ -72,7 +72,7 @@ def load_points(path: str | Path, architecture: Architecture, nests: Path | Loop
                 key = workload, tuple(sorted(keeps.items(), key=lambda item: item[0]))
                 if key not in designs:
                     nest = nests if isinstance(nests, LoopNest) else read_problem(_problem_file(nests, workload))
-                    designs[key] = SpatialDesign(nest, architecture.keeping(keeps))
+                    designs[key] = SpatialDesign(nest, fitted(architecture.keeping(keeps), nest))
                 points.append(SpatialPoint(designs[key], reader.mapping(row, designs[key])))
             except InputError as error:
                 raise refuse(where, error) from None
@@ -81,12 +81,6 @@ def load_points(path: str | Path, architecture: Architecture, nests: Path | Loop
     if not points:
         raise refuse(file, "has no rows; allowed: at least one point")
     return tuple(points)
-
-
-def load_folder_points(folder: str | Path, path: str | Path) -> tuple[SpatialPoint, ...]:
-    """The mappings of a CSV file onto the architecture of a folder, of nests in problem files there."""
-    where = Path(folder)
-    return load_points(path, read_architecture(where), where if where.is_dir() else where.parent)
 
 
 def _problem_file(folder: Path, workload: str) -> Path:
@@ -104,25 +98,19 @@ class _Reader:
             if header.count(column) > 1:
                 raise refuse(file, f"column {quoted(column)} occurs twice; allowed: every column once")
         self.columns = {slot: self._columns(slot) for slot in slots(architecture)}
-        for needed in dict.fromkeys(columns[0] for columns in self.columns.values()):
-            if needed not in header:
-                raise refuse(file, f"column {quoted(needed)} is missing; allowed: {', '.join(map(str, self.needed))}")
+        known = [name for level in architecture.levels for d in ("", "x") for name in self._columns(Slot(level.name, d))]
+        known += [f"K:{level.name}" for level in architecture.levels]
+        for slot, columns in self.columns.items():
+            if slot.temporal and columns[0] not in header:
+                raise refuse(file, f"column {quoted(columns[0])} is missing; allowed: {', '.join(known)}")
         for column in header:
-            if column.startswith(("T:", "S:", "K:")) and column not in (*self.needed, *self._keep_columns()):
-                raise refuse(file, f"column {quoted(column)} is of no level; allowed: {', '.join(map(str, self.needed))}")
-
-    @property
-    def needed(self) -> list[str]:
-        """The columns that state a mapping."""
-        return list(dict.fromkeys(column for columns in self.columns.values() for column in columns))
+            if column.startswith(("T:", "S:", "K:")) and column not in known:
+                raise refuse(file, f"column {quoted(column)} is of no level; allowed: {', '.join(known)}")
 
     def _columns(self, slot: Slot) -> tuple[str, ...]:
         if slot.temporal:
             return f"T:{slot.level}.factors", f"T:{slot.level}.permutation_innermost_first"
         return f"S:{slot.level}.factors", f"S:{slot.level}.X", f"S:{slot.level}.Y"
-
-    def _keep_columns(self) -> list[str]:
-        return [f"K:{level.name}" for level in self.architecture.levels]
 
     def keeps(self, row: Mapping[str, str]) -> dict[str, frozenset[str]]:
         """What levels keep, as far as the row says; where its counts are empty, as the file says."""
@@ -139,8 +127,12 @@ class _Reader:
     def mapping(self, row: Mapping[str, str], design: SpatialDesign) -> LoopMapping:
         """The mapping that a row states."""
         nest, factors, orders = design.nest, {}, {}
+        meshless = [level.name for level in self.architecture.levels if Slot(level.name, "x") not in self.columns]
+        for column in (f"S:{name}.factors" for name in meshless):
+            if any(trips > 1 for trips in _trips(row.get(column, ""), column).values()):
+                raise InputError(f"{column} is {quoted(row[column])}, but there is no mesh; allowed: factors of 1")
         for slot, columns in self.columns.items():
-            trips = _trips(row[columns[0]], columns[0])
+            trips = _trips(row.get(columns[0], ""), columns[0])
             if slot.temporal:
                 factors[slot] = trips
                 orders[slot.level] = _order(row.get(columns[1], ""), nest, columns[1])
@@ -191,7 +183,7 @@ def evaluate_points(points: Sequence[SpatialPoint]) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        One per point, in order: ``valid``, ``reason`` (why the mapping does not fit; empty where it does) and ``metrics``: all
+        One per point, in order: ``valid``, ``reason`` (why the mapping does not fit; None where it does) and ``metrics``: all
         of the design's, and by the names of ``golden/spatial``: ``cycles``, ``compute_cycles``, ``mac_instances``,
         ``energy_pJ``, ``<level>.energy_pJ``, ``utilization_pct``. Ready for JSON.
     """
@@ -259,4 +251,4 @@ def _evaluated(design: SpatialDesign, mappings: Sequence[LoopMapping]) -> Iterat
                 used = json_ratio(over, under)
                 reasons[place] = f"couldn't map level {rule.level}: {rule.what.format(used, rule.bound)}"
     for reason, row in zip(reasons, metrics, strict=True):
-        yield {"valid": not reason, "reason": reason, "metrics": dict(zip(columns, row, strict=True))}
+        yield {"valid": not reason, "reason": reason or None, "metrics": dict(zip(columns, row, strict=True))}

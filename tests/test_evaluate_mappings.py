@@ -1,0 +1,92 @@
+"""`ithaca evaluate --arch`: mappings onto memory hierarchies."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+import ithaca
+from tests.command_line import ithaca as run
+from tests.formulations.spatial.cases import golden
+
+
+def rows(machine: str) -> list[dict[str, str]]:
+    return list(csv.DictReader((golden() / f"{machine}.csv").read_text().splitlines()))
+
+
+def written(path: Path, table: list[dict[str, str]]) -> Path:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(table[0]))
+    writer.writeheader()
+    writer.writerows(table)
+    path.write_text(text.getvalue())
+    return path
+
+
+def test_the_command_prints_what_python_answers() -> None:
+    asked = {"arch": golden() / "eyeriss", "points": golden() / "eyeriss.csv"}
+    found = ithaca.evaluate(**asked)
+    printed = json.loads(run("evaluate", "--arch", str(asked["arch"]), "--points", str(asked["points"]), "--json").stdout)
+    assert printed == json.loads(json.dumps(found.document))
+    assert len(printed["points"]) == 106
+    assert printed["points"][3]["metrics"]["GLB.Inputs.reads"] == 28_901_376
+    assert found.to_dataframe()["energy"].iloc[3] == pytest.approx(5_118_064_537.6)
+    assert "106 mappings evaluated" in repr(found)
+    table = run("evaluate", "--arch", str(asked["arch"]), "--points", str(asked["points"])).stdout
+    assert "exceeds" in table
+
+
+def test_levels_keep_what_rows_say(tmp_path: Path) -> None:
+    """Without counts of the tool a column ``K:<level>`` says it; without that, the architecture does: all, by default."""
+    known = [row for row in rows("eyeriss") if row["valid"] == "1"][:3]
+    bare = [{name: text for name, text in row.items() if name[:2] in ("T:", "S:") or name == "workload"} for row in known]
+    keeps = {"GLB": "Inputs Outputs", "ifmap_spad": "Inputs", "weights_spad": "Weights", "psum_spad": "Outputs"}
+    told = [row | {f"K:{level}": tensors for level, tensors in keeps.items()} for row in bare]
+    energies = [float(row["energy_pJ"]) for row in known]
+    arch = golden() / "eyeriss"
+    said = ithaca.evaluate(arch=arch, points=written(tmp_path / "told.csv", told)).document["points"]
+    assert [point["metrics"]["energy"] for point in said] == pytest.approx(energies)
+    silent = ithaca.evaluate(arch=arch, points=written(tmp_path / "bare.csv", bare)).document["points"]
+    assert all("GLB.Weights.reads" in point["metrics"] for point in silent)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"T:DRAM.factors": "M=2 Z=3"}, "name the unknown loop 'Z'; allowed: N, M, C"),
+        ({"T:DRAM.factors": "M=1"}, "multiply to"),
+        ({"T:DRAM.factors": "M=0"}, "that of M is 0"),
+        ({"T:RF.permutation_innermost_first": "MM"}, "allowed: some of N, M, C, P, Q, R, S, each once"),
+        ({"S:Buffer.X": "C", "S:Buffer.Y": "C"}, "every loop along one direction"),
+        ({"S:Buffer.X": "", "S:Buffer.Y": ""}, "has C, which has no direction"),
+        ({"workload": "../arch"}, "workload is '../arch'"),
+        ({"workload": "none"}, "problem_none.yaml: no such file"),
+    ],
+)
+def test_rows_that_state_no_mapping_are_refused(tmp_path: Path, change: dict[str, str], message: str) -> None:
+    bad = written(tmp_path / "points.csv", [rows("simple")[0] | change])
+    found = run("evaluate", "--arch", str(golden() / "simple"), "--points", str(bad), "--json")
+    assert found.returncode == 2
+    assert found.stderr.startswith(f"ithaca: {bad} row 2: ")
+    assert message in found.stderr
+    assert found.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "WORKLOAD|RESULT is missing"),
+        (("--arch", "simple"), "--points is missing"),
+        (("--arch", "simple", "--points", "p.csv", "--edition", "odyssey"), "allowed with --arch: timeloop or dmazerunner"),
+        (("--arch", "simple", "--points", "p.csv", "--dtype", "fp32"), "--dtype cannot be given with --arch"),
+        (("--arch", "/nowhere", "--points", "p.csv"), "/nowhere: no such file"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(words: tuple[str, ...], message: str) -> None:
+    found = run("evaluate", *words)
+    assert found.returncode == 2
+    assert message in found.stderr
