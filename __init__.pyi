@@ -16,6 +16,7 @@ from ithaca.api.lists import list_architectures as list_architectures
 from ithaca.api.lists import list_networks as list_networks
 from ithaca.api.lists import list_platforms as list_platforms
 from ithaca.api.lists import list_workloads as list_workloads
+from ithaca.api.mapped_points import MappedPoints
 from ithaca.api.simulating import Simulation as Simulation
 from ithaca.api.studies import Study as Study
 from ithaca.api.verifying import Verification as Verification
@@ -79,13 +80,14 @@ __all__ = [
 ]
 
 def evaluate(
-    source: str | PathLike[str] | LoopNest | Answer,
+    source: str | PathLike[str] | LoopNest | Answer | None = None,
     *,
     layer: str | None = None,
     points: str | Path | Result | None = None,
     dtype: str | DataType | None = None,
     edition: str | None = None,
-) -> Points:
+    arch: str | Path | None = None,
+) -> Points | MappedPoints:
     """Compute all metrics of given configurations afresh, by the exact reference."""
 
 def explain(

@@ -192,7 +192,7 @@ class SpatialDesign(Design):
             quantities.append(Quantity(name, low, int(most.value) if isinstance(most, Constant) else most))
             names.append(name)
             if slot == self.slots[0]:
-                links += [Link(Symbol(name), Relation.EQUAL, rest)] if len(names) > 1 else []
+                links.append(Link(Symbol(name), Relation.EQUAL, rest))
                 links += [Link(Symbol(name), Relation.AT_MOST, _constant(high)) for high in highs]
             if self.options.divisors_only:
                 links.append(Link(multiply(*map(Symbol, names)), Relation.DIVIDES, _constant(extent)))

@@ -46,7 +46,7 @@ def fills(design: SpatialDesign, mapping: LoopMapping, orders: Sequence[tuple[Or
 def test_no_order_fills_less_than_all_that_suffice() -> None:
     """Whatever the trips and the orders of other levels, for any order of a level one that suffices fills none with more."""
     compared = 0
-    for seed in range(150):
+    for seed in range(80):
         rng = random.Random(seed)
         nest = random_nest(rng, (1, 2, 4, 8))
         architecture = random_architecture(rng, nest, 3)
@@ -66,4 +66,4 @@ def test_no_order_fills_less_than_all_that_suffice() -> None:
             tried, enough = (fills(design, mapping, each) for each in orders)
             assert (enough[:, None] <= tried[None]).all(axis=2).any(axis=0).all(), (seed, level)
             compared += len(everything)
-    assert compared > 20_000
+    assert compared > 10_000
