@@ -39,6 +39,7 @@ _HOMES = {
     "list_platforms": "api.lists",
     "list_workloads": "api.lists",
     "load": "api.loading",
+    "map": "api.mapping",
     "nest": "api.nests",
     "network": "api.networks",
     "pareto": "api.fronts",

@@ -22,6 +22,7 @@ from ithaca.api.studies import Study as Study
 from ithaca.api.verifying import Verification as Verification
 from ithaca.formulations.platform import Platform as Platform
 from ithaca.formulations.problem import Objective
+from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.results.certificate import Certificate as Certificate
@@ -66,6 +67,7 @@ __all__ = [
     "list_platforms",
     "list_workloads",
     "load",
+    "map",
     "nest",
     "network",
     "pareto",
@@ -136,6 +138,28 @@ def load(
     layer: str | None = None,
 ) -> Result | NetworkResult:
     """Read a result, and check it against the model: of a workload, of a network, or of a layer of one."""
+
+def map(
+    problem: str | PathLike[str] | LoopNest | None = None,
+    *,
+    sizes: Mapping[str, int] | Sequence[str] | None = None,
+    arch: str | PathLike[str] | Architecture | None = None,
+    constraints: str | PathLike[str] | None = None,
+    bypass: str = "fixed",
+    fanout: str = "mesh",
+    edition: str = "timeloop",
+    objective: str | Objective = "edp",
+    limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
+    divisors_only: bool = False,
+    method: str = "auto",
+    prove_with: str | Sequence[str] | None = None,
+    time_limit: float | None = None,
+    threads: int = 1,
+    gap: float = 0,
+    seed: int = 0,
+    **extents: int,
+) -> Result:
+    """Find the best mapping of a problem onto a memory hierarchy, and prove it."""
 
 def nest(
     statement: str,

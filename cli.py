@@ -29,6 +29,7 @@ CLOSED = "standard output was closed before everything was printed"
 #: function has its name and stands in a module of this name in `ithaca.commands`.
 COMMANDS: Mapping[str, str] = {
     "solve": "Find the best configuration of a workload, and prove it.",
+    "map": "Find the best mapping onto a memory hierarchy, and prove it.",
     "network": "Solve every layer of a network, and prove the total.",
     "whatif": "Prove the best over a grid of sizes, limits, platforms.",
     "pareto": "Compute the Pareto front of several objectives, proven.",

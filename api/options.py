@@ -17,6 +17,7 @@ from ithaca.api.answers import Answer
 from ithaca.api.parsing import parse_integer, parse_search, parse_target
 from ithaca.formulations import platform as platforms
 from ithaca.formulations import problem as problems
+from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.systolic.data_types import DATA_TYPES, DataType
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.nest import LoopNest
@@ -153,6 +154,27 @@ class ProblemOptions:
         from ithaca.api.request import Request, read_nest
 
         return Request(read_nest(workload, sizes), **self.read(objective), descriptor=descriptor)
+
+
+@dataclass(frozen=True)
+class HierarchyOptions:
+    """The memory hierarchy to map onto, and which mappings it allows."""
+
+    arch: Annotated[
+        str | PathLike[str] | Architecture | None,
+        Option("--arch", metavar="NAME|PATH", help="A memory hierarchy (ithaca list architectures), or a path to Timeloop's."),
+    ] = None
+    constraints: Annotated[
+        str | PathLike[str] | None,
+        Option("--constraints", metavar="FILE", help="Timeloop's constraints on mappings onto --arch."),
+    ] = None
+    bypass: Annotated[
+        str, Option("--bypass", help="fixed: levels of --arch keep all tensors they can; free: those that are best.")
+    ] = "fixed"
+    fanout: Annotated[
+        str,
+        Option("--fanout", help="mesh: lanes fit all instances, as Timeloop checks; parent: also those inside each parent."),
+    ] = "mesh"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from rich.text import Text
 from ithaca.formulations.design import Design
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.shown_numbers import counted, is_or_are, number, rounded
-from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.insight.cycles import PES, binding
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.target import Target
@@ -84,6 +84,11 @@ def limited_metrics(limits: Iterable[Limit]) -> list[str]:
 
 def print_result(result: Result) -> None:
     """Print the answer, its proof and what limits it; then the other designs."""
+    if not isinstance(result.problem.design, SystolicDesign):
+        from ithaca.commands.mapping_display import print_mapping
+
+        print_mapping(result)
+        return
     out, design = console(), systolic(result.problem)
     out.print(
         f"{design.nest.name} ({design.nest.shown_sizes}) {design.data.name} on {escape(result.platform_name)}, "
@@ -102,7 +107,7 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
     assert tiling is not None
     unbuildable = f" ({array.reservation})" if array.reservation else ""
     out.print(f"\n[bold]best[/bold]       design {escape(array.name)}{escape(unbuildable)}")
-    out.print(f"objective  {number(best.value)}  ({escape(_proof(certificate))})")
+    out.print(f"objective  {number(best.value)}  ({escape(proof_text(certificate))})")
     unproven = [s for s in result.designs if s.certificate.status in (Status.FEASIBLE, Status.UNKNOWN) and s is not best]
     if unproven:
         bounds = [s.certificate.lower_bound for s in unproven]
@@ -174,7 +179,7 @@ def target_text(target: Target, value: Fraction | None, proof: Certificate, unre
     return f"{text}; that costs {least} to {most}: the unrestricted optimum is {between}"
 
 
-def _proof(certificate: Certificate) -> str:
+def proof_text(certificate: Certificate) -> str:
     effort = f"{certificate.nodes:,} boxes, {certificate.seconds:.2f} s"
     if certificate.status is Status.OPTIMAL:
         return f"optimal: no configuration of this design is better; {effort}"

@@ -87,7 +87,13 @@ class SpatialDesign(Design):
     @property
     def attributes(self) -> Mapping[str, str | float]:
         """Edition, architecture, workload."""
-        return {"architecture": self.architecture.name, "edition": self.edition, "workload": self.nest.name}
+        return {
+            "workload": self.nest.name,
+            "sizes": self.nest.shown_sizes,
+            "architecture": self.architecture.name,
+            "design": self.name,
+            "edition": self.edition,
+        }
 
     @property
     def title(self) -> str:

@@ -40,7 +40,7 @@ def statements(nest: LoopNest, architecture: Architecture, mapping: Mapped, metr
         parts = sorted(known.items(), key=lambda part: -part[1])
         yield f"Energy: {', '.join(f'{name} {percent(energy / whole)}' for name, energy in parts)}."
     pes, instances = metrics["pes"], architecture.compute.instances
-    yield f"Parallelism: {number(pes)} of {instances:,} multipliers work ({percent(pes / instances)})."
+    yield f"Lanes: {number(pes)} of {instances:,} multipliers work ({percent(pes / instances)})."
     padded = mapping.padded(nest)
     more = [f"{loop} from {extent} to {padded[loop]}" for loop, extent in nest.extents if padded[loop] != extent]
     work = Fraction(1)

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from importlib import import_module
 from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import Field, create_model
@@ -19,6 +18,7 @@ from ithaca.formulations.space import Space
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import NONE, Constraints
 from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign
+from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
 from ithaca.formulations.spatial.dmazerunner.model import Layer
 from ithaca.formulations.spatial.documents import (
     ArchitectureDocument,
@@ -113,7 +113,7 @@ class Setting:
     memory: tuple[tuple[str, tuple[int, ...]], ...] = ()  #: Extents in memory by tensor, of edition ``dmazerunner``
 
     @cached_property
-    def design(self) -> Any:
+    def design(self) -> SpatialDesign | DmazerunnerDesign:
         """The design. Raises `InputError` if the parts do not fit each other."""
         if self.edition == TIMELOOP:
             return SpatialDesign(self.nest, self.architecture, self.options, self.constraints)
@@ -124,8 +124,7 @@ class Setting:
         ):
             if given:
                 raise InputError(f"{option} does not go with edition dmazerunner; allowed: edition timeloop")
-        module = import_module("ithaca.formulations.spatial.dmazerunner.design")  # only where it is asked for
-        return module.DmazerunnerDesign(self.architecture, Layer(self.nest, self.memory), self.options.divisors_only)
+        return DmazerunnerDesign(self.architecture, Layer(self.nest, self.memory), self.options.divisors_only)
 
 
 class SpatialFamily:
@@ -179,12 +178,10 @@ class SpatialFamily:
         return Setting(read_architecture_document(head.architecture), nest, *parts)
 
     def vocabulary(self, setting: Setting) -> Mapping[str, Metric]:
-        known: Mapping[str, Metric] = setting.design.vocabulary
-        return known
+        return setting.design.vocabulary
 
     def design(self, setting: Setting, choice: ChoiceDocument) -> Design:
-        found: Design = setting.design
-        return found
+        return setting.design
 
     def configuration(self, design: Design, tiling: list[LevelMappingDocument]) -> Configuration:
         known = mapping_design(design)

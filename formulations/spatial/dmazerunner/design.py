@@ -132,6 +132,7 @@ class DmazerunnerDesign(Design):
             "workload": self.layer.nest.name,
             "sizes": self.layer.nest.shown_sizes,
             "architecture": self.architecture.name,
+            "design": self.name,
             "edition": self.edition,
         }
 

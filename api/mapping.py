@@ -1,0 +1,152 @@
+"""`ithaca.map`: the proven-best mapping of a problem onto a memory hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Annotated
+
+from typer import Option
+
+from ithaca.api.answers import Result
+from ithaca.api.keywords import public
+from ithaca.api.live_line import LiveLine
+from ithaca.api.options import REPEATED, Extents, HierarchyOptions, Method, Objective, SearchOptions, Sizes
+from ithaca.api.parsing import parse_choice, parse_extents, parse_limits, parse_method, parse_provers
+from ithaca.api.request import read_nest
+from ithaca.formulations import problem as problems
+from ithaca.formulations.algebra.parsing import parse_expression
+from ithaca.formulations.design import Design
+from ithaca.formulations.platform import Share
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.constraints import NONE, read_constraints
+from ithaca.formulations.spatial.design import MappingOptions
+from ithaca.formulations.spatial.family import DMAZERUNNER, TIMELOOP, Setting
+from ithaca.formulations.spatial.library import find_architecture, fitted
+from ithaca.formulations.spatial.problem_files import read_problem
+from ithaca.solver.agreement import prove_again
+from ithaca.solver.engines import Method as Engine
+from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.portfolio import solve_designs
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.signals import Interrupt
+
+#: What is minimised unless something else is asked for, as Timeloop's mapper does.
+OBJECTIVE = "edp"
+
+Limits = Mapping[str, float | str | None] | Sequence[str] | None
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of mappings of any nest onto an architecture."""
+
+    architecture: Architecture  #: As it is written: tensors by role, perhaps
+    edition: str  #: Edition of the model
+    options: MappingOptions  #: Which mappings are allowed
+    objective: str | problems.Objective  #: What is minimised
+    limits: Limits  #: Upper limits
+    constraints: str | PathLike[str] | None = None  #: A constraints file
+
+    def design(self, nest: LoopNest) -> Design:
+        """The mappings of a nest. Raises `InputError` if nest, architecture and constraints do not fit each other."""
+        architecture, asked = fitted(self.architecture, nest), NONE
+        if self.constraints is not None:
+            asked = read_constraints(Path(self.constraints), architecture, nest)
+        return Setting(architecture, nest, self.edition, self.options, asked).design
+
+    def problem(self, design: Design) -> Problem:
+        """The problem that a design poses. Raises `InputError` if it lacks a metric."""
+        known = design.vocabulary
+        objective = self.objective
+        text = objective.text if isinstance(objective, problems.Objective) else objective
+        limits = []
+        for name, bound in parse_limits(self.limits or []).items():
+            parse_expression(name, where="--limit", allowed=known)
+            if bound is None or isinstance(bound, Share):
+                raise InputError(f"--limit: '{name}' is no number; allowed: one, as architectures have none of their own")
+            limits.append(Limit(name, bound))
+        expression = parse_expression(text, where="--objective", allowed=known)
+        return Problem(design, tuple(limits), problems.Objective(text, expression))
+
+
+def question(
+    hierarchy: HierarchyOptions, edition: str, objective: str | problems.Objective, limit: Limits, *, divisors_only: bool
+) -> Question:
+    """What options ask. Raises `InputError` if there is no architecture."""
+    given = hierarchy.arch
+    if given is None:
+        raise InputError("--arch is missing; allowed: the name of a memory hierarchy, or a path (ithaca list architectures)")
+    found = given if isinstance(given, Architecture) else find_architecture(str(given))
+    options = MappingOptions(
+        divisors_only,
+        parse_choice("--bypass", hierarchy.bypass, ("fixed", "free")) == "free",
+        parse_choice("--fanout", hierarchy.fanout, ("mesh", "parent")) == "parent",
+    )
+    named = parse_choice("--edition", edition, (TIMELOOP, DMAZERUNNER))
+    return Question(found, named, options, objective, limit, hierarchy.constraints)
+
+
+def solve_mapping(
+    problem: Problem, architecture: str, options: SolveOptions, engine: Engine = Engine.AUTO, second: Engine | None = None
+) -> Result:
+    """Search the mappings of a design; Ctrl-C ends with what is known.
+
+    Raises `DisagreementError` if the two engines contradict each other.
+    """
+    with Interrupt() as interrupt, LiveLine("laying out loops", [problem.design.name]) as line:
+        bounded = Budget(replace(options, stop=interrupt)).share()
+        (solution,) = solve_designs([problem], bounded, method=engine, report=line.report, finished=line.finished)
+        if second is not None:
+            solution = prove_again(solution, second, bounded)
+    return Result(architecture, solution.found, (solution,))
+
+
+def read_problem_or_nest(given: str | PathLike[str] | LoopNest, sizes: Mapping[str, int]) -> LoopNest:
+    """The nest of one of Timeloop's problem files, or what `ithaca.solve` takes."""
+    text = str(given)
+    if isinstance(given, LoopNest) or not text.lower().endswith((".yaml", ".yml")):
+        return read_nest(given, sizes)
+    from ithaca.formulations.spatial.architecture_files import load
+
+    document = load(Path(text))
+    of_timeloop = isinstance(document, dict) and "problem" in document
+    return read_problem(text).with_sizes(sizes) if of_timeloop else read_nest(text, sizes)
+
+
+@public
+def map(
+    problem: Annotated[
+        str | PathLike[str] | LoopNest | None,
+        Option("--problem", metavar="FILE|NAME", help="Timeloop's problem file, or a loop nest (ithaca list workloads)."),
+    ] = None,
+    *,
+    sizes: Sizes = None,
+    hierarchy: HierarchyOptions,
+    edition: Annotated[str, Option("--edition", help="Model edition: timeloop or dmazerunner.")] = TIMELOOP,
+    objective: Objective = OBJECTIVE,
+    limit: Annotated[
+        Limits, Option("--limit", help="Upper limits on metrics, e.g. energy=1e9,pes=128,DRAM.energy=2e8."), REPEATED
+    ] = None,
+    divisors_only: Annotated[bool, Option("--divisors-only", help="Let factors divide the extents (no padding).")] = False,
+    method: Method = "auto",
+    prove_with: Annotated[
+        str | Sequence[str] | None,
+        Option("--prove-with", metavar="A,B", help="Two engines to prove with, e.g. staged,cpsat; they must agree."),
+    ] = None,
+    search: SearchOptions,
+    **extents: Extents,
+) -> Result:
+    """Find the best mapping of a problem onto a memory hierarchy, and prove it."""
+    if problem is None:
+        raise InputError("--problem is missing; allowed: Timeloop's problem file, or a loop nest (ithaca list workloads)")
+    engine, second = parse_method(method), None
+    if prove_with is not None:
+        engine, second = parse_provers(prove_with)
+    asked = question(hierarchy, edition, objective, limit, divisors_only=divisors_only)
+    design = asked.design(read_problem_or_nest(problem, parse_extents(sizes, extents)))
+    return solve_mapping(asked.problem(design), asked.architecture.name, search.options, engine, second)

@@ -1,0 +1,69 @@
+"""Print mappings onto memory hierarchies for people."""
+
+from __future__ import annotations
+
+from rich.markup import escape
+from rich.table import Table
+
+from ithaca.commands.display import console, microjoules, proof_text, table
+from ithaca.formulations.shown_numbers import number, percent
+from ithaca.formulations.spatial.family import mapping_design
+from ithaca.results.certificate import Status
+from ithaca.results.result import Result
+from ithaca.results.solution import Solution
+
+#: What the table's words mean.
+WORDS = (
+    "words      reads, fills (from the level around it) and updates (results from inside) are words of one instance;",
+    "           energies are those of all instances",
+)
+
+
+def print_mapping(result: Result) -> None:
+    """Print the answer and its proof, the mapping as Timeloop does, what each level moves and takes, and what binds."""
+    out, design, objective = console(), result.problem.design, result.objective.text
+    out.print(escape(f"{design.title}, on {result.platform_name}, minimising {objective}"))
+    best = result.best
+    if best is None or best.configuration is None:
+        infeasible = result.designs[0].certificate.status is Status.INFEASIBLE
+        out.print("\ninfeasible: no mapping meets the limits" if infeasible else "\nnothing found in time")
+        return
+    out.print(escape(f"\nobjective  {number(best.value)}  ({proof_text(best.certificate)})"))
+    latency, energy = best.metrics["latency"], best.metrics["energy"]
+    edp = number(best.metrics["edp"])
+    out.print(f"           latency {number(latency)} cycles; energy {microjoules(energy)} µJ; EDP {edp} pJ·cycles\n")
+    for line in design.loops(best.configuration):
+        out.print(escape(line))
+    if (levels := _levels(best)).rows:
+        out.print(levels)
+        for line in WORDS:
+            out.print(line)
+    for statement in design.remarks(best.configuration, best.problem.limits).statements:
+        term, _, said = statement.partition(": ")
+        out.print(escape(f"{term.lower():<11}{said}"))
+    for limit in best.problem.limits:
+        used = limit.used(best.metrics)
+        share = f" ({percent(used / limit.bound)})" if limit.bound else ""
+        unit = f" {design.vocabulary[limit.metric].unit}" if limit.metric in design.vocabulary else ""
+        out.print(escape(f"{limit.metric:<10} {number(used)} of {number(limit.bound)}{unit}{share}"))
+
+
+def _levels(best: Solution) -> Table:
+    """What each level moves of each tensor, and what that takes."""
+    design, metrics = mapping_design(best.problem.design), best.metrics
+    rows = []
+    for level in design.architecture.levels:
+        first = True
+        for tensor in (access.tensor for access in design.nest.accesses):
+            counts = {what: metrics.get(f"{level.name}.{tensor}.{what}") for what in ("capacity", "reads", "fills", "updates")}
+            if counts["reads"] is None:
+                continue
+            energy = metrics[f"{level.name}.energy"]
+            row = [("level", level.name if first else ""), ("tensor", tensor)]
+            row += [("held" if what == "capacity" else what, number(count)) for what, count in counts.items()]
+            row.append(("energy (µJ)", microjoules(energy) if first else ""))
+            row.append(("", percent(energy / metrics["energy"]) if first and metrics["energy"] else ""))
+            row.append(("cycles", number(metrics[f"{level.name}.cycles"]) if first else ""))
+            rows.append(row)
+            first = False
+    return table(rows, left=("level", "tensor")) if rows else Table()

@@ -1,0 +1,139 @@
+"""``ithaca map``: Timeloop's files in, a proven mapping out, told, written and read back."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+import ithaca
+from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.spatial.design import SpatialDesign
+from tests.command_line import ithaca as command
+
+TINY = """
+architecture:
+  version: '0.4'
+  nodes:
+    - !Component
+      name: DRAM
+      class: DRAM
+      attributes: {word_bits: 16, read_energy: 100, write_energy: 100, read_bandwidth: 2, write_bandwidth: 2}
+    - !Component
+      {name: Buffer, class: SRAM, attributes: {word_bits: 16, entries: 24, read_energy: 5, write_energy: 5}}
+    - !Container
+      {name: PE, spatial: {meshX: 2, meshY: 2}}
+    - !Component
+      {name: mac, class: intmac, attributes: {energy: 1}}
+"""
+PROBLEM = """
+problem:
+  version: '0.4'
+  shape:
+    name: product
+    dimensions: [M, N, K]
+    coefficients: []
+    data_spaces:
+      - {name: Weights, projection: [[[K]], [[N]]]}
+      - {name: Inputs, projection: [[[M]], [[K]]]}
+      - {name: Outputs, projection: [[[M]], [[N]]], read_write: true}
+  instance: {M: 4, N: 4, K: 6}
+"""
+ASKED = ("--arch", "tiny.yaml", "--problem", "problem.yaml")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "tiny.yaml").write_text(TINY)
+    (tmp_path / "problem.yaml").write_text(PROBLEM)
+    return tmp_path
+
+
+def best_of_all(design: SpatialDesign, metric: str) -> Fraction:
+    """The least value of a metric over every mapping, one by one."""
+    tables = [axis.table() for axis in design.space.axes]
+    least = None
+    for picked in product(*(range(next(iter(table.values())).size) for table in tables)):
+        values = {n: int(c[row]) for table, row in zip(tables, picked, strict=True) for n, c in table.items()}
+        if design.space.contains(values):
+            value = design.metrics(values, FRACTION, [metric])[metric]
+            least = value if least is None else min(least, value)
+    assert least is not None
+    return least
+
+
+@pytest.mark.parametrize("objective", ["energy", "latency"])
+def test_the_proven_mapping_is_the_best_of_all(objective: str, files: Path) -> None:
+    (files / "constraints.yaml").write_text(
+        "mapspace_constraints: [{target: DRAM, type: temporal, factors: N=1, permutation: KM}]"
+    )
+    words = (*ASKED, "--constraints", "constraints.yaml", "--divisors-only", "--objective", objective)
+    done = command("map", *words, "--json", cwd=files)
+    assert (done.returncode, done.stderr) == (0, "")
+    document = json.loads(done.stdout)
+    assert document["best"]["certificate"]["status"] == "optimal"
+    (files / "r.json").write_text(done.stdout)
+    read = ithaca.load(files / "r.json")
+    design = read.problem.design
+    assert isinstance(design, SpatialDesign)
+    assert read.value == best_of_all(design, objective)
+    assert not any(text.startswith("N=") for text in document["best"]["tiling"][0].get("loops", []))
+
+
+def test_a_mapping_is_told_as_timeloop_does(files: Path) -> None:
+    done = command("map", *ASKED, "--divisors-only", "-o", "r.json", cwd=files)
+    assert done.returncode == 0
+    assert "product (M=4, N=4, K=6), timeloop model edition, on tiny, minimising edp" in done.stdout
+    for part in ("DRAM [ Weights:24 Inputs:24 Outputs:16 ]", "(Spatial-X)", "<<< Compute >>>", "energy (µJ)", "binding"):
+        assert part in done.stdout
+    again = command("verify", "r.json", cwd=files)
+    assert again.returncode == 0
+    assert "optimal" in again.stdout
+    assert command("explain", "r.json", "--quick", cwd=files).returncode == 0
+    assert command("report", "r.json", "-o", "r.html", "--quick", cwd=files).returncode == 0
+    assert "Loop nest" in (files / "r.html").read_text()
+
+
+def test_python_answers_alike(files: Path) -> None:
+    asked = {"divisors_only": True, "limit": {"pes": 2}, "objective": "energy + 3*latency"}
+    found = ithaca.map(files / "problem.yaml", arch=files / "tiny.yaml", **asked)
+    assert found.status == "optimal"
+    assert found.best is not None
+    assert found.best.metrics["pes"] <= 2
+    assert found.value == found.best.metrics["energy"] + 3 * found.best.metrics["latency"]
+    assert "<<< Compute >>>" in found.loops
+    assert found.headline in found._repr_html_()
+    assert found.to_dataframe()["energy"].iloc[0] == float(found.best.metrics["energy"])
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (ASKED[2:], "--arch is missing"),
+        (ASKED[:2], "--problem is missing"),
+        (("--arch", "tiniest", *ASKED[2:]), "unknown architecture 'tiniest'; known: "),
+        ((*ASKED[:2], "--problem", "nothing.yaml"), "nothing.yaml: no such file"),
+        ((*ASKED, "--objective", "dsp"), "--objective: 'dsp' uses the unknown name"),
+        ((*ASKED, "--limit", "dsp=3"), "--limit: 'dsp' uses the unknown name"),
+        ((*ASKED, "--limit", "pes=50%"), "--limit: 'pes' is no number"),
+        ((*ASKED, "--bypass", "maybe"), "--bypass is 'maybe'; allowed: fixed, free"),
+        ((*ASKED, "--fanout", "some"), "--fanout is 'some'; allowed: mesh, parent"),
+        ((*ASKED, "--edition", "dmazerunner"), "allowed in edition dmazerunner"),
+        ((*ASKED, "-s", "z=3"), "unknown loop 'z' in sizes"),
+    ],
+)
+def test_what_does_not_fit_is_one_line(words: tuple[str, ...], told: str, files: Path) -> None:
+    done = command("map", *words, cwd=files)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_limit_that_nothing_meets_is_named(files: Path) -> None:
+    done = command("map", *ASKED, "--divisors-only", "--limit", "latency=5", cwd=files)
+    assert done.returncode == 1
+    assert "infeasible" in done.stderr
+    assert "latency" in done.stderr
