@@ -110,7 +110,7 @@ def test_the_space_for_autosa_is_what_meets_no_condition(nest: LoopNest) -> None
     for array in choose_designs(nest, permutation=nest.output.tensor):
         free, kept = (posed(nest, array.dataflow, options) for options in (SpaceOptions(), FOR_AUTOSA))
         tables = [axis.table() for axis in free.space.axes]
-        for _ in range(60):
+        for _ in range(25):
             at: dict[str, int] = {}
             for table in tables:
                 row = int(draw.integers(0, next(iter(table.values())).size))
