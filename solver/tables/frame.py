@@ -1,12 +1,8 @@
-"""What the bounds of several problems of one design share: candidate tables and their trees.
-
-Objectives and limits of a design may be swapped without enumerating its candidates again. Which rows and
-columns the tables need depends on the expressions to be bounded: a frame is built for all of them at once.
-"""
+"""A problem as tables and trees of its candidates, and programs that bound them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -35,54 +31,20 @@ from ithaca.solver.tables.tree import Tree, build_tree
 KEPT_ROWS = 1 << 16
 
 
-@dataclass(frozen=True)
-class Frame:
-    """Tables and trees of a design, good for several objectives and limits."""
-
-    relaxation: Relaxation  #: Lowers expressions; keeps what it has lowered
-    trees: tuple[Tree, ...]  #: One per axis
-    sources: dict[str, Source]  #: Every column statistic that the trees hold
-
-    def model(self, problem: Problem, lowered: LoweredProblem | None = None) -> BoundModel:
-        """The bounds of a problem of the frame's design over these tables; ``lowered`` is the problem's, if that is known.
-
-        Its objective and limits are built from expressions that the frame was built for (else a `KeyError` names the column
-        that lacks); bounds of limits are free.
-        """
-        known = lowered or lower_problem(problem, self.relaxation)
-        return BoundModel(
-            problem,
-            self.trees,
-            known.bounds,
-            tuple(self.sources[symbol] for symbol in known.bounds.symbols),
-            known.limits,
-            known.step,
-            configurations_of(known.values, problem.space, [tree.table for tree in self.trees], known.limits),
-            ExactBound(known.objective, self.trees),
-        )
-
-
-def build_frame(problems: Sequence[Problem], checkpoint: Callable[[], None] = never) -> Frame:
-    """Build the tables and trees of problems that differ in objective and limits only.
+def build_model(problem: Problem, checkpoint: Callable[[], None] = never) -> BoundModel:
+    """Relax a problem, build its tables and trees, and compile its bounds.
 
     What ``checkpoint``, called now and then, raises ends the preparation.
     """
-    relaxation = relax(problems[0].space)
-    return _build(problems[0], relaxation, [lower_problem(problem, relaxation) for problem in problems], checkpoint)
-
-
-def _build(
-    problem: Problem, relaxation: Relaxation, lowered: Sequence[LoweredProblem], checkpoint: Callable[[], None]
-) -> Frame:
-    space = problem.space
-    columns = used_columns(relaxation, frozenset[str]().union(*(known.bounds.symbols for known in lowered)))
-    prune = not space.entangled
+    space, relaxation = problem.space, relax(problem.space)
+    lowered = lower_problem(problem, relaxation)
+    columns, prune = used_columns(relaxation, frozenset(lowered.bounds.symbols)), not space.entangled
     tables = (build_table(axis, columns.get(axis.name, ()), checkpoint, prune=prune) for axis in space.axes)
-    return frame_of(relaxation, tuple(build_tree(table, checkpoint) for table in tables))
+    return bound_model(problem, lowered, tuple(build_tree(table, checkpoint) for table in tables))
 
 
-def frame_of(relaxation: Relaxation, trees: tuple[Tree, ...]) -> Frame:
-    """The frame of a relaxation and its trees."""
+def bound_model(problem: Problem, lowered: LoweredProblem, trees: tuple[Tree, ...]) -> BoundModel:
+    """The bounds of a problem over the rows of its axes, a tree each, which hold the columns that its programs use."""
     sources: dict[str, Source] = {}
     for number, tree in enumerate(trees):
         lows, highs = iter(tree.low), iter(tree.high)
@@ -91,14 +53,16 @@ def frame_of(relaxation: Relaxation, trees: tuple[Tree, ...]) -> Frame:
                 sources[statistic(column.index, False).name] = number, next(lows)
             if column.high:
                 sources[statistic(column.index, True).name] = number, next(highs)
-    return Frame(relaxation, trees, sources)
-
-
-def build_model(problem: Problem, checkpoint: Callable[[], None] = never) -> BoundModel:
-    """Relax a problem, build its tables and trees, and compile its bounds; see `build_frame` for ``checkpoint``."""
-    relaxation = relax(problem.space)
-    lowered = lower_problem(problem, relaxation)
-    return _build(problem, relaxation, [lowered], checkpoint).model(problem, lowered)
+    return BoundModel(
+        problem,
+        trees,
+        lowered.bounds,
+        tuple(sources[symbol] for symbol in lowered.bounds.symbols),
+        lowered.limits,
+        lowered.step,
+        configurations_of(lowered.values, problem.space, [tree.table for tree in trees], lowered.limits),
+        ExactBound(lowered.objective, trees),
+    )
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.physical_array import PhysicalArray
 from ithaca.solver.exact.search import Search, SearchState
 from ithaca.solver.options import SolveOptions, never
-from ithaca.solver.tables.frame import LoweredProblem, frame_of, lower_problem, relax, used_columns
+from ithaca.solver.tables.frame import LoweredProblem, bound_model, lower_problem, relax, used_columns
 from ithaca.solver.tables.granularity import common_step, granularity
 from ithaca.solver.tables.relaxation import Relaxation, statistic
 from ithaca.solver.tables.table import Table, build_table, without_dominated
@@ -57,8 +57,7 @@ class Layer:
             keep = [table.rows[name] == value for name, value in given.items() if name in table.rows]
             own = table.only(np.logical_and.reduce(keep)) if keep else table
             parts.append(without_dominated(own) if prune else own)
-        frame = frame_of(self.relaxation, tuple(build_tree(table) for table in parts))
-        return Search(frame.model(problem, self.lowered), options).run()
+        return Search(bound_model(problem, self.lowered, tuple(map(build_tree, parts))), options).run()
 
 
 def physical_array(problem: Problem, given: Mapping[str, int]) -> PhysicalArray:

@@ -99,7 +99,7 @@ def random_problem(seed: int) -> Problem:
     return replace(problem, limits=(*problem.limits, Limit("bandwidth", bound)))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 def test_every_engine_proves_the_optimum(seed: int) -> None:
     problem = random_problem(seed)
     expected = enumerated_optimum(problem)
@@ -111,7 +111,7 @@ def test_every_engine_proves_the_optimum(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(12, 120))
+@pytest.mark.parametrize("seed", range(8, 120))
 def test_every_engine_proves_the_optimum_of_many(seed: int) -> None:
     test_every_engine_proves_the_optimum(seed)
 
@@ -120,7 +120,7 @@ def test_every_engine_proves_the_optimum_of_many(seed: int) -> None:
 def test_geometric_programs_bound_it(seed: int) -> None:
     problem = replace(random_problem(seed), objective=parse_objective("latency"))
     expected = enumerated_optimum(problem)
-    solution = solve_gp(problem, SolveOptions(time_limit=5))
+    solution = solve_gp(problem, SolveOptions(time_limit=1))
     if expected is None:
         assert solution.value is None
         return

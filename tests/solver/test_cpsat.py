@@ -238,7 +238,7 @@ def test_every_candidate_is_dominated_by_a_row_that_is_kept() -> None:
 # -- ends of a search ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("time_limit", [0.05, 0.6, 2.0])
+@pytest.mark.parametrize("time_limit", [0.05, 0.6])
 def test_a_time_limit_leaves_a_valid_bound(time_limit: float) -> None:
     problem = mm_problem((200, 160, 96))
     optimum = solve_exact(problem).value
@@ -262,12 +262,11 @@ def test_bounds_of_negative_and_huge_objectives_are_valid() -> None:
         problem = mm_problem((96, 64, 80), objective=objective)
         optimum = solve_exact(problem)
         assert optimum.value is not None
-        for time_limit in (0.3, 1.0):
-            for start in (None, optimum.configuration):
-                solution = solve_cpsat(problem, SolveOptions(time_limit=time_limit), start=start)
-                bound = solution.certificate.lower_bound
-                assert bound is None or bound <= optimum.value
-                assert start is None or solution.value == optimum.value
+        for time_limit, start in ((0.6, None), (0.2, optimum.configuration)):
+            solution = solve_cpsat(problem, SolveOptions(time_limit=time_limit), start=start)
+            bound = solution.certificate.lower_bound
+            assert bound is None or bound <= optimum.value
+            assert start is None or solution.value == optimum.value
 
 
 def test_stopping_at_once_claims_nothing() -> None:

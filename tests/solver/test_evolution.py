@@ -225,11 +225,11 @@ def test_refine_finds_the_same_with_several_processes(tmp_path: Path) -> None:
     from ithaca.api.options import ProblemOptions
     from ithaca.api.solving import run
 
-    request = ProblemOptions().request("mm", ["i=24,j=20,k=16"])
+    request = ProblemOptions().request("mm", ["i=12,j=10,k=8"])
     path = tmp_path / "poor.json"
     run(request, SolveOptions(time_limit=1e-6), 1, {}, Method.EVOLVE).save(path)
-    one, two = (ithaca.refine(path, samples=300, threads=threads) for threads in (1, 2))
+    one, two = (ithaca.refine(path, samples=100, threads=threads) for threads in (1, 2))
     assert [(s.value, s.configuration) for s in one.designs] == [(s.value, s.configuration) for s in two.designs]
     assert all(s.value is not None for s in one.designs)
-    stopped = ithaca.refine(path, samples=300, time_limit=1e-6)
+    stopped = ithaca.refine(path, samples=100, time_limit=1e-6)
     assert [s.design for s in stopped.designs] == [s.design for s in one.designs]

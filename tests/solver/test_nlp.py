@@ -169,15 +169,15 @@ def check_against_brute_force(seed: int, starts: int) -> bool:
 
 
 def test_small_problems_against_brute_force() -> None:
-    found = [check_against_brute_force(seed, starts=1) for seed in range(30)]
+    found = [check_against_brute_force(seed, starts=1) for seed in range(15)]
     # no proof, but most often the optimum
-    assert sum(found) >= 27
+    assert sum(found) >= 13
 
 
 @pytest.mark.slow
 def test_many_small_problems_against_brute_force() -> None:
-    found = [check_against_brute_force(seed, starts=6) for seed in range(30, 330)]
-    assert sum(found) >= 285
+    found = [check_against_brute_force(seed, starts=6) for seed in range(15, 330)]
+    assert sum(found) >= 299
 
 
 def test_several_local_optima_are_found_and_the_best_is_reported() -> None:
