@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 from pathlib import Path
-from typing import Annotated, Any
-
-from pydantic import Field
+from typing import Any
 
 from ithaca.formulations.json_numbers import fraction
-from ithaca.formulations.spatial.architecture import Architecture, Bursts, Compute, Level
-from ithaca.workloads.documents import Document, validated
+from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
+from ithaca.formulations.spatial.energy_files import energy_tables, read_bursts
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
 from ithaca.workloads.reading import parse_json, read_text
@@ -81,7 +79,7 @@ def read_architecture(path: str | Path) -> Architecture:
 
 def architecture_of(document: Mapping[str, Any], energies: Any, name: str, where: object) -> Architecture:
     """The architecture of a document, with energies of another one or None; error lines start with ``where``."""
-    table = _energies(energies, where)
+    table = energy_tables(energies, where)
     parts = list(_parts(document["architecture"], f"{where}: architecture"))
     if not parts:
         raise refuse(where, "architecture has no component; allowed: storage levels and multipliers")
@@ -93,11 +91,11 @@ def architecture_of(document: Mapping[str, Any], energies: Any, name: str, where
             last.where,
             f"{last.name} is innermost and of class {quoted(last.kind)}; allowed: one with mac, multiplier or compute in it",
         )
-    levels = tuple(_level(part, table) for part in storage)
+    levels, compute = tuple(_level(part, table) for part in storage), _compute(last, table)
     described = {key: str(document.get(key, "")) for key in ("description", "source")}
-    bursts = _bursts(document["dmazerunner"], f"{where}: dmazerunner") if "dmazerunner" in document else None
+    bursts = read_bursts(document["dmazerunner"], f"{where}: dmazerunner") if "dmazerunner" in document else None
     try:
-        return Architecture(name, levels, _compute(last, table), **described, bursts=bursts)
+        return Architecture(name, levels, compute, **described, bursts=bursts)
     except InputError as error:
         raise refuse(where, str(error).removeprefix(f"{name}: ")) from None
 
@@ -244,6 +242,9 @@ def _node_keeps(constraints: Any, where: str) -> frozenset[str] | None:
         raise refuse(
             where, "constraints.dataspace does not list what it keeps; allowed: keep: [tensors], and bypass: [the others]"
         )
+    for field, names in spaces.items():
+        if not isinstance(names, list):
+            raise refuse(where, f"constraints.dataspace.{field} is {quoted(names)}; allowed: a list of tensors")
     return frozenset(map(str, spaces["keep"])) if "keep" in spaces else None
 
 
@@ -343,64 +344,3 @@ def _compute(part: _Part, table: Mapping[str, Mapping[str, Fraction]]) -> Comput
     found = Compute(part.name, **part.instances(), energy=energy, leak=leak or Fraction(0))
     part.finish()
     return found
-
-
-class _Action(Document):
-    name: str
-    arguments: dict[str, Any] | list[Any] | None = None
-    energy: float | int
-
-
-class _Table(Document):
-    name: str
-    actions: list[_Action]
-
-
-class _EnergyTables(Document):
-    version: str | float | None = None
-    tables: list[_Table]
-
-
-def _energies(document: Any, where: object) -> dict[str, dict[str, Fraction]]:
-    """Energies by component and action (pJ); of an action with several arguments the first, as the tool takes the largest."""
-    if document is None:
-        return {}
-    found: dict[str, dict[str, Fraction]] = {}
-    for table in validated(_EnergyTables, document, f"{where}: ERT").tables:
-        name = (table.name.rpartition(".")[2]).partition("[")[0]
-        if name in found:
-            raise refuse(where, f"ERT has two tables of {name}; allowed: one for every component")
-        actions = found[name] = {}
-        for action in table.actions:
-            energy = fraction(action.energy)
-            if energy < 0:
-                raise refuse(
-                    where, f"ERT: energy of {name}.{action.name} is {action.energy}; allowed: a number that is not negative"
-                )
-            actions[action.name] = max(actions.get(action.name, energy), energy)
-    return found
-
-
-_Words = Annotated[str, Field(pattern="^[1-9][0-9]{0,12}$")]
-
-
-class _Bursts(Document):
-    bank_words: Annotated[int, Field(gt=0)]
-    setup_cycles: Annotated[float | int, Field(ge=0)]
-    word_cycles: Annotated[float | int, Field(gt=0)]
-    network_energy: Annotated[float | int, Field(ge=0)]
-    energies: dict[str, dict[_Words, Annotated[float | int, Field(ge=0)]]] = Field(default={})
-
-
-def _bursts(document: Any, where: str) -> Bursts:
-    read = validated(_Bursts, document, where)
-    energies = {
-        level: tuple((int(n), fraction(energy)) for n, energy in sizes.items()) for level, sizes in read.energies.items()
-    }
-    return Bursts(
-        read.bank_words,
-        fraction(read.setup_cycles),
-        fraction(read.word_cycles),
-        fraction(read.network_energy),
-        tuple(energies.items()),
-    )

@@ -1,0 +1,75 @@
+"""Energies beside an architecture: Timeloop's tables of actions (ERT), and what edition dmazerunner reads."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from ithaca.formulations.json_numbers import fraction
+from ithaca.formulations.spatial.architecture import Bursts
+from ithaca.workloads.documents import Document, validated
+from ithaca.workloads.messages import refuse
+
+
+class _Action(Document):
+    name: str
+    arguments: dict[str, Any] | list[Any] | None = None
+    energy: float | int
+
+
+class _Table(Document):
+    name: str
+    actions: list[_Action]
+
+
+class _EnergyTables(Document):
+    version: str | float | None = None
+    tables: list[_Table]
+
+
+def energy_tables(document: Any, where: object) -> dict[str, dict[str, Fraction]]:
+    """Energies by component and action (pJ); of an action with several arguments the first, as the tool takes the largest."""
+    if document is None:
+        return {}
+    found: dict[str, dict[str, Fraction]] = {}
+    for table in validated(_EnergyTables, document, f"{where}: ERT").tables:
+        name = (table.name.rpartition(".")[2]).partition("[")[0]
+        if name in found:
+            raise refuse(where, f"ERT has two tables of {name}; allowed: one for every component")
+        actions = found[name] = {}
+        for action in table.actions:
+            energy = fraction(action.energy)
+            if energy < 0:
+                raise refuse(
+                    where, f"ERT: energy of {name}.{action.name} is {action.energy}; allowed: a number that is not negative"
+                )
+            actions[action.name] = max(actions.get(action.name, energy), energy)
+    return found
+
+
+_Words = Annotated[str, Field(pattern="^[1-9][0-9]{0,12}$")]
+
+
+class _Bursts(Document):
+    bank_words: Annotated[int, Field(gt=0)]
+    setup_cycles: Annotated[float | int, Field(ge=0)]
+    word_cycles: Annotated[float | int, Field(gt=0)]
+    network_energy: Annotated[float | int, Field(ge=0)]
+    energies: dict[str, dict[_Words, Annotated[float | int, Field(ge=0)]]] = Field(default={})
+
+
+def read_bursts(document: Any, where: str) -> Bursts:
+    """What edition dmazerunner reads beside levels."""
+    read = validated(_Bursts, document, where)
+    energies = {
+        level: tuple((int(n), fraction(energy)) for n, energy in sizes.items()) for level, sizes in read.energies.items()
+    }
+    return Bursts(
+        read.bank_words,
+        fraction(read.setup_cycles),
+        fraction(read.word_cycles),
+        fraction(read.network_energy),
+        tuple(energies.items()),
+    )

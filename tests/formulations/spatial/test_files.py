@@ -1,0 +1,185 @@
+"""Timeloop's files: what is read from both forms, and what is refused by its path."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from ithaca.formulations.spatial.architecture_files import read_architecture
+from ithaca.formulations.spatial.problem_files import read_problem
+from ithaca.workloads.errors import InputError
+from tests.formulations.spatial.cases import golden
+
+NODES = """
+architecture:
+  version: 0.4
+  nodes:
+  - !Container
+    name: system
+    attributes: {technology: 45nm}
+  - !Component
+    name: DRAM
+    class: DRAM
+    attributes: {width: 64, datawidth: 16, read_energy: 100, write_energy: 100.5}
+  - !Container
+    name: PE
+    spatial: {meshX: 4, meshY: 2}
+  - !Component
+    name: RF
+    class: regfile
+    attributes: {depth: 16, width: 32, datawidth: 16, multiple_buffering: 2, vector_access_energy: 0.3, shared_bandwidth: 1.5}
+    constraints: {dataspace: {keep: [A], bypass: [B]}}
+  - !Component
+    name: mac
+    class: intmac
+    spatial: {meshX: 2}
+    attributes: {energy: 1}
+"""
+
+SUBTREE = """
+architecture:
+  version: 0.4
+  subtree:
+  - name: system
+    local:
+    - name: DRAM
+      class: DRAM
+      attributes: {word-bits: 8, block-size: 4, bandwidth: 8}
+    subtree:
+    - name: PE[0..15]
+      local:
+      - name: RF
+        class: regfile
+        attributes: {meshX: 4, sizeKB: 1, word-bits: 8, width: 32}
+      - name: mac[0..1]
+        class: mac
+        attributes: {meshX: 4}
+ERT:
+  version: 0.4
+  tables:
+  - {name: system.DRAM, actions: [{name: read, energy: 2}, {name: write, energy: 3}, {name: leak, energy: 0.5}]}
+  - {name: "system.PE[0..15].RF", actions: [{name: read, energy: 0.2}, {name: write, energy: 0.3}, {name: update, energy: 0.4}]}
+  - {name: mac, actions: [{name: compute, energy: 0.1}]}
+"""
+
+PROBLEM = """
+problem:
+  version: 0.4
+  shape:
+    name: conv
+    dimensions: [M, C, P, R]
+    coefficients: [{name: stride, default: 1}]
+    data_spaces:
+    - {name: W, projection: [[[M]], [[C]], [[R]]]}
+    - {name: I, projection: [[[C]], [[P, stride], [R]]]}
+    - {name: O, projection: [[[M]], [[P]]], read_write: true}
+  instance: {M: 4, C: 3, P: 8, R: 3, stride: 2}
+"""
+
+
+def saved(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "file.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_nodes_are_inside_those_before_them(tmp_path: Path) -> None:
+    found = read_architecture(saved(tmp_path, NODES))
+    dram, registers = found.levels
+    assert (dram.block, dram.instances, dram.read_energy, dram.update_energy) == (4, 1, 100, Fraction(201, 2))
+    assert (registers.instances, registers.mesh_x, registers.mesh_y) == (8, 4, 2)
+    assert (registers.words, registers.block, registers.usable(registers.words or 0)) == (32, 2, 16)
+    assert (registers.keeps, registers.shared_bandwidth) == (frozenset("A"), Fraction(3, 2))
+    assert (found.compute.instances, found.compute.mesh_x, found.compute.energy) == (16, 8, 1)
+
+
+def test_branches_and_ranges_multiply(tmp_path: Path) -> None:
+    found = read_architecture(saved(tmp_path, SUBTREE))
+    dram, registers = found.levels
+    assert (dram.word_bits, dram.block, dram.read_bandwidth, dram.write_bandwidth, dram.leak) == (8, 4, 4, 4, Fraction(1, 2))
+    assert (registers.instances, registers.mesh_x, registers.mesh_y) == (16, 4, 4)
+    assert (registers.words, registers.block, registers.cluster) == (1024, 1, 4)
+    assert (registers.read_energy, registers.update_energy) == (Fraction(1, 5), Fraction(2, 5))
+    assert (found.compute.instances, found.compute.mesh_x, found.compute.mesh_y) == (32, 4, 8)
+
+
+def test_a_folder_has_its_name_and_its_energies() -> None:
+    found = read_architecture(golden() / "eyeriss")
+    assert found.name == "eyeriss"
+    assert [level.name for level in found.levels] == ["DRAM", "GLB", "ifmap_spad", "weights_spad", "psum_spad"]
+    assert found == read_architecture(golden() / "eyeriss" / "arch.yaml")
+    assert found.levels[1].write_energy == Fraction(13, 2)
+
+
+def test_a_problem_is_a_nest(tmp_path: Path) -> None:
+    found = read_problem(saved(tmp_path, PROBLEM))
+    assert str(found) == "O[M][P] += W[M][C][R] * I[C][2*P+R]"
+    assert found.sizes == {"M": 4, "C": 3, "P": 8, "R": 3}
+    assert str(found.with_sizes({"stride": 1})) == "O[M][P] += W[M][C][R] * I[C][P+R]"
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "message"),
+    [
+        (NODES, "depth: 16", "deepth: 16", "architecture.nodes[3]: attribute 'deepth' of RF is not supported"),
+        (NODES, "!Container", "!Parallel", "line 5: tag '!Parallel'; allowed: mappings tagged !Container, !Component"),
+        (NODES, "meshX: 4", "meshX: 0", "architecture.nodes[2]: spatial is no mesh"),
+        (NODES, "name: mac", "name: RF", "the name 'RF' occurs twice"),
+        (NODES, "name: RF", "name: a.b", "architecture.nodes[3]: name is 'a.b'"),
+        (NODES, "read_energy: 100,", "read_energy: -1,", "DRAM.read_energy is -1; allowed: a number of at least 0"),
+        (NODES, "read_energy: 100, ", "", "architecture.nodes[1]: DRAM has no energy of reads and writes"),
+        (NODES, "{energy: 1}", "{}", "architecture.nodes[4]: mac has no energy of a computation"),
+        (NODES, "class: intmac", "class: regfile", "architecture.nodes[4]: mac is innermost and of class 'regfile'"),
+        (NODES, "width: 32", "width: 33", "RF.width is 33; allowed: a multiple of 16 bits"),
+        (NODES, "multiple_buffering: 2", "multiple_buffering: 0", "RF.multiple_buffering is 0"),
+        (NODES, "depth: 16", "depth: 16, entries: 8", "RF has two sizes; allowed: one of entries, depth, sizeKB"),
+        (NODES, "dataspace:", "temporal:", "architecture.nodes[3]: constraints are not supported here but for dataspace.keep"),
+        (NODES, "keep: [A]", "keep: A", "constraints.dataspace"),
+        (NODES, "shared_bandwidth: 1.5", "shared_bandwidth: 0", "RF.shared_bandwidth is 0; allowed: a positive number"),
+        (NODES, "version: 0.4", "version: 0.9", "architecture: version is 0.9; allowed: 0.4"),
+        (NODES, "  nodes:", "  components:", "architecture: has no subtree and no nodes"),
+        (NODES, "architecture:", "mapping:", "has no field 'architecture'"),
+        (SUBTREE, "meshX: 4, sizeKB", "meshX: 5, sizeKB", "RF has 16 instances on a mesh of 5·3"),
+        (SUBTREE, "- name: RF", "- nome: RF", "architecture.subtree[0].subtree[0].local[0]: nome is unknown"),
+        (SUBTREE, "PE[0..15]", "PE[15..0]", "name is 'PE[15..0]'"),
+        (SUBTREE, "{meshX: 4}", "{meshX: 4, network_read: N}", "attribute 'network_read' of mac is not supported"),
+        (SUBTREE, "energy: 0.1", "energy: -0.1", "ERT: energy of mac.compute is -0.1"),
+        (SUBTREE, "{name: compute, energy: 0.1}", "{name: compute}", "ERT: tables[2].actions[0].energy is missing"),
+        (SUBTREE, "name: RF", "name: DRAM", "the name 'DRAM' occurs twice"),
+    ],
+)  # fmt: skip
+def test_architectures_are_refused_by_path(tmp_path: Path, text: str, old: str, new: str, message: str) -> None:
+    assert old in text
+    with pytest.raises(InputError) as refused:
+        read_architecture(saved(tmp_path, text.replace(old, new, 1)))
+    assert message in str(refused.value)
+    assert str(refused.value).startswith(str(tmp_path))
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("[P, stride]", "[P, strode]", "projection of I has 'P*strode'"),
+        ("instance: {M: 4, ", "instance: {", "instance.M is missing"),
+        ("stride: 2}", "stride: 2, Z: 3}", "instance.Z is unknown; allowed: M, C, P, R, stride"),
+        (", read_write: true", "", "shape.data_spaces has 0 with read_write"),
+        ("[[[M]], [[P]]]", "[[[M]], [[P], [R]]]", "which is written"),
+        ("version: 0.4", "densities: 1", "problem: densities is unknown"),
+        ("M: 4", "M: 0", "size of loop 'M' is 0"),
+        ("problem:", "prob:", "has no field 'problem'"),
+    ],
+)
+def test_problems_are_refused_by_path(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert old in PROBLEM
+    with pytest.raises(InputError) as refused:
+        read_problem(saved(tmp_path, PROBLEM.replace(old, new, 1)))
+    assert message in str(refused.value)
+    assert str(refused.value).startswith(str(tmp_path))
+
+
+def test_a_folder_without_an_architecture_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"has no architecture; allowed: a folder with arch\.yaml"):
+        read_architecture(tmp_path)
