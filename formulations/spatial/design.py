@@ -35,6 +35,10 @@ from ithaca.workloads.nest import LoopNest
 if TYPE_CHECKING:
     from ithaca.formulations.problem import Limit
 
+if TYPE_CHECKING:
+    from ithaca.formulations.problem import Problem
+    from ithaca.formulations.stage import Stage
+
 #: What a level counts of every tensor (words of an instance).
 COUNTS = {
     "reads": "read",
@@ -273,6 +277,12 @@ class SpatialDesign(Design):
         model = self.model(values, numbers)
         wanted = self.vocabulary if names is None else [name for name in self.vocabulary if name in names]
         return {name: metric_of(model, self.architecture, name) for name in wanted}
+
+    def stage(self, problem: Problem) -> Stage | None:
+        """Labels from the multipliers outwards (`ithaca.formulations.spatial.search`)."""
+        from ithaca.formulations.spatial.search.stage import stage_of
+
+        return stage_of(self, problem)
 
     # -- mappings ------------------------------------------------------------------------
 

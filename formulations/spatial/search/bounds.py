@@ -1,0 +1,302 @@
+"""What labels cost at least, whatever is decided outside them.
+
+Let x be the trips that are left of every loop, Q their product. What is settled costs Q times as much in the end. The next
+temporal loop with more than one trip closes every tensor that it moves, so only tensors that some one loop leaves alone may go
+on for nothing: for each such *group* of open tensors, those in it are multiplied with the loops that move them at least, all
+others with Q (less what tiles share along the loop that closes them). What levels further out take is bounded by the least over
+all tiles that fit them (`Outer`), whatever the tiles of the others are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.formulations.spatial.search.hierarchy import Count, Hierarchy
+from ithaca.formulations.spatial.search.labels import Labels, Matrix, Vector, box, fits, width
+from ithaca.formulations.spatial.search.meshes import Layouts
+
+
+@dataclass(frozen=True)
+class Group:
+    """Tensors that may stay open together, and the loops that leave all of them alone."""
+
+    tensors: frozenset[int]
+    loops: tuple[int, ...]
+
+
+def groups(hierarchy: Hierarchy) -> tuple[Group, ...]:
+    """One group for every set of tensors that some loop leaves alone."""
+    found: dict[frozenset[int], list[int]] = {}
+    for loop in range(len(hierarchy.loops)):
+        still = frozenset(v for v, tensor in enumerate(hierarchy.tensors) if not tensor.moved[loop])
+        found.setdefault(still, []).append(loop)
+    return tuple(Group(still, tuple(loops)) for still, loops in found.items())
+
+
+@dataclass(frozen=True)
+class Position:
+    """How far labels are decided."""
+
+    level: int  #: The innermost level that they have not entered
+    lanes_open: bool = False  #: Whether lanes of the mesh inside it are being decided
+    undecided: frozenset[int] | None = None  #: The loops whose trips in the level are not decided yet; None: none is
+
+
+class Bounds:
+    """Lower bounds of all counts of labels."""
+
+    def __init__(self, hierarchy: Hierarchy, layouts: Layouts, values: Sequence[Vector], *, divisors: bool) -> None:
+        self.hierarchy, self.layouts = hierarchy, layouts
+        self.groups = groups(hierarchy)
+        self.outer = Outer(hierarchy, self.groups, values, divisors=divisors)
+
+    def least(self, labels: Labels, at: Position) -> tuple[list[Vector], list[list[Vector]]]:
+        """Least cycles of the multipliers and number of lanes; and by group the least of every count."""
+        hierarchy, layout = self.hierarchy, labels.layout
+        extents = labels.rows("extent")
+        left = np.ceil(np.array(hierarchy.extents, float)[:, None] / extents - 1e-9)
+        runs = left.prod(axis=0)
+        free = self._free(labels, at)
+        moving = [np.where(np.array(t.moved)[:, None], left, 1).prod(axis=0) for t in hierarchy.tensors]
+        steps = labels.row("steps") * np.ceil(runs / free * (1 - 1e-12))
+        outer = self.outer.least(extents, at)
+        found, numbers = [], range(len(hierarchy.counts))
+        for group in self.groups:
+            shares = {item: self._share(labels, item, group, left, extents) for item in layout.items}
+            found.append(
+                [self._count(labels, number, at, group, shares, runs, moving, free) + outer[number] for number in numbers]
+            )
+        return [steps, runs], found
+
+    def _free(self, labels: Labels, at: Position) -> Vector:
+        """At least the lanes that may still be added."""
+        meshes, seen = self.hierarchy.meshes, labels.meshes + at.lanes_open
+        free = self.layouts.room(labels.row("mesh")) if seen else np.full(labels.count, inf)
+        later = meshes[seen:]
+        if self.layouts.within_parent:
+            own = prod(mesh.own[0] * mesh.own[1] for mesh in later)
+            return (free if at.lanes_open else np.ones(labels.count)) * own
+        if later and not at.lanes_open:
+            return np.minimum(free, later[0].x * later[0].y)
+        return free if at.lanes_open else np.ones(labels.count)
+
+    def _share(self, labels: Labels, item: tuple[int, int], group: Group, left: Matrix, extents: Matrix) -> Vector | float:
+        """What filling an open tensor anew in each trip costs at least, relative to tiles that share nothing."""
+        tensor = self.hierarchy.tensors[item[0]]
+        loops = tensor.windows if item[0] in group.tensors else [d for d in group.loops if d in tensor.windows]
+        least: Vector | float = 1.0
+        for d in loops:
+            rank, c = tensor.windows[d]
+            w = np.maximum(labels.row((*item, rank)), 1)
+            least = np.minimum(least, (w + (left[d] - 1) * np.minimum(c * extents[d], w)) / (left[d] * w))
+        return least
+
+    def _count(
+        self,
+        labels: Labels,
+        number: int,
+        at: Position,
+        group: Group,
+        shares: dict[tuple[int, int], Vector | float],
+        runs: Vector,
+        moving: list[Vector],
+        free: Vector,
+    ) -> Vector:
+        hierarchy, layout = self.hierarchy, labels.layout
+        count, output = hierarchy.counts[number], hierarchy.output
+        place = layout.counts.index(number) if number in layout.counts else None
+        spread = 1.0 if count.adds else free
+        total = np.zeros(labels.count)
+        if place is not None:
+            total += labels.rows("settled")[place] * (runs / spread)
+            own = labels.rows("first")[place]
+            still = moving[output]
+            most = still * np.minimum(free, runs / still) if count.adds else np.minimum(still, runs / spread)
+            least = still if count.adds else still / spread
+            staying = (labels.row("closed", output) == 0) if output in group.tensors else np.zeros(labels.count, bool)
+            pending = np.zeros(labels.count)
+            for item in layout.items:
+                rows = labels.rows(item)[place]
+                if item[0] == output:
+                    pending = pending + rows
+                    continue
+                times = moving[item[0]] if item[0] in group.tensors else runs
+                total += rows * shares[item] * np.maximum(times / spread, 1)
+            net = pending - own
+            total += np.where(staying, np.where(net > 0, net * least, net * most), pending * (runs / spread) - own * most)
+            total = np.maximum(total, 0)
+        for v in range(len(hierarchy.tensors)):
+            parent = hierarchy.parent(at.level + 1, v)
+            if parent is None:
+                continue
+            read = count.reads.get((parent, v), 0)
+            update = count.updates.get((parent, v), 0) if v == output else 0
+            if not read + update:
+                continue
+            total += self._given(labels, v, parent, count, group, shares, read, update, runs, moving, free, at)
+        return total
+
+    def _given(
+        self,
+        labels: Labels,
+        v: int,
+        parent: int,
+        count: Count,
+        group: Group,
+        shares: dict[tuple[int, int], Vector | float],
+        read: int,
+        update: int,
+        runs: Vector,
+        moving: list[Vector],
+        free: Vector,
+        at: Position,
+    ) -> Vector:
+        """The least cost of what the next level around gives of a tensor that is wanted."""
+        hierarchy = self.hierarchy
+        outside = 1.0 if count.adds else float(hierarchy.levels[parent].instances)
+        # lanes that want the same are given it once
+        between = any(mesh.level >= parent for mesh in hierarchy.meshes[labels.meshes :])
+        same = np.minimum(runs / moving[v], free) if between else 1.0
+        times = runs / same
+        item = (v, labels.held[v])
+        share = shares.get(item, 1.0)
+        if v in group.tensors:
+            times = np.where(labels.row("closed", v) > 0, times, moving[v] * share)
+        else:
+            times = np.where(labels.row("closed", v) > 0, times, times * share)
+        words: Vector = labels.row("wanted", v) * times
+        if not hierarchy.tensors[v].output:
+            return read * words / outside
+        tile = box(hierarchy, labels.rows("extent"), v)
+        first = tile * moving[v] * np.minimum(runs / moving[v], float(hierarchy.levels[parent].instances))
+        given: Vector = (update * words + read * np.maximum(words - first, 0)) / outside
+        return given
+
+
+class Outer:
+    """What levels take at least that labels have not entered, by what labels cover: the least over all tiles that fit."""
+
+    def __init__(self, hierarchy: Hierarchy, found: Sequence[Group], values: Sequence[Vector], *, divisors: bool) -> None:
+        self.hierarchy, self.groups, self.divisors = hierarchy, found, divisors
+        self.values = tuple(values)
+        self._tables: dict[tuple[int, int], Matrix | None] = {}
+        self._reached: dict[tuple[int, int, frozenset[int]], Matrix] = {}
+        self._sums: dict[tuple[int, int], Matrix | None] = {}
+
+    @cached_property
+    def extents(self) -> Matrix:
+        """All tiles, a column each."""
+        grids = np.meshgrid(*self.values, indexing="ij")
+        return np.array([grid.ravel() for grid in grids])
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """How many values there are of every loop."""
+        return tuple(values.size for values in self.values)
+
+    def least(self, extents: Matrix, at: Position) -> list[Vector | float]:
+        """The least of every count that levels not entered take, and infinity where no tile fits."""
+        place = self._places(extents)
+        everything = frozenset(range(len(self.hierarchy.loops)))
+        undecided = everything if at.undecided is None else at.undecided
+        found: list[Vector | float] = []
+        for number in range(len(self.hierarchy.counts)):
+            total: Vector | float = 0.0
+            own = self._reach(number, at.level, undecided)
+            if own is not None:
+                total = total + own.ravel()[place]
+            outside = self._sum(number, at.level)
+            if outside is not None:
+                total = total + outside.ravel()[place]
+            found.append(total)
+        return found
+
+    def _places(self, extents: Matrix) -> NDArray[np.intp]:
+        at = [np.searchsorted(values, rows, side="right") - 1 for values, rows in zip(self.values, extents, strict=True)]
+        found: NDArray[np.intp] = np.ravel_multi_index(at, self.shape)
+        return found
+
+    def _sum(self, number: int, level: int) -> Matrix | None:
+        """The sum over the levels around one."""
+        key = number, level
+        if key not in self._sums:
+            everything = frozenset(range(len(self.hierarchy.loops)))
+            parts = [self._reach(number, around, everything) for around in range(level)]
+            known = [part for part in parts if part is not None]
+            self._sums[key] = np.sum(known, axis=0) if known else None
+        return self._sums[key]
+
+    def _reach(self, number: int, level: int, undecided: frozenset[int]) -> Matrix | None:
+        """The least over all tiles that cover at least so much of the undecided loops, and just so much of the others."""
+        table = self._table(number, level)
+        if table is None:
+            return None
+        key = number, level, undecided
+        if key not in self._reached:
+            for loop in undecided:
+                table = self._along(table, loop)
+            self._reached[key] = table
+        found: Matrix = self._reached[key]
+        return found
+
+    def _along(self, table: Matrix, loop: int) -> Matrix:
+        values = self.values[loop]
+        if not self.divisors:
+            return np.flip(np.minimum.accumulate(np.flip(table, loop), axis=loop), loop)
+        rows = [table.take(np.flatnonzero(values % value == 0), axis=loop).min(axis=loop) for value in values]
+        return np.stack(rows, axis=loop)
+
+    def _table(self, number: int, level: int) -> Matrix | None:
+        """What a level takes at least, by its tile, of every tensor that it keeps; None if nothing of it counts."""
+        key = number, level
+        if key not in self._tables:
+            self._tables[key] = self._fill(self.hierarchy.counts[number], level)
+        return self._tables[key]
+
+    def _fill(self, count: Count, level: int) -> Matrix | None:
+        hierarchy, costs = self.hierarchy, []
+        for v, keeps in enumerate(hierarchy.keeps[level]):
+            parent = hierarchy.parent(level, v)
+            if keeps and parent is not None:
+                fill, read = count.fills.get((level, v), 0), count.reads.get((parent, v), 0)
+                update = count.updates.get((parent, v), 0) if hierarchy.tensors[v].output else 0
+                if fill or read or update:
+                    costs.append((v, parent, fill, read, update))
+        if not costs:
+            return None
+        extents, outside = self.extents, float(hierarchy.levels[level].instances)
+        left = np.ceil(np.array(hierarchy.extents, float)[:, None] / extents - 1e-9)
+        runs = left.prod(axis=0)
+        least = np.full(extents.shape[1], inf)
+        for group in self.groups:
+            total = np.zeros(extents.shape[1])
+            for v, parent, fill, read, update in costs:
+                tensor, around = hierarchy.tensors[v], float(hierarchy.levels[parent].instances)
+                moving = np.where(np.array(tensor.moved)[:, None], left, 1).prod(axis=0)
+                tile = box(hierarchy, extents, v)
+                same = np.minimum(runs / moving, outside / around)
+                share = np.ones(extents.shape[1])
+                for d in tensor.windows if v in group.tensors else [d for d in group.loops if d in tensor.windows]:
+                    rank, c = tensor.windows[d]
+                    w = width(extents, tensor.ranks[rank])
+                    share = np.minimum(share, (w + (left[d] - 1) * np.minimum(c * extents[d], w)) / (left[d] * w))
+                filled = tile * (moving if v in group.tensors else runs) * share
+                given = tile * (moving if v in group.tensors else runs / same) * share
+                if tensor.output:
+                    first = tile * moving
+                    again = np.maximum(filled - first * np.minimum(runs / moving, outside), 0)
+                    reread = np.maximum(given - first * np.minimum(runs / moving, around), 0)
+                else:
+                    again, reread = filled, given
+                if not count.adds:
+                    again, given, reread = again / outside, given / around, reread / around
+                total += fill * again + read * reread + update * given
+            least = np.minimum(least, total)
+        least[~fits(hierarchy, extents, level)] = inf
+        return least.reshape(self.shape)

@@ -1,0 +1,132 @@
+"""Objective and limits as functions of what labels count: bounds in floats, and exact values of what is tied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import ceil, inf
+from typing import Any
+
+import numpy as np
+
+from ithaca.formulations.algebra.expression import Symbol
+from ithaca.formulations.algebra.interval import Interval
+from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.algebra.polarity import trends
+from ithaca.formulations.algebra.rounding import ROUNDING, all_below, loosened
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.spatial.search.hierarchy import Count, Hierarchy
+from ithaca.formulations.spatial.search.labels import Matrix, Vector
+from ithaca.formulations.stage import least_double
+
+#: Bounds that floats cannot tell from the cutoff are computed exactly, of so many at most.
+MOST_TIED = 4096
+
+
+class Goal:
+    """What is minimised and limited. Rows of its vectors: cycles of the multipliers, computes, lanes, and the counts."""
+
+    def __init__(self, problem: Problem, hierarchy: Hierarchy) -> None:
+        self.problem, self.hierarchy = problem, hierarchy
+        used = set(problem.used_metrics)
+        if "edp" in used:
+            used |= {"energy", "latency"}
+        levels = hierarchy.levels
+        names = {level.name: number for number, level in enumerate(levels)}
+        tensors = {tensor.name: number for number, tensor in enumerate(hierarchy.tensors)}
+        architecture = hierarchy.architecture
+        leaks = sum(
+            (level.leak * level.instances for level in levels), architecture.compute.leak * architecture.compute.instances
+        )
+        self.leak = {"energy": leaks, **{f"{level.name}.energy": level.leak * level.instances for level in levels}}
+        self.timed = "latency" in used or any(self.leak.get(name) for name in used) or any(n.endswith(".cycles") for n in used)
+        found: dict[str, Count] = {}
+        for name in used:
+            level, *rest = name.split(".")
+            if name == "energy":
+                found[name] = hierarchy.energy()
+            elif rest == ["energy"]:
+                found[name] = hierarchy.energy(names[level])
+            elif len(rest) == 2:
+                found[name] = hierarchy.words(names[level], tensors[rest[0]], rest[1])
+        if self.timed:
+            found |= {count.name: count for count in hierarchy.waits()}
+        self.counts = tuple(sorted(found.values(), key=lambda count: not count.adds))
+        self.names = {count.name: place for place, count in enumerate(self.counts)}
+        self.uses_lanes = "pes" in used
+        hierarchy.counts = self.counts
+
+    def metrics(self, vector: Sequence[Any] | Matrix, exact: bool) -> dict[str, Any]:
+        """All metrics that are used."""
+        number = (lambda f: f) if exact else float
+        round_up = ceil if exact else (lambda x: np.ceil(x * (1 - 2.0**-50)))
+        most = max if exact else np.maximum
+
+        def cycles(only: int | None = None) -> Any:
+            found = vector[0]
+            for place, count in enumerate(self.counts):
+                if count.rate is not None and (only is None or count.name.split()[0] == str(only)):
+                    found = most(found, round_up(vector[3 + place] / number(count.rate)))
+            return found
+
+        found: dict[str, Any] = {"computes": vector[1], "pes": vector[2]}
+        used = self.problem.used_metrics
+        latency: Any = cycles() if self.timed else None
+        if latency is not None:
+            found["latency"] = latency
+        for name, place in self.names.items():
+            count = self.counts[place]
+            if count.rate is None:
+                found[name] = vector[3 + place] / number(count.scale)
+                if leak := self.leak.get(name):
+                    found[name] = found[name] + number(leak) * latency
+        if "edp" in used:
+            found["edp"] = found["energy"] * latency
+        for name in used:
+            if name.endswith(".cycles"):
+                level = next(n for n, part in enumerate(self.hierarchy.levels) if f"{part.name}.cycles" == name)
+                found[name] = cycles(level)
+        return found
+
+    def bounds(self, vector: Sequence[Vector] | Matrix) -> Vector:
+        """Lower bounds of the objective; infinite where a limit is exceeded."""
+        known = self.metrics(vector, False)
+        found: Vector = np.asarray(self.problem.objective.expression.evaluate(known, NUMPY), float)
+        found = all_below(np.broadcast_to(found, np.shape(vector[0])).astype(float))
+        for limit in self.problem.limits:
+            used = np.asarray(limit.expression.evaluate(known, NUMPY), float)
+            found = np.where(all_below(used) > loosened(limit.bound), inf, found)
+        return np.where(np.isnan(found), inf, found)
+
+    def exact(self, vector: Vector) -> Fraction | None:
+        """The objective of whole numbers; None where a limit is exceeded."""
+        known = self.metrics([Fraction(x) for x in vector], True)
+        if any(limit.used(known) > limit.bound for limit in self.problem.limits):
+            return None
+        return self.problem.objective.value(known)
+
+    def without_ties(self, vector: Matrix, bounds: Vector, cutoff: Fraction | None) -> Vector:
+        """Bounds, infinite where floats cannot tell them from the cutoff but exact numbers can; the vectors are whole."""
+        if cutoff is None:
+            return bounds
+        near = np.flatnonzero((bounds < least_double(cutoff)) & (bounds > float(cutoff) * (1 - 8 * ROUNDING)))
+        if not near.size:
+            return bounds
+        kinds, which = np.unique(vector[:, near], axis=1, return_inverse=True)
+        if kinds.shape[1] > MOST_TIED:
+            return bounds
+        values = [self.exact(kind) for kind in kinds.T]
+        worse = np.array([value is None or value >= cutoff for value in values])
+        bounds = bounds.copy()
+        bounds[near[worse[np.ravel(which)]]] = inf
+        return bounds
+
+
+def monotone(problem: Problem, names: Mapping[str, object]) -> bool:
+    """Whether objective and limits never fall when a metric grows."""
+    ranges = {name: Interval(Fraction(1, 10**30), Fraction(10**30)) for name in names}
+    for expression in (problem.objective.expression, *(limit.expression for limit in problem.limits)):
+        moves = trends(expression, ranges)
+        if any(moves.get(Symbol(name), 1) != 1 for name in expression.symbols):
+            return False
+    return True

@@ -1,0 +1,171 @@
+"""A nest on an architecture as numbers: which loop moves which tensor, who keeps what, and what is to be summed up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+
+from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.mapping import Order
+from ithaca.workloads.nest import LoopNest
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor: the loops that move it, and its ranks."""
+
+    name: str  #: Its name
+    output: bool  #: Whether it is written
+    moved: tuple[bool, ...]  #: Whether each loop moves its tile
+    ranks: tuple[tuple[tuple[int, int], ...], ...]  #: Per rank that has any, loops with their coefficients
+
+    @cached_property
+    def windows(self) -> dict[int, tuple[int, int]]:
+        """Of the loops along which neighbouring tiles may overlap: rank and coefficient."""
+        return {d: (rank, c) for rank, terms in enumerate(self.ranks) if len(terms) > 1 for d, c in terms}
+
+    @property
+    def window_ranks(self) -> tuple[int, ...]:
+        """The ranks along which tiles may overlap."""
+        return tuple(rank for rank, terms in enumerate(self.ranks) if len(terms) > 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Mesh:
+    """A mesh inside a level."""
+
+    level: int  #: The level
+    x: int  #: Instances along X from the outermost level up to the inner side of this mesh
+    y: int  #: The same along Y
+    own: tuple[int, int]  #: Instances inside one of the level
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A number that is to be small: words of some levels, weighted.
+
+    What *adds up over instances*, such as energy, grows with lanes outside; what is counted of one instance does not.
+    """
+
+    name: str  #: Of a metric, or of what bounds its time
+    adds: bool  #: Whether it adds up over instances
+    #: Weights of words by level and tensor: read, filled and updated. Whole numbers.
+    reads: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    fills: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    updates: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    scale: Fraction = Fraction(1)  #: The metric is the count divided by this
+    step: int = 0  #: What a step of a multiplier counts beside words
+    rate: Fraction | None = None  #: Where the count makes cycles: how many words a cycle
+
+
+class Hierarchy:
+    """A nest of loops on an architecture whose tensors are kept where its levels say; loops of one trip are left out."""
+
+    def __init__(self, nest: LoopNest, architecture: Architecture, orders: Mapping[str, tuple[Order, ...]]) -> None:
+        self.nest, self.architecture = nest, architecture
+        #: What is counted; whoever searches says what. Counts that add up over instances come first.
+        self.counts: tuple[Count, ...] = ()
+        self.loops = tuple(name for name, extent in nest.extents if extent > 1)
+        place = {name: number for number, name in enumerate(self.loops)}
+        self.extents = tuple(nest.sizes[name] for name in self.loops)
+        self.tensors = tuple(
+            Tensor(
+                access.tensor,
+                access.tensor == nest.output.tensor,
+                tuple(access.indexed_by(name) for name in self.loops),
+                tuple(tuple((place[n], c) for n, c in rank.terms if n in place) for rank in access),
+            )
+            for access in nest.accesses
+        )
+        self.levels = architecture.levels
+        kept = [level.kept([t.name for t in self.tensors]) for level in self.levels]
+        self.keeps = tuple(tuple(t.name in names for t in self.tensors) for names in kept)
+        self.output = next(v for v, tensor in enumerate(self.tensors) if tensor.output)
+        #: Per level, the orders that it offers: loops, innermost first.
+        self.orders = tuple(
+            tuple(tuple(place[name] for name in reversed(order) if name in place) for order in orders[level.name])
+            for level in self.levels
+        )
+
+    @cached_property
+    def meshes(self) -> tuple[Mesh, ...]:
+        """All meshes, innermost first."""
+        found = []
+        for number, level in reversed(list(enumerate(self.levels))):
+            if (mesh := self.architecture.inner_mesh(number)) is not None:
+                found.append(Mesh(number, *mesh, (mesh[0] // level.mesh_x, mesh[1] // level.mesh_y)))
+        return tuple(found)
+
+    def top(self, tensor: int) -> int:
+        """The outermost level that keeps a tensor."""
+        return next(number for number, keeps in enumerate(self.keeps) if keeps[tensor])
+
+    def parent(self, level: int, tensor: int) -> int | None:
+        """The next level around one, or the multipliers, that keeps a tensor."""
+        return next((number for number in reversed(range(level)) if self.keeps[number][tensor]), None)
+
+    def room(self, level: int) -> tuple[tuple[tuple[int, ...], int], ...]:
+        """What tiles of a level may fill: tensors with the words that they may fill together."""
+        found = []
+        part = self.levels[level]
+        kept = tuple(v for v, keeps in enumerate(self.keeps[level]) if keeps)
+        if part.words is not None:
+            found.append((kept, part.usable(part.words)))
+        names = [tensor.name for tensor in self.tensors]
+        found += [((names.index(t),), part.usable(words)) for t, words in part.tensor_words if names.index(t) in kept]
+        return tuple(found)
+
+    # -- counts --------------------------------------------------------------------------
+
+    @cached_property
+    def energy_scale(self) -> int:
+        """The least number that makes energies of words whole (per pJ)."""
+        costs = [c for level in self.levels for c in (level.read_energy, level.write_energy, level.update_energy)]
+        blocks = [c / level.block for c, level in zip(costs, [p for p in self.levels for _ in range(3)], strict=True)]
+        return lcm(*(c.denominator for c in (*blocks, self.architecture.compute.energy)))
+
+    def energy(self, only: int | None = None) -> Count:
+        """Energy of the accesses of all levels, or of one; without leaks and multipliers."""
+        parts: tuple[dict[tuple[int, int], int], ...] = ({}, {}, {})
+        for number, level in enumerate(self.levels):
+            if only is None or number == only:
+                for weights, cost in zip(parts, (level.read_energy, level.write_energy, level.update_energy), strict=True):
+                    weight = int(cost / level.block * self.energy_scale)
+                    if weight:
+                        weights |= {(number, v): weight for v, keeps in enumerate(self.keeps[number]) if keeps}
+        name = "energy" if only is None else f"{self.levels[only].name}.energy"
+        step = 0 if only is not None else int(self.architecture.compute.energy * self.energy_scale)
+        return Count(name, True, parts[0], parts[1], parts[2], Fraction(self.energy_scale), step)
+
+    def waits(self, only: int | None = None) -> tuple[Count, ...]:
+        """The words that the bandwidths of levels, or of one, make wait: their scale is words a cycle."""
+        found = []
+        for number, level in enumerate(self.levels):
+            ones = {(number, v): 1 for v, keeps in enumerate(self.keeps[number]) if keeps}
+            for what, rate, reads, writes in (
+                ("read", level.read_bandwidth, True, False),
+                ("write", level.write_bandwidth, False, True),
+                ("shared", level.shared_bandwidth, True, True),
+            ):
+                if rate is not None and (only is None or only == number):
+                    written = ones if writes else {}
+                    found.append(Count(f"{number} {what}", False, ones if reads else {}, written, written, rate=rate))
+        return tuple(found)
+
+    def words(self, level: int, tensor: int, what: str) -> Count:
+        """Words of a tensor that an instance of a level reads, or is filled or updated with."""
+        name = f"{self.levels[level].name}.{self.tensors[tensor].name}.{what}"
+        one = {(level, tensor): 1}
+        reads, fills, updates = (one if what == each else {} for each in ("reads", "fills", "updates"))
+        return Count(name, False, reads, fills, updates)
+
+    def counted_at(self, level: int) -> list[int]:
+        """The counts to which words of a level add."""
+        found = []
+        for number, count in enumerate(self.counts):
+            if any(at == level for weights in (count.reads, count.fills, count.updates) for at, _ in weights):
+                found.append(number)
+        return found

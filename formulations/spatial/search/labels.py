@@ -1,0 +1,319 @@
+"""Labels: partial mappings, decided from the multipliers outwards, thousands at a time.
+
+A label knows what its loops cover so far, and what that costs *a run*: one pass over what is covered. Everything it knows is a
+row of one matrix, a label is a column. All are whole numbers, which doubles hold exactly.
+
+A tensor is *open* while no temporal loop outside the level that holds it has moved its tile: further loops that do not move it
+cost nothing. What it will have cost is kept apart from what is settled, and multiplied with the loops that count once it
+closes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.formulations.spatial.search.hierarchy import Hierarchy
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+#: A tensor, and the number of meshes inside the level that holds it: tiles that overlap close with the width as of there.
+Item = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which row of the matrix holds what."""
+
+    hierarchy: Hierarchy
+    counts: tuple[int, ...]  #: What is counted so far, those that add up over instances first
+    items: tuple[Item, ...]  #: What may be open
+
+    def __hash__(self) -> int:
+        return hash((self.counts, self.items))
+
+    @cached_property
+    def _rows(self) -> dict[object, slice]:
+        loops, tensors, counts = len(self.hierarchy.loops), len(self.hierarchy.tensors), len(self.counts)
+        parts: list[tuple[object, int]] = [("extent", loops), ("widest", loops), ("lanes", 1), ("mesh", 1), ("steps", 1)]
+        parts += [("origin", 1), ("order", 1), ("settled", counts), ("first", counts), ("wanted", tensors), ("closed", tensors)]
+        for v, inside in self.items:
+            parts.append(((v, inside), counts))
+            for rank in self.hierarchy.tensors[v].window_ranks:
+                parts.append(((v, inside, rank), 1))
+        found, place = {}, 0
+        for name, count in parts:
+            found[name] = slice(place, place + count)
+            place += count
+        return found
+
+    @cached_property
+    def size(self) -> int:
+        """How many rows there are."""
+        return int(max(rows.stop for rows in self._rows.values()))
+
+    def rows(self, name: object) -> slice:
+        """The rows of something: by its word, by item, or by item and rank for the width of its tile."""
+        return self._rows[name]
+
+    @cached_property
+    def adding(self) -> int:
+        """How many counts add up over instances."""
+        return sum(self.hierarchy.counts[number].adds for number in self.counts)
+
+    @cached_property
+    def names(self) -> tuple[object, ...]:
+        """All that has rows."""
+        return tuple(self._rows)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Some labels, all decided up to the same point."""
+
+    layout: Layout
+    data: Matrix  #: A column each
+    meshes: int = 0  #: Meshes that they have been through
+    held: tuple[int, ...] = ()  #: Per tensor, the number of meshes inside the level that holds it
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """Of what they are partial mappings."""
+        return self.layout.hierarchy
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return int(self.data.shape[1])
+
+    def rows(self, name: object) -> Matrix:
+        """What they know of something."""
+        return self.data[self.layout.rows(name)]
+
+    def row(self, name: object, place: int = 0) -> Vector:
+        """One row of it."""
+        found: Vector = self.rows(name)[place]
+        return found
+
+    def take(self, which: Places | NDArray[np.bool_]) -> Labels:
+        """Some of them."""
+        return replace(self, data=self.data[:, which])
+
+    def relaid(self, layout: Layout) -> Labels:
+        """The same in another layout; what is new there is 0."""
+        if layout == self.layout:
+            return self
+        data = np.zeros((layout.size, self.count))
+        places = {number: place for place, number in enumerate(self.layout.counts)}
+        shared = [(at, places[number]) for at, number in enumerate(layout.counts) if number in places]
+        for name in layout.names:
+            if name not in self.layout.names:
+                continue
+            mine, theirs = self.rows(name), data[layout.rows(name)]
+            if name in ("settled", "first") or (isinstance(name, tuple) and len(name) == 2):
+                for to, origin in shared:
+                    theirs[to] = mine[origin]
+            else:
+                theirs[:] = mine
+        return replace(self, layout=layout, data=data)
+
+
+def joined(parts: Sequence[Labels]) -> Labels:
+    """All labels of several sets that are decided up to the same point."""
+    if len(parts) == 1:
+        return parts[0]
+    counts = tuple(sorted({number for part in parts for number in part.layout.counts}))
+    items = tuple(sorted({item for part in parts for item in part.layout.items}))
+    layout = Layout(parts[0].hierarchy, counts, items)
+    return replace(parts[0], layout=layout, data=np.concatenate([part.relaid(layout).data for part in parts], axis=1))
+
+
+def beginning(hierarchy: Hierarchy) -> Labels:
+    """The one label of nothing decided: a multiplier does one step, for which it wants a word of every tensor."""
+    counts = tuple(number for number, count in enumerate(hierarchy.counts) if count.step)
+    layout = Layout(hierarchy, counts, ())
+    data = np.zeros((layout.size, 1))
+    for name in ("extent", "widest", "lanes", "steps", "wanted", "closed"):
+        data[layout.rows(name)] = 1
+    data[layout.rows("settled"), 0] = [hierarchy.counts[number].step for number in counts]
+    return Labels(layout, data, 0, (0,) * len(hierarchy.tensors))
+
+
+def box(hierarchy: Hierarchy, extents: Matrix, tensor: int) -> Vector:
+    """Words of the bounding box of a tensor over extents."""
+    found = np.ones(extents.shape[1:])
+    for terms in hierarchy.tensors[tensor].ranks:
+        if terms:
+            found = found * width(extents, terms)
+    return found
+
+
+def width(extents: Matrix, terms: tuple[tuple[int, int], ...]) -> Vector:
+    """The side of a box along a rank."""
+    found: Vector = extents[terms[0][0]] * terms[0][1] + (1 - sum(c for _, c in terms))
+    for d, c in terms[1:]:
+        found = found + c * extents[d]
+    return found
+
+
+def fits(hierarchy: Hierarchy, extents: Matrix, level: int) -> NDArray[np.bool_]:
+    """Which tiles fit a level and all around it, if they are no larger there."""
+    found = np.ones(extents.shape[1:], bool)
+    tiles: dict[int, Vector] = {}
+    for number in range(level + 1):
+        for tensors, words in hierarchy.room(number):
+            for v in tensors:
+                if v not in tiles:
+                    tiles[v] = box(hierarchy, extents, v)
+            found &= sum(tiles[v] for v in tensors) <= words
+    return found
+
+
+# -- extensions ------------------------------------------------------------------------
+
+
+def repeat(labels: Labels, loop: int, which: Places, trips: Vector) -> Labels:
+    """Labels with a temporal loop outside all so far: those that ``which`` numbers, with so many trips."""
+    found = labels.take(which)
+    before = found.row("extent", loop).copy()
+    runs = trips > 1
+    for name in ("settled", "steps"):
+        found.rows(name)[:] *= trips
+    settled, wanted, closed = found.rows("settled"), found.rows("wanted"), found.rows("closed")
+    for v, tensor in enumerate(labels.hierarchy.tensors):
+        if not tensor.moved[loop]:
+            wanted[v] *= np.where(closed[v] > 0, trips, 1)
+            continue
+        closing = runs & (closed[v] == 0)
+        for item in labels.layout.items:
+            if item[0] == v:
+                factor = trips
+                if loop in tensor.windows:
+                    rank, c = tensor.windows[loop]
+                    factor = _sliding(trips, found.row((*item, rank)), c * before)
+                pending = found.rows(item)
+                settled += pending * np.where(closing, factor, 0)
+                pending *= ~closing
+        factor = trips
+        if loop in tensor.windows and (v, labels.held[v]) in labels.layout.items:
+            rank, c = tensor.windows[loop]
+            sliding = _sliding(trips, found.row((v, labels.held[v], rank)), c * before)
+            factor = np.where(closing, sliding, trips)
+        wanted[v] *= factor
+        closed[v][runs] = 1
+        if tensor.output:
+            found.rows("first")[:] *= trips
+    _cover(found, loop, trips)
+    return found
+
+
+def _sliding(trips: Vector, width: Vector, step: Vector) -> Vector:
+    """What a tile is filled with in so many trips, in tiles: of w elements that move by δ < w, w + (n − 1)·δ."""
+    found: Vector = (width + (trips - 1) * np.minimum(step, width)) / np.maximum(width, 1)
+    return found
+
+
+def _cover(labels: Labels, loop: int, factor: Vector) -> None:
+    labels.row("extent", loop)[:] *= factor
+    widest = labels.row("widest", loop)
+    np.maximum(widest, factor, out=widest)
+
+
+def spread(labels: Labels, loop: int, which: Places, lanes: Vector, inner: Matrix) -> Labels:
+    """Labels with lanes of a loop in the present mesh; ``inner`` is what their lanes cover each, of every loop."""
+    found = labels.take(which)
+    adding = labels.layout.adding
+    for name in ("settled", "first", *labels.layout.items):
+        found.rows(name)[:adding] *= lanes
+    found.row("lanes")[:] *= lanes
+    wanted = found.rows("wanted")
+    inner = inner[:, which]
+    for v, tensor in enumerate(labels.hierarchy.tensors):
+        if tensor.moved[loop]:
+            wanted[v] *= lanes
+            if loop in tensor.windows:
+                rank, c = tensor.windows[loop]
+                for other, c_other in tensor.ranks[rank]:
+                    if other != loop:
+                        there = found.row("extent", other) / inner[other]
+                        twice = _alike(lanes, c * inner[loop], there, c_other * inner[other])
+                        wanted[v] *= 1 - twice / (lanes * there)
+                        np.rint(wanted[v], out=wanted[v])
+    _cover(found, loop, lanes)
+    return found
+
+
+def _alike(m: Vector, step: Vector, n: Vector, other: Vector) -> Vector:
+    """Of m·n lanes along two loops that share a rank, how many want a tile that another one wants, too."""
+    common = np.gcd(step.astype(np.int64), other.astype(np.int64))
+    return np.maximum(m - other // common, 0) * np.maximum(n - step // common, 0)
+
+
+def enter(labels: Labels, level: int) -> Labels:
+    """Labels whose loops up to a level's temporal ones are decided: what is wanted is read there, and the level is filled."""
+    hierarchy = labels.hierarchy
+    counts = tuple(sorted({*labels.layout.counts, *hierarchy.counted_at(level)}))
+    held, items = list(labels.held), set(labels.layout.items)
+    kept = [v for v, keeps in enumerate(hierarchy.keeps[level]) if keeps]
+    for v in kept:
+        if level != hierarchy.top(v):
+            items.add((v, labels.meshes if hierarchy.tensors[v].windows else 0))
+    found = labels.relaid(Layout(hierarchy, counts, tuple(sorted(items))))
+    if found is labels:
+        found = replace(labels, data=labels.data.copy())
+    settled, first = found.rows("settled"), found.rows("first")
+    for v in kept:
+        tensor, words = hierarchy.tensors[v], found.row("wanted", v)
+        closed = found.row("closed", v)
+        tile = box(hierarchy, found.rows("extent"), v)
+        filled = level != hierarchy.top(v)
+        item = (v, labels.meshes if tensor.windows else 0)
+        for place, number in enumerate(counts):
+            count = hierarchy.counts[number]
+            read, fill = count.reads.get((level, v), 0), count.fills.get((level, v), 0)
+            weight = read + (count.updates.get((level, v), 0) if tensor.output else 0)
+            if weight:
+                before = (v, labels.held[v])
+                if before in found.layout.items:
+                    found.rows(before)[place] += np.where(closed > 0, 0, weight * words)
+                    settled[place] += np.where(closed > 0, weight * words, 0)
+                else:
+                    settled[place] += weight * words
+            if fill and filled:
+                found.rows(item)[place] += fill * tile
+            if tensor.output:
+                first[place] += (read + (fill if filled else 0)) * tile
+        if filled:
+            found.row("wanted", v)[:] = tile
+            closed[:] = 0
+            held[v] = item[1]
+            for rank in tensor.window_ranks:
+                found.row((*item, rank))[:] = width(found.rows("extent"), tensor.ranks[rank])
+        else:
+            found.row("wanted", v)[:] = 0
+    return trimmed(replace(found, held=tuple(held)))
+
+
+def trimmed(labels: Labels) -> Labels:
+    """Labels without rows that can no longer matter: bandwidths that make no label wait, and tensors open in none."""
+    layout, hierarchy = labels.layout, labels.hierarchy
+    counts, steps = list(layout.counts), labels.row("steps")
+    for place, number in enumerate(layout.counts):
+        rate = hierarchy.counts[number].rate
+        if rate is None:
+            continue
+        rows = [labels.rows("settled")[place], *(labels.rows(item)[place] for item in layout.items)]
+        # further loops multiply steps by at least as much as words
+        waits = sum(rows) * rate.denominator > steps * rate.numerator
+        for row in (*rows, labels.rows("first")[place]):
+            row *= waits
+        if not waits.any():
+            counts.remove(number)
+    items = tuple(item for item in layout.items if labels.held[item[0]] == item[1] or (labels.rows(item) > 0).any())
+    return labels.relaid(Layout(hierarchy, tuple(counts), items))

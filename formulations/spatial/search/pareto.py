@@ -1,0 +1,77 @@
+"""Labels that others are better than."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.formulations.spatial.search.labels import Labels, Matrix
+
+#: Rounds at most: each compares all labels of a group with one of them.
+ROUNDS = 60
+
+
+def undominated(keys: Matrix, costs: Matrix, rounds: int = ROUNDS) -> NDArray[np.intp]:
+    """Columns without those that another one with the same keys is at least as good as, in every row of costs.
+
+    Of equals the first is left. Some that are dominated may be left, too.
+    """
+    count = costs.shape[1]
+    if count < 2:
+        return np.arange(count)
+    scale = np.maximum(np.abs(costs).max(axis=1), 1e-300)
+    weight = (costs / scale[:, None]).sum(axis=0)
+    order = np.lexsort((weight, *keys))
+    keys, costs = keys[:, order], costs[:, order]
+    new = np.ones(count, bool)
+    new[1:] = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
+    group = np.cumsum(new) - 1
+    alive, done = np.arange(count), []
+    for _ in range(rounds):
+        # the first of every group is left; what it is as good as goes
+        first = np.ones(alive.size, bool)
+        first[1:] = group[alive[1:]] != group[alive[:-1]]
+        leaders = alive[first]
+        done.append(leaders)
+        places = np.cumsum(first) - 1
+        rest, lead = alive[~first], leaders[places[~first]]
+        if not rest.size:
+            alive = rest
+            break
+        beaten = np.ones(rest.size, bool)
+        for row in costs:
+            beaten &= row[lead] <= row[rest]
+        alive = rest[~beaten]
+        if not alive.size:
+            break
+    return np.sort(order[np.concatenate([*done, alive])])
+
+
+def best(labels: Labels, *, meshes_left: bool, timed: bool, lanes: bool) -> Labels:
+    """Labels of the same extents without those that others are better than in all that matters outside."""
+    layout, hierarchy = labels.layout, labels.hierarchy
+    keys = [*labels.rows("extent")]
+    if meshes_left:
+        keys.append(labels.row("mesh"))
+    costs = []
+    settled, first = labels.rows("settled"), labels.rows("first")
+    output = hierarchy.output
+    for place, _ in enumerate(layout.counts):
+        costs.append(settled[place])
+        pending = [labels.rows(item)[place] for item in layout.items]
+        costs += [row for row in pending if row.any()]
+        if first[place].any():
+            own = [row for row, item in zip(pending, layout.items, strict=True) if item[0] == output]
+            costs.append(settled[place] + sum(own) - first[place])
+    costs += [*labels.rows("wanted"), *labels.rows("closed")]
+    if timed:
+        costs.append(labels.row("steps"))
+    if lanes:
+        costs.append(labels.row("lanes"))
+    for item in layout.items:
+        for rank in hierarchy.tensors[item[0]].window_ranks:
+            costs.append(-labels.row((*item, rank)))
+    varying = [row for row in costs if row.size and (row != row[0]).any()]
+    if not varying:
+        varying = [costs[0]]
+    return labels.take(undominated(np.array(keys), np.array(varying)))

@@ -1,0 +1,377 @@
+"""The stage of the edition ``timeloop``: labels up to the outermost mesh are its rows, completed by what lies outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.mapping import Slot, order_quantity
+from ithaca.formulations.spatial.search.bounds import Bounds, Position
+from ithaca.formulations.spatial.search.goal import Goal, monotone
+from ithaca.formulations.spatial.search.hierarchy import Hierarchy
+from ithaca.formulations.spatial.search.labels import Labels, Vector, beginning, enter, fits, joined, repeat, spread
+from ithaca.formulations.spatial.search.meshes import Layouts
+from ithaca.formulations.spatial.search.pareto import best
+from ithaca.formulations.stage import Block, Cutoff, least_double
+
+if TYPE_CHECKING:
+    from ithaca.formulations.spatial.design import SpatialDesign
+
+#: Labels that are extended together.
+CHUNK, COMPLETED = 1 << 14, 1 << 12
+
+#: Labels so few that bounding them is not worth its time.
+FEW = 256
+
+#: Mappings whose values floats may not tell apart that are evaluated exactly at most.
+NEAR = 64
+
+#: Labels that are kept at every boundary in the searches for first incumbents.
+BEAMS = (200, 4000)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A part of a mapping: the lanes inside a level, or its temporal loops in some order."""
+
+    level: int
+    lanes: bool
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What labels at a boundary were extended from, and what they cover."""
+
+    origin: NDArray[np.int64]
+    extents: NDArray[np.int32]
+    order: NDArray[np.int16]
+
+
+class TimeloopStage:
+    """A problem on a hierarchy, from the multipliers outwards."""
+
+    def __init__(self, design: SpatialDesign, problem: Problem, architecture: Architecture) -> None:
+        self.design, self.problem = design, problem
+        self.hierarchy = hierarchy = Hierarchy(design.nest, architecture, design.orders)
+        self.divisors = divisors = design.options.divisors_only
+        self.goal = Goal(problem, hierarchy)
+        self.least_lanes = float(design.constraints.least_used * architecture.compute.instances)
+        self.layouts = Layouts(hierarchy.meshes, within_parent=design.options.within_parent)
+        self.bounds = Bounds(hierarchy, self.layouts, [self._values(n) for n in hierarchy.extents], divisors=divisors)
+        self._rows: list[tuple[Labels, list[Trace]]] = []
+        self.dropped = inf  #: The least bound of what was left out for want of memory
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """All steps, innermost first."""
+        meshes = {mesh.level for mesh in self.hierarchy.meshes}
+        found = []
+        for level in reversed(range(len(self.hierarchy.levels))):
+            found += [Step(level, True)] if level in meshes else []
+            found.append(Step(level, False))
+        return tuple(found)
+
+    @cached_property
+    def inner(self) -> int:
+        """How many steps rows are decided by: up to the lanes of the outermost mesh."""
+        lanes = [number for number, step in enumerate(self.steps) if step.lanes]
+        return lanes[-1] + 1 if lanes else max(len(self.steps) - 2, 1)
+
+    def _values(self, extent: int) -> Vector:
+        if self.divisors:
+            return np.array([n for n in range(1, extent + 1) if extent % n == 0], float)
+        return np.array(sorted({-(-extent // trips) for trips in range(1, extent + 1)}), float)
+
+    def _choices(self, left: int, loop: int, step: Step) -> Vector:
+        """The factors that a step may give a loop of which so many trips are left."""
+        level = self.hierarchy.levels[step.level].name
+        asked = self.design.constraints.factor(level, "spatial" if step.lanes else "temporal", self.hierarchy.loops[loop])
+        if step.level == 0 and not step.lanes:
+            found = [left]
+        elif self.divisors:
+            found = [n for n in range(1, left + 1) if left % n == 0]
+        else:
+            found = sorted({-(-left // q) for q in range(1, left + 1)})
+        high = left if asked.high is None else asked.high
+        if step.lanes:
+            mesh = next(mesh for mesh in self.hierarchy.meshes if mesh.level == step.level)
+            high = min(high, max(mesh.x, mesh.y))
+        return np.array([n for n in found if asked.low <= n <= high], float)
+
+    # -- bounds --------------------------------------------------------------------------
+
+    def bound(self, found: Labels, at: Position) -> Vector:
+        """The least objective of all mappings that extend labels."""
+        if not found.count:
+            return np.zeros(0)
+        (steps, runs), by_group = self.bounds.least(found, at)
+        computes = runs * found.rows("extent").prod(axis=0)
+        lanes = found.row("lanes")
+        least = np.full(found.count, inf)
+        for counts in by_group:
+            least = np.minimum(least, self.goal.bounds([steps, computes, lanes, *counts]))
+        return least
+
+    def _final(self, found: Labels) -> NDArray[np.float64]:
+        """Whole numbers of complete mappings."""
+        layout = found.layout
+        vector = np.zeros((3 + len(self.goal.counts), found.count))
+        vector[0] = found.row("steps")
+        vector[1] = found.rows("extent").prod(axis=0)
+        vector[2] = found.row("lanes")
+        for place, number in enumerate(layout.counts):
+            pending = sum(found.rows(item)[place] for item in layout.items)
+            vector[3 + number] = found.rows("settled")[place] + pending - found.rows("first")[place]
+        return vector
+
+    # -- extensions ----------------------------------------------------------------------
+
+    def _widened(self, found: Labels, loop: int, step: Step) -> tuple[NDArray[np.intp], Vector]:
+        """Every label with every factor of a loop."""
+        extent = self.hierarchy.extents[loop]
+        left = -(-extent // found.row("extent", loop)).astype(np.int64)
+        if not left.size:
+            return np.zeros(0, np.intp), np.zeros(0)
+        kinds, which = np.unique(left, return_inverse=True)
+        choices = [self._choices(int(kind), loop, step) for kind in kinds]
+        counts = np.array([c.size for c in choices])[which]
+        begins = np.cumsum([0, *(c.size for c in choices)])[:-1][which]
+        origin = np.repeat(np.arange(found.count), counts)
+        offset = np.arange(origin.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        return origin, np.concatenate(choices)[np.repeat(begins, counts) + offset]
+
+    def _along(self, step: Step, loop: int) -> str:
+        """The directions along which lanes of a loop may lie."""
+        level, name = self.hierarchy.levels[step.level].name, self.hierarchy.loops[loop]
+        return "".join(way for way in "xy" if self.design.constraints.lies_along(level, name, way))
+
+    def _lean(self, found: Labels, loop: int) -> NDArray[np.bool_]:
+        """Which labels pad a loop no more than they must: no factor could be less with as many trips left."""
+        extents, widest = found.row("extent", loop), found.row("widest", loop)
+        extent = self.hierarchy.extents[loop]
+        less = np.maximum(extents - extents / widest, 0.5)
+        lean: NDArray[np.bool_] = np.ceil(extent / less - 1e-9) > np.ceil(extent / extents - 1e-9)
+        lean |= widest == 1
+        return lean
+
+    def _extended(self, found: Labels, step: Step, order: Sequence[int], cutoff: Fraction | None, most: int | None) -> Labels:
+        """Labels with the loops of a step, one after the other, as far as they may be of interest."""
+        inner = found.rows("extent").copy()
+        for number, loop in enumerate(order):
+            which, factor = self._widened(found, loop, step)
+            if step.lanes:
+                state = self.layouts.add(found.row("mesh")[which], factor, self._along(step, loop))
+                legal = state >= 0
+                which, factor, state = which[legal], factor[legal], state[legal]
+                found = spread(found, loop, which, factor, inner)
+                found.row("mesh")[:] = state
+                inner = inner[:, which]
+                at = Position(step.level, True)
+            else:
+                found = repeat(found, loop, which, factor)
+                at = Position(step.level, undecided=frozenset(order[number + 1 :]))
+            open_ = fits(self.hierarchy, found.rows("extent"), step.level)
+            if not self.divisors:
+                open_ &= self._lean(found, loop)
+            if not open_.all():
+                found, inner = found.take(open_), inner[:, open_] if step.lanes else inner
+            if found.count > FEW and (cutoff is not None or (most is not None and found.count > most)):
+                bounds = self.bound(found, at)
+                left = np.flatnonzero(bounds < least_double(cutoff))
+                if most is not None and left.size > most:
+                    left = left[np.argsort(bounds[left], kind="stable")[:most]]
+                found, inner = found.take(left), inner[:, left] if step.lanes else inner
+        return found
+
+    def _orders(self, step: Step) -> tuple[tuple[int, ...], ...]:
+        everything = tuple(range(len(self.hierarchy.loops)))
+        return (everything,) if step.lanes else self.hierarchy.orders[step.level]
+
+    def _step(self, found: Labels, number: int, cutoff: Fraction | None, most: int | None = None) -> Labels:
+        """Labels extended by a step, those of them that may be of interest; ``origin`` is the place of what they are from."""
+        step = self.steps[number]
+        found = replace(found, data=found.data.copy())
+        found.row("origin")[:] = np.arange(found.count)
+        if step.lanes:
+            found.row("mesh")[:] = self.layouts.open(found.row("mesh"))
+        parts = []
+        for place, order in enumerate(self._orders(step)):
+            found.row("order")[:] = place
+            parts.append(self._extended(found, step, order, cutoff, most))
+        together = joined(parts)
+        together = replace(together, meshes=together.meshes + 1) if step.lanes else enter(together, step.level)
+        return self._sifted(together, number, cutoff)
+
+    def _sifted(self, found: Labels, number: int, cutoff: Fraction | None) -> Labels:
+        """Labels after a step without those that others are better than, or that are of no interest."""
+        meshes_left = found.meshes < len(self.hierarchy.meshes)
+        if self.least_lanes and not meshes_left:
+            found = found.take(found.row("lanes") >= self.least_lanes)
+        timed = self.goal.timed or self.least_lanes > 0
+        found = best(found, meshes_left=meshes_left, timed=timed, lanes=self.goal.uses_lanes)
+        if cutoff is not None and number + 1 < len(self.steps):
+            found = found.take(self.bound(found, self._after(number)) < least_double(cutoff))
+        return found
+
+    def _after(self, number: int) -> Position:
+        return Position(self.steps[number + 1].level if number + 1 < len(self.steps) else -1)
+
+    def _through(self, found: Labels, number: int, cutoff: Cutoff, size: int = CHUNK) -> Iterator[Labels | None]:
+        """`_step` in parts, so that memory suffices: yields None now and then, and in the end all labels."""
+        parts = []
+        for begin in range(0, found.count, size):
+            part = self._step(found.take(np.arange(begin, min(begin + size, found.count))), number, cutoff())
+            part.row("origin")[:] += begin
+            parts.append(part)
+            yield None
+        if len(parts) != 1:
+            parts = [self._sifted(joined(parts), number, cutoff())] if parts else [found]
+        yield parts[0]
+
+    # -- the search ----------------------------------------------------------------------
+
+    def _beam(self, width: int, known: Fraction | None) -> tuple[Configuration, Fraction] | None:
+        """The best mapping that is found if few labels are kept at every boundary, if it is below what is known."""
+        found, traces = beginning(self.hierarchy), []
+        for number in range(len(self.steps)):
+            found = self._step(found, number, known, width)
+            if found.count > width and number + 1 < len(self.steps):
+                found = found.take(np.argsort(self.bound(found, self._after(number)), kind="stable")[:width])
+            traces.append(_trace(found))
+            if not found.count:
+                return None
+        vector = self._final(found)
+        place = int(self.goal.bounds(vector).argmin())
+        value = self.goal.exact(vector[:, place])
+        return None if value is None else (self._configuration(traces, place), value)
+
+    def incumbents(self) -> Iterator[Configuration | None]:
+        """The best that narrow searches find."""
+        known: Fraction | None = None
+        for width in BEAMS:
+            found = self._beam(width, known)
+            if found is not None:
+                known = found[1]
+            yield None if found is None else found[0]
+
+    def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
+        """Labels up to the outermost mesh."""
+        found, traces = beginning(self.hierarchy), list[Trace]()
+        least = -inf
+        for number in range(self.inner - 1):
+            for made in self._through(found, number, cutoff):
+                if made is not None:
+                    found = made
+                yield Block.empty(least)
+            traces.append(_trace(found))
+            if not found.count:
+                break
+        if not found.count:
+            yield Block.empty(inf)
+            return
+        number = self.inner - 1
+        bounds = self.bound(found, self._after(number - 1))
+        order = np.argsort(bounds, kind="stable")
+        for begin in range(0, order.size, CHUNK):
+            part = order[begin : begin + CHUNK]
+            rest = float(bounds[order[begin + CHUNK]]) if begin + CHUNK < order.size else inf
+            if not (bounds[part[0]] < least_double(cutoff())):
+                break
+            made = self._step(found.take(part), number, cutoff())
+            made.row("origin")[:] = part[made.row("origin").astype(np.int64)]
+            self._rows.append((made, [*traces, _trace(made)]))
+            yield Block(
+                np.stack([np.full(made.count, len(self._rows) - 1), np.arange(made.count)], axis=1),
+                self.bound(made, self._after(number)),
+                rest,
+            )
+        yield Block.empty(inf)
+
+    def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Iterator[Configuration | None]:
+        """The best mappings that extend rows."""
+        for block in np.unique(rows[:, 0]):
+            found, traces = self._rows[int(block)]
+            places = rows[rows[:, 0] == block, 1]
+            yield from self._finished(found.take(places), self.inner, [*traces], places, cutoff)
+
+    def _finished(
+        self, found: Labels, number: int, traces: list[Trace], places: NDArray[np.int64], cutoff: Cutoff
+    ) -> Iterator[Configuration | None]:
+        """The best mappings that extend labels, which are the ``places`` of the last trace."""
+        if number == len(self.steps):
+            yield from self._evaluated(found, traces, places, cutoff)
+            return
+        for begin in range(0, found.count, COMPLETED):
+            part = found.take(np.arange(begin, min(begin + COMPLETED, found.count)))
+            made = self._step(part, number, cutoff())
+            made.row("origin")[:] = places[begin + made.row("origin").astype(np.int64)]
+            yield None
+            if made.count:
+                yield from self._finished(made, number + 1, [*traces, _trace(made)], np.arange(made.count), cutoff)
+
+    def _evaluated(
+        self, found: Labels, traces: Sequence[Trace], places: NDArray[np.int64], cutoff: Cutoff
+    ) -> Iterator[Configuration]:
+        """The best of complete mappings, if it is below the cutoff."""
+        vector = self._final(found)
+        bounds = self.goal.without_ties(vector, self.goal.bounds(vector), cutoff())
+        order = np.argsort(bounds, kind="stable")
+        if not bounds[order[0]] < least_double(cutoff()):
+            return
+        near = order[bounds[order] <= bounds[order[0]] * (1 + 2.0**-30)][:NEAR]
+        values = [(value, int(place)) for place in near if (value := self.goal.exact(vector[:, place])) is not None]
+        if values:
+            yield self._configuration(traces, int(places[min(values)[1]]))
+
+    def _configuration(self, traces: Sequence[Trace], place: int) -> Configuration:
+        """The mapping of a label of the last trace."""
+        hierarchy = self.hierarchy
+        steps: list[tuple[Step, NDArray[np.int32], int]] = []
+        for step, trace in zip(reversed(self.steps), reversed(traces), strict=True):
+            steps.append((step, trace.extents[:, place], int(trace.order[place])))
+            place = int(trace.origin[place])
+        inner = np.ones(len(hierarchy.loops), np.int64)
+        values: dict[str, int] = {}
+        lanes: list[tuple[Step, list[int]]] = []
+        for step, extents, order in reversed(steps):
+            name = hierarchy.levels[step.level].name
+            chosen = (extents // inner).tolist()
+            inner = extents.astype(np.int64)
+            if step.lanes:
+                lanes.append((step, chosen))
+                continue
+            values |= {Slot(name).quantity(loop): n for loop, n in zip(hierarchy.loops, chosen, strict=True)}
+            if len(hierarchy.orders[step.level]) > 1:
+                values[order_quantity(name)] = order + 1
+        ways = [[self._along(step, loop) for loop in range(len(hierarchy.loops))] for step, _ in lanes]
+        for (step, chosen), along in zip(lanes, self.layouts.split([n for _, n in lanes], ways), strict=True):
+            name = hierarchy.levels[step.level].name
+            for loop, n, upward in zip(hierarchy.loops, chosen, along, strict=True):
+                values[Slot(name, "x").quantity(loop)] = 1 if upward else n
+                values[Slot(name, "y").quantity(loop)] = n if upward else 1
+        return Configuration({quantity: values[quantity] for quantity in self.problem.space.quantities})
+
+
+def _trace(found: Labels) -> Trace:
+    return Trace(
+        found.row("origin").astype(np.int64), found.rows("extent").astype(np.int32), found.row("order").astype(np.int16)
+    )
+
+
+def stage_of(design: SpatialDesign, problem: Problem) -> TimeloopStage | None:
+    """The stage of a problem; None where objective or limits may fall as a metric grows, or levels share accesses."""
+    shared = any(level.cluster > 1 or level.block > 1 for level in design.architecture.levels)
+    if design.options.free_bypass or shared or not monotone(problem, design.vocabulary):
+        return None
+    keeps = {level.name: design.keeps(place) for place, level in enumerate(design.architecture.levels)}
+    return TimeloopStage(design, problem, design.architecture.keeping(keeps))
