@@ -19,8 +19,10 @@ from ithaca.exports.autosa.folder import AUTOSA
 from ithaca.exports.configuration import ArrayConfiguration, Tool
 from ithaca.exports.layers import TABLE, ExportedLayer, export_layers
 from ithaca.exports.scalesim.folder import SCALESIM
+from ithaca.exports.timeloop import hierarchy
 from ithaca.exports.timeloop.folder import TIMELOOP
 from ithaca.formulations.shown_numbers import counted
+from ithaca.formulations.spatial.family import mapping_design
 from ithaca.formulations.systolic.derivation import choose_designs
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.target import Target
@@ -53,6 +55,8 @@ def export(
     not asked for).
     """
     tool, found = TARGETS[parse_choice("--to", to, TARGETS)], opened(result, layer)
+    if isinstance(found, Result) and found.problem.design.family == "spatial":
+        return _export_mapping(to, found, output, nearest=nearest)
     if isinstance(found, NetworkResult):
         return _export_network(tool, found, output, nearest=nearest)
     if never := tool.nest_obstacles(systolic(found.problem).nest):  # another configuration could not help
@@ -68,6 +72,23 @@ def export(
     chosen, note = _choice(tool, found, nearest=bool(reasons))
     write_folder(output, tool.export(chosen))
     return f"wrote {output}: design {chosen.design.name}, {note}"
+
+
+def _export_mapping(to: str, found: Result, output: str | Path, *, nearest: bool) -> str:
+    """Export a mapping onto a memory hierarchy."""
+    design, best = mapping_design(found.problem.design), found.best
+    if to != "timeloop" or design.edition != "timeloop":
+        what = f"--to {to}" if to != "timeloop" else f"edition {design.edition}"
+        raise InputError(f"{what} does not go with a mapping; allowed: --to timeloop, of edition timeloop")
+    if nearest:
+        raise InputError("--nearest does not go with a mapping; allowed: without it")
+    if best is None or best.configuration is None:
+        raise InputError(f"{found.source} holds no mapping to export")
+    mapped = hierarchy.MappedNest(design.nest, design.architecture, design.mapping(best.configuration), best.metrics)
+    if reasons := tuple(hierarchy.obstacles(mapped)):
+        raise InputError(f"{TIMELOOP.cannot} the mapping of {found.source}: {'; '.join(reasons)}")
+    write_folder(output, hierarchy.files(mapped))
+    return f"wrote {output}: {design.nest.name} on {design.architecture.name}, for timeloop-model"
 
 
 def _export_network(tool: Tool, found: NetworkResult, output: str | Path, *, nearest: bool) -> str:

@@ -13,6 +13,7 @@ import ithaca
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.spatial.design import SpatialDesign
 from tests.command_line import ithaca as command
+from tests.exports.timeloop_rules import count, read_hierarchy
 
 TINY = """
 architecture:
@@ -95,6 +96,25 @@ def test_a_mapping_is_told_as_timeloop_does(files: Path) -> None:
     assert command("explain", "r.json", "--quick", cwd=files).returncode == 0
     assert command("report", "r.json", "-o", "r.html", "--quick", cwd=files).returncode == 0
     assert "Loop nest" in (files / "r.html").read_text()
+
+
+@pytest.mark.parametrize("divisors", [("--divisors-only",), ()])
+def test_what_is_exported_evaluates_to_the_same_figures(divisors: tuple[str, ...], files: Path) -> None:
+    """By rules of the real tool that were written without Ithaca's model."""
+    words = ("-s", "N=5", *divisors, "--bypass", "free", "--objective", "energy", "-o", "r.json")
+    assert command("map", *ASKED, *words, cwd=files).returncode == 0
+    done = command("export", "r.json", "--to", "timeloop", "-o", "out", cwd=files)
+    assert done.returncode == 0, done.stderr
+    best = ithaca.load(files / "r.json").best
+    assert best is not None
+    found = count(read_hierarchy({file.name: file.read_text() for file in (files / "out").iterdir()}))
+    assert (found.cycles, found.macs) == (best.metrics["latency"], best.metrics["computes"])
+    for level, counted in found.levels.items():
+        for what in ("reads", "fills", "updates", "capacity"):
+            for tensor, words in getattr(counted, what).items():
+                assert words == best.metrics[f"{level}.{tensor}.{what}"]
+    told = command("export", "r.json", "--to", "autosa", "-o", "other", cwd=files)
+    assert (told.returncode, len(told.stderr.splitlines())) == (2, 1)
 
 
 def test_python_answers_alike(files: Path) -> None:
