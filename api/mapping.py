@@ -11,9 +11,18 @@ from typing import Annotated
 from typer import Option
 
 from ithaca.api.answers import Result
-from ithaca.api.keywords import public
+from ithaca.api.keywords import Given, public
 from ithaca.api.live_line import LiveLine
-from ithaca.api.options import REPEATED, Extents, HierarchyOptions, Method, Objective, SearchOptions, Sizes
+from ithaca.api.options import (
+    REPEATED,
+    Extents,
+    HierarchyOptions,
+    Method,
+    Objective,
+    ProblemOptions,
+    SearchOptions,
+    Sizes,
+)
 from ithaca.api.parsing import parse_choice, parse_extents, parse_limits, parse_method, parse_provers
 from ithaca.api.request import read_nest
 from ithaca.formulations import problem as problems
@@ -50,7 +59,7 @@ class Question:
     options: MappingOptions  #: Which mappings are allowed
     objective: str | problems.Objective  #: What is minimised
     limits: Limits  #: Upper limits
-    constraints: str | PathLike[str] | None = None  #: A constraints file
+    constraints: str | Path | None = None  #: A constraints file
 
     def design(self, nest: LoopNest) -> Design:
         """The mappings of a nest. Raises `InputError` if nest, architecture and constraints do not fit each other."""
@@ -89,6 +98,40 @@ def question(
     )
     named = parse_choice("--edition", edition, (TIMELOOP, DMAZERUNNER))
     return Question(found, named, options, objective, limit, hierarchy.constraints)
+
+
+#: Options that go with --arch alone, and those that speak of arrays.
+OF_HIERARCHIES = frozenset({"--arch", "--constraints", "--bypass", "--fanout"})
+OF_ARRAYS = frozenset(
+    {"--platform", "--dtype", "--dataflow", "--permutation", "--include-unbuildable", "--min-lanes", "--regime", "--sums"}
+    | {"--for", "--descriptor", "--start", "--mode", "--arrays", "--minimise"}
+)
+
+
+def on_hierarchy(given: Given) -> bool:
+    """Whether what is asked is to run on a memory hierarchy. Raises `InputError` if options contradict each other in that."""
+    if "--arch" in given:
+        if other := min(given & OF_ARRAYS, default=None):
+            raise InputError(f"{other} does not go with --arch; allowed: without it, as it speaks of systolic arrays")
+    elif other := min(given & OF_HIERARCHIES, default=None):
+        raise InputError(f"{other} goes with --arch only; allowed: with it")
+    return "--arch" in given
+
+
+def question_of(
+    hierarchy: HierarchyOptions, asked: ProblemOptions, objective: str | problems.Objective, given: Given
+) -> Question:
+    """What the options of a command for arrays and architectures alike ask."""
+    edition = asked.edition if "--edition" in given else TIMELOOP
+    text = objective if "--objective" in given else OBJECTIVE
+    return question(hierarchy, edition, text, asked.limit, divisors_only=asked.divisors_only)
+
+
+def solve_nest(
+    nest: LoopNest, asked: Question, options: SolveOptions, engine: Engine = Engine.AUTO, second: Engine | None = None
+) -> Result:
+    """The best mapping of a nest."""
+    return solve_mapping(asked.problem(asked.design(nest)), asked.architecture.name, options, engine, second)
 
 
 def solve_mapping(
@@ -148,5 +191,4 @@ def map(
     if prove_with is not None:
         engine, second = parse_provers(prove_with)
     asked = question(hierarchy, edition, objective, limit, divisors_only=divisors_only)
-    design = asked.design(read_problem_or_nest(problem, parse_extents(sizes, extents)))
-    return solve_mapping(asked.problem(design), asked.architecture.name, search.options, engine, second)
+    return solve_nest(read_problem_or_nest(problem, parse_extents(sizes, extents)), asked, search.options, engine, second)

@@ -165,7 +165,7 @@ class HierarchyOptions:
         Option("--arch", metavar="NAME|PATH", help="A memory hierarchy (ithaca list architectures), or a path to Timeloop's."),
     ] = None
     constraints: Annotated[
-        str | PathLike[str] | None,
+        str | Path | None,
         Option("--constraints", metavar="FILE", help="Timeloop's constraints on mappings onto --arch."),
     ] = None
     bypass: Annotated[

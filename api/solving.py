@@ -12,7 +12,18 @@ from typer import Option
 from ithaca.api.answers import Result
 from ithaca.api.keywords import Given, public
 from ithaca.api.live_line import LiveLine
-from ithaca.api.options import OBJECTIVE, Extents, Method, Objective, SearchOptions, Sizes, TargetedOptions, Workload
+from ithaca.api.mapping import on_hierarchy, question_of, read_problem_or_nest, solve_nest
+from ithaca.api.options import (
+    OBJECTIVE,
+    Extents,
+    HierarchyOptions,
+    Method,
+    Objective,
+    SearchOptions,
+    Sizes,
+    TargetedOptions,
+    Workload,
+)
 from ithaca.api.parsing import parse_extents, parse_method, parse_provers
 from ithaca.api.request import Request, problems, restricted_share
 from ithaca.formulations.configuration import Configuration
@@ -36,6 +47,7 @@ def solve(
     *,
     sizes: Sizes = None,
     problem: TargetedOptions,
+    hierarchy: HierarchyOptions,
     descriptor: Annotated[
         str | Path | None, Option("--descriptor", help="Published design description (JSON) to solve.")
     ] = None,
@@ -57,6 +69,9 @@ def solve(
     engine, second = parse_method(method), None
     if prove_with is not None:
         engine, second = parse_provers(prove_with)
+    if on_hierarchy(given):
+        nest = read_problem_or_nest(workload, parse_extents(sizes, extents))
+        return solve_nest(nest, question_of(hierarchy, problem, objective, given), search.options, engine, second)
     options, threads = search.options, search.workers
     loaded = load_result(Path(start)) if isinstance(start, str | Path) else start
     if loaded is not None and "--dtype" not in given:

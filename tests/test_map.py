@@ -152,6 +152,30 @@ def test_what_does_not_fit_is_one_line(words: tuple[str, ...], told: str, files:
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_workloads_are_solved_on_architectures(tmp_path: Path) -> None:
+    sizes = ("-s", "o=4,r=4,c=4,i=2,p=1,q=1")
+    words = ("--arch", "simple", "--divisors-only", "--objective", "energy", "--limit", "DRAM.w.reads=8", "--json")
+    solved = json.loads(command("solve", "conv2d", *sizes, *words, cwd=tmp_path).stdout)
+    mapped = json.loads(command("map", "--problem", "conv2d", *sizes, *words, cwd=tmp_path).stdout)
+    assert solved["best"]["metrics"] == mapped["best"]["metrics"]
+    assert solved["best"]["metrics"]["DRAM.w.reads"] == 8
+    assert solved["best"]["certificate"]["status"] == "optimal"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--arch", "simple", "--platform", "u250"), "--platform does not go with --arch"),
+        (("--bypass", "free"), "--bypass goes with --arch only"),
+        (("--arch", "simple", "--edition", "exact"), "--edition is 'exact'; allowed: timeloop, dmazerunner"),
+    ],
+)
+def test_options_of_arrays_do_not_go_with_architectures(words: tuple[str, ...], told: str) -> None:
+    done = command("solve", "conv2d", *words)
+    assert done.returncode == 2
+    assert told in done.stderr
+
+
 def test_a_limit_that_nothing_meets_is_named(files: Path) -> None:
     done = command("map", *ASKED, "--divisors-only", "--limit", "latency=5", cwd=files)
     assert done.returncode == 1

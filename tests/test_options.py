@@ -36,6 +36,7 @@ def paths() -> list[tuple[str, str]]:
 #: What each command needs besides.
 NEEDS = {
     "solve": SOLVE[1:],
+    "map": ("--arch", "simple", "--problem", "mm"),
     "network": NETWORK[1:],
     "whatif": WHATIF[1:],
     "pareto": ("mm", "--objectives", "latency,dsp"),
