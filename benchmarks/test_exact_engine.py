@@ -8,6 +8,7 @@ time to an incumbent within 10 %, 1 % and 0 % of the optimum and the time to the
 from __future__ import annotations
 
 import resource
+import statistics
 import time
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,6 +24,7 @@ from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import systolic_problem
 from ithaca.formulations.systolic.metrics import METRICS, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.exact.search import Search
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.tables.frame import build_model
@@ -122,3 +124,22 @@ def test_time_to_proof(benchmark, name: str) -> None:  # type: ignore[no-untyped
         print(f"{design:<9} {float(state.value):>14,.2f} {prepared:7.2f} {times} {seconds:7.2f}  {state.boxes:,}")
         benchmark.extra_info[design] = {"boxes": state.boxes, "seconds": seconds}
     benchmark.extra_info["baselines"] = total / unit
+
+
+def test_cycle_edition_against_exact(benchmark) -> None:  # type: ignore[no-untyped-def]
+    """The 6 buildable designs at 1024³ proven in both editions by turns: at most twice the time in the cycle edition."""
+    cases = {edition: Case((1024, 1024, 1024), "u250", edition, BUILDABLE) for edition in (Edition.EXACT, Edition.CYCLE)}
+    taken: dict[Edition, list[float]] = {edition: [] for edition in cases}
+
+    def both() -> None:
+        for edition, case in cases.items():
+            began = time.process_time()
+            found = [solve_exact(problem) for problem in problems(case)]
+            taken[edition].append(time.process_time() - began)
+            assert all(solution.value == solution.certificate.lower_bound for solution in found)
+
+    benchmark.pedantic(both, rounds=5, warmup_rounds=1)
+    exact, cycle = (statistics.median(seconds[1:]) for seconds in taken.values())
+    benchmark.extra_info["ratio"] = cycle / exact
+    print(f"\n1024 cubed, 6 buildable: exact {exact:.2f} s, cycle {cycle:.2f} s of processor time: {cycle / exact:.2f} times")
+    assert cycle <= 2 * exact

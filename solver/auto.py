@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ithaca.formulations.configuration import Configuration
@@ -22,6 +23,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.results.certificate import Status
 from ithaca.results.solution import Solution, make_solution
 from ithaca.solver.conclusion import conclude
+from ithaca.solver.exact.probing import probe
 from ithaca.solver.exact.search import Search, SearchState, check_bound, unsearched
 from ithaca.solver.options import Budget, SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
@@ -235,11 +237,23 @@ class Course:
 
         try:
             checkpoint()
-            model = build_model(self.problem, look_ahead_if_slow)
+            model = build_model(
+                self.problem,
+                look_ahead_if_slow,
+                lambda lowered, tables: probe(self.problem, lowered, tables, self.state.value, self._offer, look_ahead_if_slow),
+            )
         except StoppedError:
             return False
         self._begin(Search(model, budget.options), EXACT)
         return True
+
+    def _offer(self, found: Configuration) -> Fraction | None:
+        """Take a configuration as incumbent, before there is a search, if the reference confirms that it improves."""
+        state, value = self.state, self.problem.feasible_value(found)
+        if value is not None and (state.value is None or value < state.value):
+            check_bound(self.problem, value, state.lower_bound)
+            state.incumbent, state.value = found, value
+        return state.value
 
     def _begin(self, search: Search | StagedSearch, method: str) -> None:
         """Let a search take over what is known."""

@@ -146,11 +146,11 @@ def _add_local_optima(pool: _Pool, optimum: _Key, count: int, seed: int, stopped
         if stopped():
             return
         model = build_model(variant)
-        if not all(tree.table.count for tree in model.trees):
+        if not all(model.counts):
             continue
         fruitless = 0
         for _ in range(tries):
-            found = descend(model, [int(draw.integers(tree.table.count)) for tree in model.trees])
+            found = descend(model.configurations, model.counts, [int(draw.integers(count)) for count in model.counts])
             known = len(pool.found)
             if found is not None:
                 pool.offer(model.configuration(found[0]))

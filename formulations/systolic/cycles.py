@@ -132,11 +132,10 @@ class _Closed:
         whole = fills + self.d
         if group.direction is None and self.second is not None:
             rows = self.lanes(self.second)
-            first, later = (
-                chain * words + self.e * self.most(one, chain - self.floor(self.constant(k * self.q), words)) for k in (1, 2)
-            )
-            behind = first
-            whole = self.most(whole, self.numbers.ceil_div(rows * (first + later), self.constant(2)))
+            first, later = (self.most(one, chain - self.floor(self.constant(k * self.q), words)) for k in (1, 2))
+            behind = chain * words + self.e * first
+            entries = self.numbers.ceil_div(rows * self.e * (first + later), self.constant(2))
+            whole = self.most(whole, rows * chain * words + entries)
             comes = 2 * self.h
         elif buffer.dram:
             comes = self.d
@@ -234,20 +233,25 @@ class _Closed:
         skews = []
         for g in reads:
             if g.simple:
-                near = self.numbers.ceil_div(nz * g.words, g.words + self.constant(self.q)) - one
+                taken = g.words + self.constant(self.q)
+                near, far = (
+                    self.numbers.ceil_div(nz * g.words, taken) - one,
+                    self.floor(nz * self.constant(self.q), taken) + one,
+                )
                 skews.append(
-                    self.trips + e + near * (step - self.constant(self.q - 1)) + 2 * d + (nz - near) * (g.words + e)
+                    self.trips + e + near * (step - self.constant(self.q - 1)) + 2 * d + far * (g.words + e)
                     - self.constant(self.depth - 2)
                 )  # fmt: skip
         terms = []
         pairs = self.floor(self.tiles - one, self.constant(2))
+        single = self.most(self.tiles - one - 2 * pairs, zero)  # 0 or 1, at a glance
         for g in reads:
             runs = [
                 self.periods(self.visited, g.period, period) + (self.outputs - one) * (sent + d),
                 self.periods(self.tiles, g.period, period),
             ]
             if skews:
-                runs.append(pairs * self.most(*skews) + (self.tiles - one - 2 * pairs) * g.period)
+                runs.append(pairs * self.most(*skews) + single * g.period)
             terms.append((g.fill, self.most(*runs), (nz - one) * self.most(step, h + g.behind)))
         drains = self.outputs * sent + (self.outputs - one) * d + self.trips
         return self.parts(reads, terms, drains, sent, self.constant(self.l) + d, self.constant(self.l) + end)

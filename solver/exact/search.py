@@ -33,7 +33,7 @@ from ithaca.workloads.errors import DisagreementError
 BATCH = 8192
 
 #: How many boxes of a batch start a local search, and in how many of the first batches.
-DIVES = 4
+DIVES = 2
 DIVING_BATCHES = 4
 
 
@@ -241,7 +241,8 @@ class Search:
 
     def _dive(self, nodes: Nodes) -> None:
         for column in range(nodes.shape[1]):
-            found = descend(self.model, [int(t.row[n]) for t, n in zip(self.model.trees, nodes[:, column], strict=True)])
+            start = [int(t.row[n]) for t, n in zip(self.model.trees, nodes[:, column], strict=True)]
+            found = descend(self.model.configurations, self.model.counts, start)
             if found is not None and found[1] <= self._cutoff():
                 self.offer(self.model.configuration(found[0]))
 

@@ -56,7 +56,7 @@ def round_points(
     found: dict[tuple[int, ...], tuple[Fraction, Configuration]] = {}
     for point in (reshaped for optimum in points[:optima] for reshaped in _reshaped(problem.space, optimum)):
         for start in _starts(model, point):
-            descended = descend(model, start)
+            descended = descend(model.configurations, model.counts, start)
             if descended is None or tuple(descended[0]) in found:
                 continue
             rows = descended[0]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.space import Link, Relation, Space
 from ithaca.solver.tables.program import Program
 from ithaca.solver.tables.table import Table
@@ -66,6 +67,14 @@ def _strain(link: Link, values: Mapping[str, Any]) -> Any:
     if link.relation is Relation.DIVIDES:
         return right % left / left
     return np.abs(left - right) / np.maximum(np.abs(right), 1.0)
+
+
+def configuration_of(space: Space, tables: Sequence[Table], rows: Sequence[int]) -> Configuration:
+    """The configuration of one row per axis; what rules across axes define follows from the others."""
+    values: dict[str, int] = {}
+    for table, row in zip(tables, rows, strict=True):
+        values |= table.row(row)
+    return space.configuration({q.name: values[q.name] for q in space.free}) if space.definitions else Configuration(values)
 
 
 def configurations_of(program: Program, space: Space, tables: Sequence[Table], limits: Floats) -> Configurations:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 from math import inf
 
@@ -24,22 +24,27 @@ from ithaca.solver.tables.granularity import granularity
 from ithaca.solver.tables.model import BoundModel, Source
 from ithaca.solver.tables.program import Program
 from ithaca.solver.tables.relaxation import Relaxation, statistic
-from ithaca.solver.tables.table import build_table
+from ithaca.solver.tables.table import Table, build_table
 from ithaca.solver.tables.tree import Tree, build_tree
 
 #: Axes of so many rows are enumerated once for all the expressions whose least values are asked for, hundreds at times.
 KEPT_ROWS = 1 << 16
 
 
-def build_model(problem: Problem, checkpoint: Callable[[], None] = never) -> BoundModel:
+def build_model(
+    problem: Problem,
+    checkpoint: Callable[[], None] = never,
+    narrow: Callable[[LoweredProblem, list[Table]], list[Table]] | None = None,
+) -> BoundModel:
     """Relax a problem, build its tables and trees, and compile its bounds.
 
-    What ``checkpoint``, called now and then, raises ends the preparation.
+    What ``checkpoint``, called now and then, raises ends the preparation. ``narrow`` may leave rows out before trees are built.
     """
     space, relaxation = problem.space, relax(problem.space)
     lowered = lower_problem(problem, relaxation)
     columns, prune = used_columns(relaxation, frozenset(lowered.bounds.symbols)), not space.entangled
-    tables = (build_table(axis, columns.get(axis.name, ()), checkpoint, prune=prune) for axis in space.axes)
+    built = (build_table(axis, columns.get(axis.name, ()), checkpoint, prune=prune) for axis in space.axes)
+    tables = built if narrow is None else narrow(lowered, list(built))
     return bound_model(problem, lowered, tuple(build_tree(table, checkpoint) for table in tables))
 
 
@@ -148,6 +153,7 @@ def _with_cuts(symbolic: SymbolicProblem, relaxation: Relaxation) -> Expression:
         and relaxation.nonnegative(expression)
     ]
 
+    @cache
     def bound(node: Expression) -> Expression:
         if isinstance(node, Maximum):
             return maximum(*(bound(a) for a in node.arguments))

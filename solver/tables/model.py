@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.solver.tables.configurations import Configurations
+from ithaca.solver.tables.configurations import Configurations, configuration_of
 from ithaca.solver.tables.exact_bound import ExactBound
 from ithaca.solver.tables.program import Program
 from ithaca.solver.tables.tree import Tree
@@ -37,24 +37,32 @@ class BoundModel:
     configurations: Configurations  #: Values single configurations
     exact_bound: ExactBound  #: The objective's bound without rounding, box by box
 
+    @property
+    def counts(self) -> list[int]:
+        """The rows of each axis."""
+        return [tree.table.count for tree in self.trees]
+
     def bound(self, nodes: Nodes) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Bound boxes: nodes of each axis' tree, shape (axes, boxes).
 
         No configuration in a box has an objective below the first array's entry, up to rounding (`rounding.below`); of a box of
         single rows it is the objective. The second array is False where no configuration in the box meets all constraints.
         """
-        objective, *used = self.program.gather(self.sources, nodes)
-        # what overflows to no number proves nothing: such boxes stay open, and the reference decides
-        values = np.broadcast_to(np.where(np.isnan(objective), -inf, objective), nodes.shape[1:])
-        feasible = np.ones(nodes.shape[1], bool)
-        for value, limit in zip(used, self.limits, strict=True):
-            feasible &= ~(value > limit)
-        return values, feasible
+        return bound_boxes(self.program, self.sources, self.limits, nodes)
 
     def configuration(self, rows: Sequence[int]) -> Configuration:
         """The configuration of one row per axis; what rules across axes define follows from the others."""
-        values: dict[str, int] = {}
-        for tree, row in zip(self.trees, rows, strict=True):
-            values |= tree.table.row(row)
-        space = self.problem.space
-        return space.configuration({q.name: values[q.name] for q in space.free}) if space.definitions else Configuration(values)
+        return configuration_of(self.problem.space, [tree.table for tree in self.trees], rows)
+
+
+def bound_boxes(
+    program: Program, sources: Sequence[Source], limits: NDArray[np.float64], nodes: NDArray[np.signedinteger]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """See `BoundModel.bound`."""
+    objective, *used = program.gather(sources, nodes)
+    # what overflows to no number proves nothing: such boxes stay open, and the reference decides
+    values = np.broadcast_to(np.where(np.isnan(objective), -inf, objective), nodes.shape[1:])
+    feasible = np.ones(nodes.shape[1], bool)
+    for value, limit in zip(used, limits, strict=True):
+        feasible &= ~(value > limit)
+    return values, feasible

@@ -92,7 +92,7 @@ def test_engines_together_claim_what_exact_search_proves_of_many(seed: int, monk
 def endless_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables of exact search that are never finished."""
 
-    def endless(problem: Problem, checkpoint: Callable[[], None]) -> BoundModel:
+    def endless(problem: Problem, checkpoint: Callable[[], None], narrow: object) -> BoundModel:
         while True:
             checkpoint()
 

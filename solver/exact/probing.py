@@ -1,0 +1,89 @@
+"""Drop rows before trees are built: those that are part of no improvement, whatever rows the other axes have.
+
+A row is bounded with all rows of the other axes, as a box of the search would be. An incumbent, from a descent over the
+tables, makes most of them superfluous; what is left is descended over and bounded again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from math import ceil
+from operator import itemgetter
+
+import numpy as np
+
+from ithaca.formulations.algebra.rounding import cutoff
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Problem
+from ithaca.solver.exact.descent import descend
+from ithaca.solver.tables.configurations import configuration_of, configurations_of
+from ithaca.solver.tables.frame import LoweredProblem
+from ithaca.solver.tables.model import Source, bound_boxes
+from ithaca.solver.tables.relaxation import statistic
+from ithaca.solver.tables.table import Table
+
+#: Rounds at most, and the share of rows that must go for another one.
+ROUNDS, WORTH_IT = 4, 0.2
+#: Rows of an axis that descents choose among, and how many descents there are in a round.
+SAMPLE, STARTS = 1024, 2
+
+
+def probe(
+    problem: Problem,
+    lowered: LoweredProblem,
+    tables: Sequence[Table],
+    value: Fraction | None,
+    offer: Callable[[Configuration], Fraction | None],
+    checkpoint: Callable[[], None],
+) -> list[Table]:
+    """The tables without rows that are in no configuration better than the incumbent.
+
+    ``value`` is its objective; ``offer`` takes a configuration that may be better, and returns the best objective. See
+    `build_model` for ``checkpoint``.
+    """
+    left, before = list(tables), 0
+    draw = np.random.default_rng(0)
+    for _ in range(ROUNDS):
+        counts = [table.count for table in left]
+        if not all(counts) or (before and sum(counts) > (1 - WORTH_IT) * before):
+            break
+        before = sum(counts)
+        best = _best_descent(problem, lowered, left, draw, value)
+        if best is not None:
+            value = offer(best)
+        for axis in range(len(left)):
+            checkpoint()
+            left[axis] = _promising(lowered, left, axis, value)
+    return left
+
+
+def _best_descent(
+    problem: Problem, lowered: LoweredProblem, tables: Sequence[Table], draw: np.random.Generator, value: Fraction | None
+) -> Configuration | None:
+    """What is best of some descents over samples of the rows, and better than a value."""
+    samples = [table.only(np.arange(table.count) % ceil(table.count / SAMPLE) == 0) for table in tables]
+    configurations = configurations_of(lowered.values, problem.space, samples, lowered.limits)
+    counts = [table.count for table in samples]
+    found = [descend(configurations, counts, [int(draw.integers(count)) for count in counts]) for _ in range(STARTS)]
+    better = [f for f in found if f is not None and (value is None or f[1] < value)]
+    return configuration_of(problem.space, samples, min(better, key=itemgetter(1))[0]) if better else None
+
+
+def _promising(lowered: LoweredProblem, tables: Sequence[Table], axis: int, value: Fraction | None) -> Table:
+    """The rows of one axis that may be part of a configuration that meets the limits and improves on a value."""
+    known: dict[str, Source] = {}
+    for number, table in enumerate(tables):
+        if not table.count:
+            return tables[axis]
+        low, high = table.values.min(axis=1), table.values.max(axis=1)
+        for place, column in enumerate(table.columns):
+            for end, upper in ((low, False), (high, True)):
+                own = (0, table.values[place]) if number == axis else (1, end[place : place + 1])
+                known[statistic(column.index, upper).name] = own
+    count = tables[axis].count
+    nodes = np.stack([np.arange(count), np.zeros(count, np.int64)])
+    bounds, kept = bound_boxes(lowered.bounds, [known[name] for name in lowered.bounds.symbols], lowered.limits, nodes)
+    if value is not None:
+        kept &= bounds <= cutoff(value - lowered.step)
+    return tables[axis].only(kept)
