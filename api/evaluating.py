@@ -13,7 +13,7 @@ from typer import Argument, Option
 from ithaca.api.answers import Answer, NetworkResult, Result
 from ithaca.api.keywords import public
 from ithaca.api.loading import opened
-from ithaca.api.mapped_points import MappedPoints, evaluate_mappings
+from ithaca.api.mapped_points import MappedPoints, evaluate_mappings, mapped_solutions
 from ithaca.api.options import DTYPES, LayerName
 from ithaca.api.parsing import parse_edition
 from ithaca.api.request import read_data_type, read_nest
@@ -24,6 +24,7 @@ from ithaca.formulations.systolic.data_types import DataType, data_type
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.points import Point, evaluate_points, load_points, points_text
 from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.results.solution import Solution
 from ithaca.studies.network.loading import is_result
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import is_variant
@@ -101,7 +102,11 @@ def evaluate(
         for option, given in (("--points", points), ("--dtype", dtype), ("--edition", edition)):
             if given is not None:
                 raise InputError(f"{option} cannot be given with a result, which states its own; allowed with a workload")
-        named = points_of(opened(source if isinstance(source, Answer) else str(source), layer))
+        result = opened(source if isinstance(source, Answer) else str(source), layer)
+        solutions = solutions_of(result)
+        if any(solution.problem.design.family == "spatial" for _, solution in solutions):
+            return mapped_solutions(solutions)
+        named = points_of(result)
     elif layer is not None:
         raise InputError(f"--layer is {quoted(layer)}; allowed with a network's result")
     elif points is None:
@@ -124,20 +129,27 @@ def _of_mappings(source: Any, points: Any, dtype: Any, edition: str | None, arch
     return evaluate_mappings(arch, Path(points), edition, None if source is None else read_nest(source))
 
 
-def points_of(result: Result | NetworkResult) -> list[tuple[str, Point]]:
-    """The configurations of a result by number, or of a network's by layer, as it states them.
+def solutions_of(result: Result | NetworkResult) -> list[tuple[str, Solution]]:
+    """The solutions of a result that have a configuration, by number, or of a network's by layer.
 
-    Raises `InputError` if it has no configuration.
+    Raises `InputError` if there is none.
     """
     if isinstance(result, NetworkResult):
-        solutions = [(layer.layer.name, layer.answer) for layer in result.layers]
+        solutions = [(layer.layer.name, layer.answer) for layer in result.layers if layer.answer.configuration is not None]
     else:
         found = (solution for solution in result.solutions if solution.configuration is not None)
         solutions = [(str(number), solution) for number, solution in enumerate(found, start=1)]
-    named = [(name, (systolic(s.problem), s.configuration)) for name, s in solutions if s.configuration is not None]
-    if not named:
+    if not solutions:
         raise refuse(result.source, "best and designs have no tiling; allowed: at least one point")
-    return named
+    return solutions
+
+
+def points_of(result: Result | NetworkResult) -> list[tuple[str, Point]]:
+    """The configurations of a result of systolic arrays, by number or layer, as it states them.
+
+    Raises `InputError` if it has no configuration.
+    """
+    return [(name, (systolic(s.problem), s.configuration)) for name, s in solutions_of(result) if s.configuration is not None]
 
 
 def load_any_points(

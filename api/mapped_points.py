@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ithaca.api.answers import Answer
-from ithaca.formulations.json_numbers import SCHEMA
+from ithaca.formulations.json_numbers import SCHEMA, json_number
 from ithaca.formulations.shown_numbers import counted
 from ithaca.formulations.spatial.dmazerunner.layers import evaluate_points as evaluate_layers
 from ithaca.formulations.spatial.library import architecture_names, find_architecture
 from ithaca.formulations.spatial.points import SpatialPoint, evaluate_points, load_points
+from ithaca.results.solution import Solution
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
 from ithaca.workloads.nest import LoopNest
@@ -75,3 +76,17 @@ def evaluate_mappings(architecture: str, points: Path, edition: str | None, nest
         read = load_points(points, found, folder if nest is None else nest)
         rows = evaluate_points(read)
     return MappedPoints(tuple(str(number) for number in range(1, len(rows) + 1)), tuple(rows), read)
+
+
+def mapped_solutions(solutions: Sequence[tuple[str, Solution]]) -> MappedPoints:
+    """Evaluate the mappings of a result, by name, each with why it would not fit: what it breaks."""
+    names, rows = [], []
+    for name, solution in solutions:
+        problem, configuration = solution.problem, solution.configuration
+        assert configuration is not None  # the caller asks for those that have one
+        complaints = [] if problem.space.contains(configuration) else ["it is outside the space of mappings"]
+        complaints += [f"{limit.metric} exceeds {json_number(limit.bound)}" for limit in problem.exceeded(configuration)]
+        metrics = {metric: json_number(value) for metric, value in problem.metrics(configuration).items()}
+        names.append(name)
+        rows.append({"valid": not complaints, "reason": "; ".join(complaints) or None, "metrics": metrics})
+    return MappedPoints(tuple(names), tuple(rows))

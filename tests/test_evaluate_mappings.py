@@ -90,3 +90,20 @@ def test_options_that_do_not_go_together_are_refused(words: tuple[str, ...], mes
     found = run("evaluate", *words)
     assert found.returncode == 2
     assert message in found.stderr
+
+
+def test_a_result_is_evaluated_afresh(tmp_path: Path) -> None:
+    solved = run(
+        "solve", "mm", "-s", "i=4,j=4,k=4", "--arch", "simple", "--objective", "energy", "-o", tmp_path / "r.json", "--json"
+    )
+    assert solved.returncode == 0
+    best = json.loads(solved.stdout)["best"]
+    (point,) = json.loads(run("evaluate", tmp_path / "r.json", "--json").stdout)["points"]
+    assert point == {"valid": True, "reason": None, "metrics": point["metrics"]}
+    assert point["metrics"] == best["metrics"]
+    assert "yes" in run("evaluate", tmp_path / "r.json").stdout
+    refused = run("simulate", tmp_path / "r.json")
+    assert (refused.returncode, refused.stderr) == (
+        2,
+        "ithaca: the result is of family spatial; allowed here: one of systolic arrays\n",
+    )

@@ -26,6 +26,7 @@ from ithaca.formulations.systolic.systolic_array import Edition, IOGroup, Systol
 from ithaca.formulations.systolic.target import Target, requirements
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
+from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 
 #: The published estimator caps packs in words of its only data type, fp32.
@@ -220,8 +221,9 @@ def systolic_problem(
 
 
 def systolic(problem: Problem) -> SystolicDesign:
-    """The systolic design of a problem, for what only this family has."""
-    assert isinstance(problem.design, SystolicDesign)
+    """The systolic design of a problem, for what only this family has; an `InputError` if it is of another family."""
+    if not isinstance(problem.design, SystolicDesign):
+        raise InputError(f"the result is of family {problem.design.family}; allowed here: one of systolic arrays")
     return problem.design
 
 
