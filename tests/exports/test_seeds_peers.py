@@ -23,7 +23,7 @@ from ithaca.solver.exact.engine import solve_exact
 from ithaca.workloads.errors import InputError
 from tests.problems import mm_problem
 
-RUNS = range(5)
+RUNS = range(3)
 BUDGET = 40
 
 #: A run of a tool: seeds and the tool's random seed → the points it evaluated, in order.
