@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 from ithaca.api.answers import Answer, NetworkResult, Result
 from ithaca.api.keywords import public
-from ithaca.api.loading import opened
+from ithaca.api.loading import is_result, opened
 from ithaca.api.mapped_points import MappedPoints, evaluate_mappings, mapped_solutions
 from ithaca.api.options import DTYPES, LayerName
 from ithaca.api.parsing import parse_edition
@@ -25,7 +25,6 @@ from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.points import Point, evaluate_points, load_points, points_text
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.solution import Solution
-from ithaca.studies.network.loading import is_result
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import is_variant
 from ithaca.workloads.nest import LoopNest

@@ -10,10 +10,12 @@ from typer import Argument
 from ithaca.api.answers import Answer, NetworkResult, Result
 from ithaca.api.keywords import public
 from ithaca.api.options import LayerName
-from ithaca.results import result as results
-from ithaca.studies.network.loading import load_answer
+from ithaca.formulations.json_numbers import parse_json, read_text
+from ithaca.results.files import load_result
+from ithaca.studies.network.documents import MAX_BYTES, load_network_result
 from ithaca.studies.network.parts import find_layer, layer_result
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import PATH_ENDINGS, workload_names
 
 
 @public
@@ -23,9 +25,18 @@ def load(
     layer: LayerName = None,
 ) -> Result | NetworkResult:
     """Read a result, and check it against the model: of a workload, of a network, or of a layer of one."""
-    found = load_answer(Path(path))
-    kind = Result if isinstance(found, results.Result) else NetworkResult
-    return opened(kind.of(found, source=str(path)), layer)
+    file = Path(path)
+    document = parse_json(read_text(file, MAX_BYTES), file)
+    if isinstance(document, dict) and document.get("study") == "network":
+        return opened(NetworkResult.of(load_network_result(file), source=str(path)), layer)
+    return opened(Result.of(load_result(file), source=str(path)), layer)
+
+
+def is_result(source: str) -> bool:
+    """Whether a source is a result file, not the name of a workload."""
+    if source in workload_names() or source.lower().endswith(PATH_ENDINGS):
+        return False
+    return source.lower().endswith(".json") or Path(source).exists()
 
 
 def opened(given: str | Path | Answer, layer: str | None = None) -> Result | NetworkResult:

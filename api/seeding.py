@@ -13,7 +13,7 @@ from typer import Argument, Option
 from ithaca.api.answers import NetworkResult, Result
 from ithaca.api.keywords import Given, public
 from ithaca.api.live_line import tell
-from ithaca.api.loading import opened
+from ithaca.api.loading import is_result, opened
 from ithaca.api.options import OBJECTIVE, WRITTEN, Effort, Extents, LayerName, Objective, ProblemOptions, RandomSeed, Sizes
 from ithaca.api.parsing import parse_choice, parse_extents, parse_integer, parse_loops
 from ithaca.api.solving import run
@@ -33,7 +33,6 @@ from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.points import Point, points_text
 from ithaca.results.files import result_document
 from ithaca.solver.options import SolveOptions
-from ithaca.studies.network.loading import is_result
 from ithaca.studies.network.parts import layer_result
 from ithaca.workloads.errors import InputError, NothingFoundError
 from ithaca.workloads.messages import quoted

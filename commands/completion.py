@@ -82,10 +82,9 @@ def _values(option: str, words: Mapping[str, Any], start: str) -> Iterable[str]:
 
 def _of_workload(option: str, words: Mapping[str, Any]) -> Iterable[str]:
     """Loops and tensors of the workload that was typed, by itself or in a result; or parameters of a network."""
-    from ithaca.api.loading import one_result
+    from ithaca.api.loading import is_result, one_result
     from ithaca.formulations.systolic.dataflows import dataflows
     from ithaca.formulations.systolic.design import systolic
-    from ithaca.studies.network.loading import is_result
     from ithaca.workloads.library import workload
     from ithaca.workloads.networks.find import find_network
 

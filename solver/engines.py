@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
+from importlib import import_module
 from typing import Protocol
 
 from ithaca.formulations.configuration import Configuration
@@ -61,32 +62,12 @@ class Engine(Protocol):
         """
 
 
+#: Modules of engines that are not called like their methods.
+_MODULES = {Method.AUTO: "auto", Method.EVOLVE: "evolution.engine"}
+
+
 def engine(method: Method) -> Engine:
     """The engine of a method."""
-    if method is Method.EXACT:
-        from ithaca.solver.exact.engine import solve_exact
-
-        return solve_exact
-    if method is Method.STAGED:
-        from ithaca.solver.staged.engine import solve_staged
-
-        return solve_staged
-    if method is Method.CPSAT:
-        from ithaca.solver.cpsat.engine import solve_cpsat
-
-        return solve_cpsat
-    if method is Method.GP:
-        from ithaca.solver.gp.engine import solve_gp
-
-        return solve_gp
-    if method is Method.NLP:
-        from ithaca.solver.nlp.engine import solve_nlp
-
-        return solve_nlp
-    if method is Method.EVOLVE:
-        from ithaca.solver.evolution.engine import solve_evolve
-
-        return solve_evolve
-    from ithaca.solver.auto import solve_auto
-
-    return solve_auto
+    module = import_module(f"ithaca.solver.{_MODULES.get(method, f'{method.value}.engine')}")
+    found: Engine = getattr(module, f"solve_{method.value}")
+    return found
