@@ -56,14 +56,9 @@ def _in_notebook() -> bool:
 
 
 class LiveLine:
-    """Shows how much is done, what is solved now, and how far that is.
+    """Shows how much is done, what is solved now, and how far that is; ``begin`` is what happens before.
 
-    Parameters
-    ----------
-    begin : str
-        What happens before anything is solved.
-    names : sequence of str
-        The designs, where these are what is counted; `report` and `finished` then take their numbers.
+    Where designs are what is counted, ``names`` are theirs, and `report` and `finished` take their numbers.
     """
 
     def __init__(self, begin: str, names: Sequence[str] = ()) -> None:

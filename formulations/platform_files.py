@@ -107,18 +107,10 @@ def platform_names() -> tuple[str, ...]:
 
 
 def load_platform(name_or_path: str) -> Platform:
-    """Load a platform by name, or from a user's own file.
+    """Load a platform by name, one of `platform_names`, or from a user's own file.
 
-    Parameters
-    ----------
-    name_or_path : str
-        A name in `platform_names`, or a path: it contains a separator or ends in
-        .yaml, .yml or .json.
-
-    Raises
-    ------
-    InputError
-        If there is no such platform, or its file is not a platform file.
+    A path contains a separator or ends in .yaml, .yml or .json. Raises `InputError` if there is no such platform, or its file
+    is not a platform file.
     """
     document, where = find_document("platform", name_or_path, _PACKAGE, MAX_BYTES)
     read = validated(PlatformDocument, document, where)

@@ -71,28 +71,14 @@ def asked_between_chunks(grid: xr.Dataset, report: Callable[[int, int], None]) -
 
 
 def exact_grid(window: Window, provenance: Mapping[str, str] | None = None) -> xr.Dataset:
-    """Evaluate every metric at every point of a window.
+    """Evaluate every metric at every point of a window; ``provenance`` is recorded among the attributes.
 
-    Parameters
-    ----------
-    window : Window
-        The window.
-    provenance : mapping of str to str, optional
-        Recorded among the attributes.
-
-    Returns
-    -------
-    xarray.Dataset
-        One dimension per free factor, with its values as coordinate; fixed factors are scalar coordinates. Variables:
-        every metric that the platform knows, ``words.<array>`` (off-chip words), ``objective``, ``t1.x`` and ``tiles.x``,
-        inferred packs, ``meets_bounds``, ``legal`` (a point of the design space: DESIGN.md §4 and §5.5) and ``feasible``
-        (legal, within every limit, meeting the bounds). Each has the dimensions it depends on, and is NaN where
-        those factors belong to no legal design. With more than `IN_MEMORY` points its arrays are Dask's, not computed.
-
-    Raises
-    ------
-    InputError
-        If the grid has more than `LARGEST` points, or more than `IN_MEMORY` and Dask is not installed.
+    There is one dimension per free factor, with its values as coordinate; fixed factors are scalar coordinates. Variables:
+    every metric that the platform knows, ``words.<array>`` (off-chip words), ``objective``, ``t1.x`` and ``tiles.x``,
+    inferred packs, ``meets_bounds``, ``legal`` (a point of the design space: DESIGN.md §4 and §5.5) and ``feasible``
+    (legal, within every limit, meeting the bounds). Each has the dimensions it depends on, and is NaN where
+    those factors belong to no legal design. With more than `IN_MEMORY` points its arrays are Dask's, not computed. Raises
+    `InputError` if the grid has more than `LARGEST` points, or more than `IN_MEMORY` and Dask is not installed.
     """
     import xarray as xr
 

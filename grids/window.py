@@ -49,19 +49,10 @@ def window_around(
 ) -> Window:
     """The window of a design's space around one of its configurations.
 
-    Parameters
-    ----------
-    around : int, optional
-        Largest distance of a factor from the center's; by default there is none. Ports, where free, take all legal values.
-    loops : sequence of str, optional
-        The axes whose factors are free; by default all that have some beside ports.
-    free_packs : bool
-        Whether ports (data packing factors) are free too, instead of those of the center.
-
-    Raises
-    ------
-    InputError
-        If a loop is no such axis or given twice, the center is outside the design space, or ports cannot be free.
+    Factors are at most ``around`` from the center's (None: however far). Free are those of some ``loops``, the axes by name
+    (None: of all that have some beside ports), and with ``free_packs`` ports (data packing factors), which take all legal
+    values; without it they are those of the center. Raises `InputError` if a loop is no such axis or given twice, the center is
+    outside the design space, or ports cannot be free.
     """
     space = problem.space
     # of an axis what is chosen last varies slowest: lanes before the latency hiding that they share t1 with

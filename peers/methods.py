@@ -59,10 +59,8 @@ def run_peer(name: str, problem: Problem, budget: Budget, seed: int = 0, starts:
     The same seed and budget in samples give the same trace, times aside. Every method scores the known feasible ``starts``
     first, and all but random and exhaustive search are steered by them.
 
-    Raises
-    ------
-    InputError
-        If there is no such method, its library is not installed, a start is not feasible, or the design space is empty.
+    Raises `InputError` if there is no such method, its library is not installed, a start is not feasible, or the design space
+    is empty.
     """
     if name not in PEERS:
         raise InputError(f"method is '{name}'; allowed: {', '.join(PEERS)}")

@@ -75,10 +75,7 @@ def _founded(solution: Solution) -> Solution:
 def load_result(path: Path, families: Families = FAMILIES) -> Result:
     """Read a result file and check it against the model.
 
-    Raises
-    ------
-    InputError
-        If it is no result file, or not what the model computes.
+    Raises `InputError` if it is no result file, or not what the model computes.
     """
     document = parse_json(read_text(path, MAX_BYTES), path)
     name: Any = UNNAMED

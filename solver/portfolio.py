@@ -35,33 +35,14 @@ def solve_designs(
     finished: Finished | None = None,
     executor: Executor | None = None,
 ) -> tuple[Solution, ...]:
-    """Solve problems, one per design.
+    """Solve problems, one per design; those not reached before a stop have status *unknown*.
 
-    The exact engine's answers do not depend on ``threads`` unless time is up.
-
-    Parameters
-    ----------
-    options : SolveOptions, optional
-        The time limit is for all of them. The best of all comes first: designs that cannot beat it are proven only in the time
-        that is left (`ithaca.solver.rounds`). Engines that cannot be interrupted get equal shares of it.
-    threads : int
-        How many to solve at a time (each in a process of its own beyond 1).
-    starts : sequence of Configuration or None, optional
-        A known configuration per problem.
-    report, finished : callable, optional
-        Receive the number of a problem with its progress, or its solution, as they are found.
-    executor : Executor, optional
-        Runs them instead of ``threads`` processes, for a caller that solves several times.
-
-    Returns
-    -------
-    tuple of Solution
-        In the order of ``problems``; those not reached before a stop have status *unknown*.
-
-    Raises
-    ------
-    MemoryError
-        If the system killed a process each time that it solved a problem.
+    The time limit is for all of them. The best of all comes first: designs that cannot beat it are proven only in the time
+    that is left (`ithaca.solver.rounds`). Engines that cannot be interrupted get equal shares of it. So many ``threads`` are
+    solved at a time, beyond 1 in processes of their own, or by an ``executor`` of a caller that solves several times; the exact
+    engine's answers do not depend on that unless time is up. ``starts`` are known configurations, or None, of each; ``report``
+    and ``finished`` hear of progress and solutions as they are found. Raises `MemoryError` if the system killed a process each
+    time that it solved a problem.
     """
     budget, given = Budget(options or SolveOptions()), starts or [None] * len(problems)
     solutions: dict[int, Solution] = {}

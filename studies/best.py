@@ -37,27 +37,11 @@ def solve_best(
     starts: Sequence[Configuration | None] | None = None,
     report: Report | None = None,
 ) -> Solution:
-    """Find the best configuration of all designs, with a proof over all of them.
+    """Find the best configuration of all designs, with a proof over all of them; among equals that of the first design.
 
-    Parameters
-    ----------
-    problems : sequence of Problem
-        One per design, alike in everything else.
-    options : SolveOptions, optional
-        The time limit is for all designs, the most promising first (`ithaca.solver.rounds`).
-    method : Method
-        The engine.
-    executor : Executor, optional
-        Solves several designs at a time.
-    starts : sequence of Configuration or None, optional
-        A configuration per design to start from, of its design space.
-    report : callable, optional
-        Receives the name of a design and the progress of its search.
-
-    Returns
-    -------
-    Solution
-        Among configurations of equal value that of the first design.
+    There is one problem per design, alike in everything else. The time limit is for all of them, the most promising first
+    (`ithaca.solver.rounds`). An ``executor`` may solve several at a time; ``starts`` are configurations of each design's space,
+    or None; ``report`` hears of the name of a design and the progress of its search.
     """
     options = options or SolveOptions()
     given = list(starts) if starts is not None else [None] * len(problems)

@@ -168,10 +168,7 @@ class Explanation:
 def chosen_solutions(result: Result, design: str | None) -> tuple[Solution, ...]:
     """The solutions to explain, the best first: those of all designs, or of the one asked for by its family's name.
 
-    Raises
-    ------
-    InputError
-        If the result has no such design, or none at all.
+    Raises `InputError` if the result has no such design, or none at all.
     """
     if design is None:
         return result.solutions

@@ -23,10 +23,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 
     The sibling ends like the file, since libraries choose the format by that. A signal waits until they are done.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
+    Raises `InputError` if the file cannot be written.
     """
     check_writable(path)
     target = path.resolve()

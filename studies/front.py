@@ -88,44 +88,18 @@ def pareto_front(
     store: Store | None = None,
     report: FrontReport | None = None,
 ) -> Front:
-    """Compute the front of two or more objectives over all designs.
+    """Compute the front of two or more objectives, expressions to be minimised, over all designs.
 
-    Parameters
-    ----------
-    problems : sequence of Problem
-        One per design, alike in everything else; their own objectives do not matter.
-    objectives : sequence of str or Objective
-        Expressions over metrics, each to be minimised.
-    options : SolveOptions, optional
-        Time limit for the whole front, and interruption. A gap has no meaning here.
-    max_points : int, optional
-        Points after which to end.
-    method : Method
-        The engine; one that proves what it finds.
-    threads : int
-        Designs solved at a time, each in a process of its own beyond 1. The front does not depend on it;
-        which of several configurations with the same objectives stands for a point may.
-    store : Store, optional
-        Keeps every proof as it is found, and supplies those found before.
-    report : callable, optional
-        Receives the number of points found, the name of a design and the progress of its search.
+    There is one problem per design, alike in everything else; their own objectives do not matter. The time limit is for the
+    whole front, which may also end after ``max_points``; a gap has no meaning here, and the engine must prove what it finds.
+    The front does not depend on how many ``threads`` solve designs at a time, beyond 1 in processes of their own; which of
+    several configurations with the same objectives stands for a point may. A store keeps every proof as it is found, and
+    supplies those found before. ``report`` hears of the number of points found, the name of a design and the progress of its
+    search.
 
-    Returns
-    -------
-    Front
-        Every vector of objectives on the front, with one configuration each. Partial, and labelled
-        so, if time, points or patience ran out; its points are proven all the same.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two objectives, one is repeated, or one cannot be bounded strictly.
-
-    Examples
-    --------
-    >>> front = pareto_front(problems, ["latency", "dsp"])  # doctest: +SKIP
-    >>> [(int(p.values[0]), int(p.values[1])) for p in front.points]
-    [(164, 1280), (170, 640), ...]
+    Returned is every vector of objectives on the front, with one configuration each. It is partial, and labelled so, if time,
+    points or patience ran out; its points are proven all the same. Raises `InputError` if there are fewer than two objectives,
+    one is repeated, or one cannot be bounded strictly.
     """
     asked = check_objectives(objectives)
     budget = Budget(replace(options or SolveOptions(), gap=0.0))

@@ -52,30 +52,9 @@ def marginal_values(
 ) -> tuple[Marginal, ...]:
     """What every limit is worth at the optimum: solved again with it raised, not extrapolated.
 
-    Parameters
-    ----------
-    problems : sequence of Problem
-        One per design, alike in everything else.
-    answer : Solution, optional
-        The optimum over the designs; solved for if not given.
-    percent : Fraction or int
-        By how much each limit is raised, one at a time (% of its magnitude).
-    options : SolveOptions, optional
-        How far to search, each time.
-    solve : callable, optional
-        Solves problems from starts, in place of `solve_best` (to keep results, or show progress).
-
-    Returns
-    -------
-    tuple of Marginal
-        One per limited metric, in the order of the limits; empty if the optimum is not known.
-
-    Examples
-    --------
-    >>> for m in marginal_values(problems):  # doctest: +SKIP
-    ...     print(m.limit.metric, float(m.change), m.proven)
-    dsp -0.041 True
-    bram18k 0.0 True
+    There is one problem per design, alike in everything else. Each limit is raised by itself, by some per cent of its magnitude.
+    The optimum over the designs is solved for unless it is given. ``solve`` stands in for `solve_best` (to keep results, or show
+    progress). One value per limited metric, in the order of the limits; none if the optimum is not known.
     """
     solve = solve or (lambda asked, starts: solve_best(asked, options, starts=starts))
     before = solve(problems, [None] * len(problems)) if answer is None else answer

@@ -95,10 +95,7 @@ class Prover:
     def minimise(self, objective: int, region: Region, fixed: Collection[int] = ()) -> tuple[ProofStep, Found | None]:
         """The least value of an objective within a region, given objectives known to have a single value there.
 
-        Raises
-        ------
-        UnfinishedError
-            If time is up, or the search was told to stop, before it is proven.
+        Raises `UnfinishedError` if time is up, or the search was told to stop, before it is proven.
         """
         nodes, seconds = self.nodes, self.seconds
         met = [found for vector, found in self._pool.items() if admits(region, vector)]

@@ -84,10 +84,7 @@ class Scale:
 def find_scale(problem: Problem, objective: Objective) -> Scale:
     """The scale of an objective over a design, whose limits and own objective do not matter.
 
-    Raises
-    ------
-    InputError
-        If it is neither on a grid nor a quotient of what is.
+    Raises `InputError` if it is neither on a grid nor a quotient of what is.
     """
 
     def step_of(node: Expression) -> Fraction:

@@ -104,21 +104,10 @@ class StoredAnswer:
 
 
 class Store:
-    """A results folder.
+    """A results folder, made if missing; the folder that contains it must exist.
 
-    Parameters
-    ----------
-    folder : Path
-        Made if missing; the folder that contains it must exist.
-    note : callable
-        Told, in one line, of files that cannot be used.
-    asked : sequence of str or int
-        What else tells answers to the same problems apart.
-
-    Raises
-    ------
-    InputError
-        If it is no folder and cannot be made.
+    ``note`` is told, in one line, of files that cannot be used; ``asked`` is what else tells answers to the same problems apart.
+    Raises `InputError` if it is no folder and cannot be made.
     """
 
     def __init__(self, folder: Path, note: Note = lambda line: None, asked: Sequence[str | int] = ()) -> None:

@@ -68,42 +68,16 @@ def run_study(
     report: StudyReport | None = None,
     provenance: Mapping[str, str] | None = None,
 ) -> Study:
-    """Solve every point of a grid.
+    """Solve every point of a grid, the product of axes (none: a single point).
 
-    Parameters
-    ----------
-    axes : sequence of Axis
-        What to vary; the grid is their product (none: a single point).
-    build : callable
-        The problems of a point, one per design, from its values by axis name. All are built, and
-        so checked, before the first is solved.
-    options : SolveOptions, optional
-        How far to search. The time limit is for the whole study: every point, and every raised limit, gets an equal
-        share of what is left, at least the share it had at the beginning. ``stop`` ends the study with what it has.
-    method : Method
-        The engine.
-    threads : int
-        Designs solved at a time.
-    store : Store, optional
-        Keeps answers as they are found, and supplies those found before.
-    percent : Fraction, optional
-        By how much to raise each limit for its marginal value (%); by default none is computed.
-    report : callable, optional
-        Receives what is being solved, the number of points done, and the progress.
-    provenance : mapping of str to str, optional
-        Recorded with the study.
+    ``build`` states the problems of a point, one per design, from its values by axis name; all are built, and so checked,
+    before the first is solved. The time limit is for the whole study: every point, and every raised limit, gets an equal share
+    of what is left, at least the share it had at the beginning. ``stop`` ends the study with what it has. So many ``threads``
+    solve designs at a time; a store keeps answers as they are found, and supplies those found before. Each limit is raised by
+    ``percent`` for its marginal value (None: none is computed). ``report`` hears of what is being solved, the number of points
+    done, and the progress; ``provenance`` is recorded with the study.
 
-    Returns
-    -------
-    Study
-        With an answer and its certificate at every point; infeasible points keep their shortfalls.
-
-    Examples
-    --------
-    >>> axis = Axis("dsp_limit", (2000, 4000))  # doctest: +SKIP
-    >>> def build(values):
-    ...     return [replace(p, limits=(Limit("dsp", Fraction(values["dsp_limit"])),)) for p in problems]
-    >>> study = run_study([axis], build)
+    Every point has an answer with its certificate; infeasible points keep their shortfalls.
     """
     check_grid(axes)
     posed = {

@@ -33,20 +33,10 @@ _packaged = cache(_read)
 
 
 def workload(name_or_path: str, sizes: Mapping[str, int] | None = None) -> LoopNest:
-    """Look up a workload, or read it from a user's own file, and set its extents.
+    """Look up a workload by name, or read it from a kernel file (`ithaca.workloads.kernel_files`), and set its extents.
 
-    Parameters
-    ----------
-    name_or_path : str
-        Name in the library, or the path of a kernel file (`ithaca.workloads.kernel_files`).
-    sizes : mapping of str to int, optional
-        Extents (iterations) and parameters that replace the workload's own.
-
-    Raises
-    ------
-    InputError
-        If there is no such workload, its file is no kernel file, a name is neither a loop nor a
-        parameter, or a value is out of range.
+    The sizes replace its own extents (iterations) and parameters. Raises `InputError` if there is no such workload, its file is
+    no kernel file, a name is neither a loop nor a parameter, or a value is out of range.
     """
     from ithaca.workloads.kernel_files import check_simd
 

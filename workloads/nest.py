@@ -153,10 +153,7 @@ class LoopNest:
     def with_sizes(self, sizes: Mapping[str, int]) -> LoopNest:
         """Return the nest with some extents and parameters replaced.
 
-        Raises
-        ------
-        InputError
-            If a name is neither a loop nor a parameter of the nest, or a value is out of range.
+        Raises `InputError` if a name is neither a loop nor a parameter of the nest, or a value is out of range.
         """
         parameters = dict(self.parameters)
         for name in sizes:

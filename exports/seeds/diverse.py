@@ -54,31 +54,11 @@ def diverse_configurations(
     options: SolveOptions | None = None,
     known: Sequence[Configuration] = (),
 ) -> tuple[Configuration, ...]:
-    """Distinct feasible configurations of a design, of good quality and spread.
+    """Distinct feasible configurations of a design, of good quality and spread; ``seed`` is that of the random numbers.
 
-    Parameters
-    ----------
-    problem : Problem
-        Design, limits, objective.
-    count : int
-        How many.
-    seed : int
-        Seed of the random numbers.
-    options : SolveOptions, optional
-        How long to search for the optimum, and when to stop altogether.
-    known : sequence of Configuration, optional
-        Feasible configurations to begin with; then the optimum is not searched for.
-
-    Returns
-    -------
-    tuple of Configuration
-        First ``known`` as given, or the optimum; the others by objective, best first. Fewer than
-        ``count`` where no more were found; none only where the search found no feasible configuration.
-
-    Raises
-    ------
-    InputError
-        If a known configuration is not feasible, or the design space is empty.
+    First those ``known``, which must be feasible, as given; without them the optimum, searched for as far as the options say.
+    The others follow by objective, best first: fewer than ``count`` where no more were found, none at all only where the search
+    found no feasible configuration. Raises `InputError` if a known configuration is not feasible, or the design space is empty.
     """
     options = options or SolveOptions()
     pool = _Pool(parameter_space(problem))

@@ -72,17 +72,9 @@ class ParameterSpace:
         return {p.name: value.bit_length() - 1 if p.exponent else value for p, value in values}
 
     def decode(self, parameters: Mapping[str, int]) -> Configuration:
-        """The legal configuration that parameters stand for, repaired where needed.
+        """The legal configuration that parameters stand for, repaired where needed: those out of range are, too.
 
-        Parameters
-        ----------
-        parameters : mapping of str to int
-            A whole number (of any type) for every parameter; out of range ones are repaired, too.
-
-        Raises
-        ------
-        InputError
-            If a parameter is missing, unknown or no whole number.
+        Every parameter is a whole number, of any type. Raises `InputError` if one is missing, unknown or no whole number.
         """
         values, _ = self.fixes.nearest(np.array([[value] for value in self._wanted(parameters)], dtype=np.int64))
         return Configuration({name: int(value[0]) for name, value in values.items()})
@@ -147,15 +139,9 @@ def result_space(path: Path | str) -> ParameterSpace:
 def score(space: ParameterSpace, parameters: Mapping[str, int]) -> tuple[Fraction, Fraction]:
     """The objective at a point, and by how much the point breaks the limits.
 
-    Both come from the Fraction reference, so a tool that minimises the value where the violation
-    is 0 solves exactly the problem that the solver proves.
-
-    Returns
-    -------
-    value : Fraction
-        The objective of the configuration that the parameters decode to.
-    violation : Fraction
-        0 exactly where that configuration is feasible; otherwise the excess over all limits, relative to them.
+    The value is that of the configuration that the parameters decode to; the violation is 0 exactly where that is feasible,
+    otherwise the excess over all limits, relative to them. Both come from the Fraction reference, so a tool that minimises the
+    value where the violation is 0 solves exactly the problem that the solver proves.
     """
     return score_configuration(space.problem, space.decode(parameters))
 

@@ -51,16 +51,9 @@ def parse_expression(
     """Parse an arithmetic expression; `InputError` if the text is none, is unreasonably large or divides by zero.
 
     Understood are numbers (decimals are exact: ``0.1`` is 1/10), names, also with dots, ``+ - * /``, parentheses,
-    ``max(...)``, ``min(...)`` and ``ceil(...)``; ``ceil(a/b)`` is the ceiling division of ``a`` by ``b``.
-
-    Parameters
-    ----------
-    where : str
-        What the text is, for messages: an option, or the path inside a document.
-    allowed : collection of str or None
-        The names it may use; None allows any.
-    functions : collection of str
-        The functions it may call, some of `FUNCTIONS`.
+    ``max(...)``, ``min(...)`` and ``ceil(...)``; ``ceil(a/b)`` is the ceiling division of ``a`` by ``b``. It may use names
+    that are ``allowed`` (None: any) and some of the `FUNCTIONS`; ``where`` says in messages what the text is: an option, or the
+    path inside a document.
     """
     parser = _Parser(text, where, allowed, tuple(f for f in FUNCTIONS if f in functions))
     if len(text) > MAX_TEXT:

@@ -48,23 +48,10 @@ def designs(nest: LoopNest, edition: Edition = Edition.EXACT) -> tuple[SystolicA
 
 
 def derive(nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition: Edition = Edition.EXACT) -> SystolicArray:
-    """Derive the array of one dataflow and permutation.
+    """Derive the array of one dataflow and permutation, as an edition of the cost model states it.
 
-    Parameters
-    ----------
-    nest : LoopNest
-        The loop nest; its extents stay symbols.
-    dataflow : tuple of str
-        One or two of the nest's space loops.
-    permutation : str
-        The tensor whose reuse loops are innermost.
-    edition : Edition
-        The statement of the cost model the array shall follow.
-
-    Raises
-    ------
-    InputError
-        If there is no such permutation, or both space loops are reductions.
+    The dataflow is one or two of the nest's space loops, the permutation the tensor whose reuse loops are innermost; the nest's
+    extents stay symbols. Raises `InputError` if there is no such permutation, or both space loops are reductions.
     """
     if len(dataflow) > 1 and set(dataflow) <= set(nest.reduction_loops):
         raise InputError(f"dataflow {','.join(dataflow)}: two reduction loops in space are not supported")

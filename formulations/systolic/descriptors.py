@@ -28,19 +28,9 @@ PE = "PE"
 
 
 def load_descriptor(path: Path, nest: LoopNest) -> SystolicArray:
-    """Load a design description from a file.
+    """Load a description of a design of a nest from a JSON file, as the AutoSA/Odyssey release publishes it.
 
-    Parameters
-    ----------
-    path : Path
-        A JSON file as the AutoSA/Odyssey release publishes it.
-    nest : LoopNest
-        The loop nest it describes a design of.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, is malformed, or describes no design of the nest.
+    Raises `InputError` if the file cannot be read, is malformed, or describes no design of the nest.
     """
     return descriptor_array(read_json(path), nest, escaped(path.name))
 

@@ -167,11 +167,8 @@ def _integer(row: Mapping[str, str], column: str) -> int:
 def evaluate_points(points: Iterable[Point]) -> list[dict[str, Any]]:
     """Evaluate points exactly, on arrays of rationals: those of a design together.
 
-    Returns
-    -------
-    list of dict
-        One per point, in order: the design (``dataflow``, ``permutation``, ``edition``), its
-        ``metrics`` with ``off_chip_words_by_array``, and ``meets_bounds``. Ready for JSON.
+    Returned is a dictionary per point, in order, ready for JSON: the design (``dataflow``, ``permutation``, ``edition``), its
+    ``metrics`` with ``off_chip_words_by_array``, and ``meets_bounds``.
     """
     numbered: dict[tuple[object, ...], list[tuple[int, Point]]] = {}
     for place, point in enumerate(points):

@@ -235,25 +235,12 @@ def solve_cpsat(
     lower_bound: Fraction | None = None,
     threads: int = 1,
 ) -> Solution:
-    """Find the best configuration of a design by integer programming, with a proof.
+    """Find the best configuration of a design by integer programming, with a proof, as all engines do (`Engine`).
 
-    The certificate's nodes are CP-SAT's branches, over all its runs.
-
-    Parameters
-    ----------
-    problem, options, report, start
-        As for all engines: `ithaca.solver.engines.Engine`.
-    lower_bound : Fraction, optional
-        A proven bound: no configuration has a smaller objective. The proof rests on it.
-    threads : int
-        Workers of CP-SAT. With one, a search that runs to its end is repeatable.
-
-    Raises
-    ------
-    NotExpressibleError
-        If CP-SAT cannot express the problem exactly.
-    RuntimeError
-        If CP-SAT and the Fraction reference contradict each other: then one of them is wrong.
+    No configuration has a smaller objective than ``lower_bound``, if one is given: the proof rests on it. CP-SAT has so many
+    ``threads``; with one, a search that runs to its end is repeatable. The certificate's nodes are CP-SAT's branches, over all
+    its runs. Raises `NotExpressibleError` if CP-SAT cannot express the problem exactly; `RuntimeError` if CP-SAT and the
+    Fraction reference contradict each other: then one of them is wrong.
     """
     began = time.perf_counter()
     options = options or SolveOptions()

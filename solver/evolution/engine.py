@@ -34,22 +34,14 @@ def solve_evolve(
     more_starts: Sequence[Configuration] = (),
     known: Start | None = None,
 ) -> Solution:
-    """Evolve configurations from what solvers know.
+    """Evolve configurations from what solvers know: at most so many ``samples``, not counting what programs are rounded with.
 
-    Evolution proves nothing. The lower bound is that of a few geometric programs; where the value found equals it
-    exactly, evolution ends, and these have proven it optimal. The answer is never worse than any start or seed.
+    Evolution proves nothing. The lower bound is that of a few geometric programs, unless bound and seeds are ``known``; where
+    the value found equals it exactly, evolution ends, and these have proven it optimal. The answer is never worse than any seed
+    or start; of ``more_starts`` those that are not legal or break a limit are ignored.
 
     Further parameters and the result are those of `ithaca.solver.exact.engine.solve_exact`; the same seed gives the same answer
     unless the time limit ends the search, and the boxes reported are configurations evaluated.
-
-    Parameters
-    ----------
-    samples : int
-        How many configurations to evaluate at most. What geometric programs are rounded with does not count.
-    more_starts : sequence of Configuration
-        Further known configurations; those that are not legal or break a limit are ignored.
-    known : Start, optional
-        Bound and seeds, if they have been computed; else geometric programs are asked.
     """
     began = time.perf_counter()
     options = options or SolveOptions()

@@ -38,11 +38,8 @@ MOST_RUNS = 64
 def solve_shared_array(network: Network, request: NetworkRequest, options: RunOptions) -> NetworkResult:
     """Find the array that serves all layers best, each layer's configuration on it, and the total with its lower bound.
 
-    Raises
-    ------
-    InputError
-        If the layers cannot be folded into one kernel or have no design in common, the objective does not add up over
-        layers, or a limit is not on what the array decides.
+    Raises `InputError` if the layers cannot be folded into one kernel or have no design in common, the objective does not add
+    up over layers, or a limit is not on what the array decides.
     """
     require_sum(request.objective, f"--mode {SHARED_ARRAY}")
     network, request = fold(network), _of_arrays(request)
@@ -67,11 +64,8 @@ def solve_multi_array(network: Network, request: NetworkRequest, options: RunOpt
     Runs of a merged layer count as neighbours; a layer whose runs are cut apart appears once per array. The request says
     how many arrays there may be; its limits are on DSP blocks and block RAM of all arrays together.
 
-    Raises
-    ------
-    InputError
-        If the layers cannot be folded into one kernel or are too many, the objective does not add up, or limits cannot be
-        shared.
+    Raises `InputError` if the layers cannot be folded into one kernel or are too many, the objective does not add up, or limits
+    cannot be shared.
     """
     require_sum(request.objective, f"--mode {MULTI_ARRAY}")
     network, request = fold(network), _of_arrays(request)

@@ -21,12 +21,9 @@ from ithaca.workloads.messages import quoted
 
 
 def check_consistent(result: NetworkResult) -> None:
-    """Refuse a result of which a part does not follow from its other parts. Bounds of files are doubles, and so their sums.
+    """Refuse a result of which a part does not follow from its other parts, naming that (`InputError`).
 
-    Raises
-    ------
-    InputError
-        It names the part.
+    Bounds of files are doubles, and so their sums.
     """
     if result.mode not in MODES:
         raise InputError(f"mode is {quoted(result.mode)}; allowed: {', '.join(MODES)}")

@@ -299,10 +299,7 @@ def load_network_result(path: Path) -> NetworkResult:
 
     Boxes and seconds of the searches are not in the file; they are read as 0.
 
-    Raises
-    ------
-    InputError
-        If it is no such file, or it is not what the model computes.
+    Raises `InputError` if it is no such file, or it is not what the model computes.
     """
     document = parse_json(read_text(path, MAX_BYTES), path)
     read = validated(NetworkResultDocument, document, path)

@@ -67,10 +67,7 @@ class SolvedLayers:
 def solve_layers(network: Network, request: NetworkRequest, options: RunOptions, *, alone: bool) -> SolvedLayers:
     """Solve the problems of a network; where each layer is ``alone``, its best design comes before the others'.
 
-    Raises
-    ------
-    InputError
-        If the request does not fit the network, or the engine refuses every problem.
+    Raises `InputError` if the request does not fit the network, or the engine refuses every problem.
     """
     posed = layer_problems(network, request)
     jobs = [
@@ -92,10 +89,7 @@ def solve_per_layer(network: Network, request: NetworkRequest, options: RunOptio
 
     The total is Σ count · objective, its lower bound Σ count · lower bound; None for an objective that does not add up.
 
-    Raises
-    ------
-    InputError
-        If the request does not fit the network, or the engine refuses every problem.
+    Raises `InputError` if the request does not fit the network, or the engine refuses every problem.
     """
     solved = solve_layers(network, request, options, alone=True)
     layers = tuple(LayerResult(part.layer, part.best(), part.solutions) for part in solved.layers)
@@ -111,10 +105,7 @@ def solve_shared_dataflow(network: Network, request: NetworkRequest, options: Ru
     ``choices`` compares all designs that all layers of a kernel have. A choice is proven where its total is at most the lower
     bound of every other design's.
 
-    Raises
-    ------
-    InputError
-        If the objective does not add up, or the layers of a kernel have no design in common.
+    Raises `InputError` if the objective does not add up, or the layers of a kernel have no design in common.
     """
     require_sum(request.objective, f"--mode {SHARED_DATAFLOW}")
     solved = solve_layers(network, request, options, alone=False)
@@ -152,10 +143,7 @@ def _without(alone: Solution, status: Status) -> Solution:
 def shared_designs(layers: Sequence[SolvedLayer], method: str) -> list[tuple[list[SolvedLayer], list[SharedDesign]]]:
     """The layers of each kernel, and all designs that they have in common, the best first.
 
-    Raises
-    ------
-    InputError
-        If the layers of a kernel have no design in common.
+    Raises `InputError` if the layers of a kernel have no design in common.
     """
     kernels: dict[tuple[str, ...], list[SolvedLayer]] = {}
     for part in layers:

@@ -35,10 +35,7 @@ SEVERAL_ARRAYS = frozenset({MULTI_ARRAY})
 def mode(name: str) -> SolveNetwork:
     """What solves a network in a mode.
 
-    Raises
-    ------
-    InputError
-        If there is no such mode.
+    Raises `InputError` if there is no such mode.
     """
     if name not in MODES:
         raise InputError(f"--mode is {quoted(name)}; allowed: {', '.join(MODES)}")

@@ -38,10 +38,7 @@ def _own(design: Solution, answer: Solution) -> Solution:
 def find_layer(result: NetworkResult, name: str) -> LayerResult:
     """The layer of a name, also of one that was merged into it; of several arrays' the first.
 
-    Raises
-    ------
-    InputError
-        If there is none.
+    Raises `InputError` if there is none.
     """
     found = [r for r in result.layers if name == r.layer.name] or [r for r in result.layers if name in r.layer.sources]
     if not found:

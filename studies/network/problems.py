@@ -53,11 +53,8 @@ class LayerProblems:
 def layer_problems(network: Network, request: NetworkRequest) -> tuple[LayerProblems, ...]:
     """One problem per layer and design.
 
-    Raises
-    ------
-    InputError
-        If a layer has no such dataflow or permutation, or no design that can be built, or the platform does
-        not know a metric.
+    Raises `InputError` if a layer has no such dataflow or permutation, or no design that can be built, or the platform does not
+    know a metric.
     """
     # a design is stated in symbols: layers that differ in nothing but extents share it
     derived: dict[LoopNest, tuple[SystolicArray, ...]] = {}
@@ -78,10 +75,7 @@ def only_layers(network: Network, patterns: Sequence[str]) -> Network:
 
     Patterns are names of layers or of their kernels, with ``*``, ``?`` and ``[…]`` as in file names, e.g. ``conv3_*``.
 
-    Raises
-    ------
-    InputError
-        If a pattern matches no layer.
+    Raises `InputError` if a pattern matches no layer.
     """
     if not patterns:
         return network
@@ -120,10 +114,8 @@ def _designs(layer: Layer, request: NetworkRequest) -> tuple[SystolicArray, ...]
 def common_designs(network: Network, request: NetworkRequest, mode: str) -> list[tuple[Problem, ...]]:
     """One problem per layer for every design that all layers have.
 
-    Raises
-    ------
-    InputError
-        If the layers are not of one kernel (see `ithaca.workloads.networks.folding`), or have no design in common.
+    Raises `InputError` if the layers are not of one kernel (see `ithaca.workloads.networks.folding`), or have no design in
+    common.
     """
     kernels = list(dict.fromkeys((layer.nest.name, layer.nest.loops) for layer in network.layers))
     if len(kernels) > 1:

@@ -76,10 +76,7 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
     Problems are not started from each other's answers, so the answers do not depend on how many
     are solved at a time, nor on which were known before.
 
-    Raises
-    ------
-    InputError
-        If there is no scheduler at the address given.
+    Raises `InputError` if there is no scheduler at the address given.
     """
     search, store = options.search, options.store
     outcomes: dict[int, Solution | Failure] = {}

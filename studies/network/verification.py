@@ -38,12 +38,8 @@ class Check:
 def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Check]:
     """Prove again what a network's result claims, layer by layer, then the total; the time limit is for each layer.
 
-    Raises
-    ------
-    InputError
-        If a claim is false, and no engine repeats it; it names the place in the file.
-    DisagreementError
-        If engines contradict each other.
+    Raises `InputError` if a claim is false, and no engine repeats it; it names the place in the file; `DisagreementError` if
+    engines contradict each other.
     """
     one_search, confirmed = result.mode in ONE_SEARCH, True
     for index, layer in enumerate(result.layers):

@@ -199,10 +199,7 @@ class HardwareBank:
     def optimum(self, layer: int, node: Node, options: SolveOptions, *, ports: bool = True) -> Optimum:
         """What a layer does at best on hardware, proven; without ``ports`` on coarse hardware, its ports as it likes.
 
-        Raises
-        ------
-        StoppedError
-            If the options say to stop.
+        Raises `StoppedError` if the options say to stop.
         """
         key = (layer, ports, node)
         if key not in self._optima:

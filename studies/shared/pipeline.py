@@ -72,10 +72,7 @@ class PipelineSearch:
     Each design has the distinct layers (counts are ignored); ``sequence`` is the network in order, as their numbers. More
     arrays than layers make no difference, as each has at least one.
 
-    Raises
-    ------
-    InputError
-        If a limit cannot be divided among arrays, or there is no limit on DSP blocks.
+    Raises `InputError` if a limit cannot be divided among arrays, or there is no limit on DSP blocks.
     """
 
     def __init__(

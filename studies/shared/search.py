@@ -89,10 +89,7 @@ class SharedOutcome:
 class SharedSearch:
     """Search over the hardware of several designs, each with its layers and how often each occurs.
 
-    Raises
-    ------
-    InputError
-        If a limit does not bound a shared array.
+    Raises `InputError` if a limit does not bound a shared array.
     """
 
     def __init__(

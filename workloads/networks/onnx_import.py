@@ -39,25 +39,11 @@ BIAS = "Bias"
 
 
 def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
-    """Import an ONNX model.
+    """Import an ONNX model, whose weights may lie elsewhere and are not read, as a network named after the file.
 
-    Parameters
-    ----------
-    path : Path
-        The model file; its weights may lie elsewhere and are not read.
-    sizes : mapping of str to int, optional
-        Values of symbolic dimensions; those of a batch are 1 unless given.
-
-    Returns
-    -------
-    Network
-        Named after the file. Every node is in a layer or among ``unsupported``, with the reason
-        where arithmetic is left out: shapes that are unknown, strides that differ, other operators.
-
-    Raises
-    ------
-    InputError
-        If the file is no ONNX model, a size none of its symbolic dimensions, or no node becomes a layer.
+    Sizes are values of symbolic dimensions; those of a batch are 1 unless given. Every node is in a layer or among
+    ``unsupported``, with the reason where arithmetic is left out: shapes that are unknown, strides that differ, other operators.
+    Raises `InputError` if the file is no ONNX model, a size none of its symbolic dimensions, or no node becomes a layer.
     """
     model = _read(path, sizes or {})
     layers: list[Layer] = []
