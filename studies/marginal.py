@@ -52,8 +52,8 @@ def marginal_values(
 ) -> tuple[Marginal, ...]:
     """What every limit is worth at the optimum: solved again with it raised, not extrapolated.
 
-    There is one problem per design, alike in everything else. Each limit is raised by itself, by some per cent of its magnitude.
-    The optimum over the designs is solved for unless it is given. ``solve`` stands in for `solve_best` (to keep results, or show
+    There is one problem per design, alike in all else. Each limit is raised by itself, by some per cent of its magnitude.
+    The optimum over the designs is solved for unless it is given. ``solve`` replaces `solve_best` (to keep results, or show
     progress). One value per limited metric, in the order of the limits; none if the optimum is not known.
     """
     solve = solve or (lambda asked, starts: solve_best(asked, options, starts=starts))

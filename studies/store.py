@@ -106,7 +106,7 @@ class StoredAnswer:
 class Store:
     """A results folder, made if missing; the folder that contains it must exist.
 
-    ``note`` is told, in one line, of files that cannot be used; ``asked`` is what else tells answers to the same problems apart.
+    ``note`` is told, in one line, of files that cannot be used; ``asked`` is what else tells answers to equal problems apart.
     Raises `InputError` if it is no folder and cannot be made.
     """
 

@@ -42,7 +42,7 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
     """Import an ONNX model, whose weights may lie elsewhere and are not read, as a network named after the file.
 
     Sizes are values of symbolic dimensions; those of a batch are 1 unless given. Every node is in a layer or among
-    ``unsupported``, with the reason where arithmetic is left out: shapes that are unknown, strides that differ, other operators.
+    ``unsupported``, with the reason where arithmetic is left out: unknown shapes, strides that differ, other operators.
     Raises `InputError` if the file is no ONNX model, a size none of its symbolic dimensions, or no node becomes a layer.
     """
     model = _read(path, sizes or {})
