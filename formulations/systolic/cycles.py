@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ithaca.formulations.algebra.expression import ONE, multiply
+from ithaca.formulations.algebra.expression import ONE, Expression, multiply
 from ithaca.formulations.machine import Machine, Sums
 from ithaca.formulations.systolic.quantities import lanes, t1, t2
 from ithaca.formulations.systolic.systolic_array import IOGroup, Role, SystolicArray
@@ -37,8 +37,9 @@ class _Reads:
     """What a read group adds; all in cycles."""
 
     fill: Any  #: B: until its first words come to the PEs
-    period: Any  #: M: from one tile to the next
-    draining: Any  #: The same where PEs enter a loop again to drain
+    #: M, from one tile to the next: the greatest of these quotients.
+    period: _Period
+    enters: Any  #: At least that where PEs enter a loop again to drain
     behind: Any  #: f: how far the chain of one lane of the second loop is behind the one before; 0 if all are fed at once
     words: Any  #: a: words per lane
     least: Any  #: No less than fill and run: what fills its buffers, all tiles taken together
@@ -60,6 +61,10 @@ def holds_transfers(array: SystolicArray) -> bool:
     """
     outs = (group for group in array.packed_groups if group.role is not Role.READ)
     return all(out.role is Role.DRAIN or out.direction == array.dataflow[-1] for out in outs)
+
+
+#: Cycles, and by how many tiles they are shared.
+_Period: TypeAlias = tuple[tuple[Any, Expression], ...]
 
 
 class _Closed:
@@ -107,12 +112,21 @@ class _Closed:
         """1 if a count is more than one, else 0."""
         return self.numbers.minimum(count - self.constant(1), self.constant(1))
 
-    def periods(self, tiles: Any, own: Any, period: Any) -> Any:
+    def times(self, count: Any, period: _Period) -> Any:
+        """So many periods, rounded up: cycles are whole, and the search may count on it."""
+        return self.most(
+            *(
+                count * cycles if per == ONE else self.numbers.ceil_div(count * cycles, self.value(per))
+                for cycles, per in period
+            )
+        )
+
+    def periods(self, tiles: Any, own: _Period, period: _Period) -> Any:
         """The tiles before the last: the first in a group's own period, the others in that of the array.
 
         [n > 1] M_g + max(n − 2, 0) M is [n > 1] (M_g − M) + (n − 1) M, and at a glance never less for larger periods.
         """
-        return self.if_more(tiles) * own + self.most(tiles - self.constant(2), self.constant(0)) * period
+        return self.times(self.if_more(tiles), own) + self.times(self.most(tiles - self.constant(2), self.constant(0)), period)
 
     def lanes(self, loop: str | None) -> Any:
         return self.value(ONE if loop is None else lanes(loop))
@@ -141,18 +155,16 @@ class _Closed:
             comes = self.d
         else:
             comes = self.most(self.h, self.d)
-        repeated = again != ONE
-        per_tile = whole / self.value(again) if repeated else whole
         taken = self.trips + self.e + self.d
         comes = comes + self.d + self.e + self.h
         return _Reads(
             fill=comes + fills,
-            period=self.most(taken, per_tile),
-            draining=self.most(taken + self.e, per_tile),
+            period=((taken, ONE), (whole, again)),
+            enters=taken + self.e,
             behind=behind,
             words=words,
             least=comes + self.value(buffer.tiles) * fills + (self.value(buffer.tiles) - one) * self.d + self.trips,
-            simple=not repeated and (group.direction is not None or self.second is None),
+            simple=again == ONE and (group.direction is not None or self.second is None),
         )
 
     # -- the run -------------------------------------------------------------------------
@@ -163,7 +175,7 @@ class _Closed:
     def drained(self) -> Cycles:
         e, h, one, zero = self.e, self.h, self.constant(1), self.constant(0)
         reads = self.reads()
-        period = self.most(*(g.period for g in reads))
+        period = tuple(quotient for g in reads for quotient in g.period)
         visits, inner, flow = self.value(self.visits), self.value(self.inner), self.value(self.flow)
         nx, ny = self.lanes(self.first), self.lanes(self.second)
         words = self.value(self.out.size / self.out.pack)
@@ -188,15 +200,15 @@ class _Closed:
             sent_on = nx * words + e * self.most(one, nx - self.floor(self.constant(2 * self.q), words))
         last = self.most(sent, words + e + 2 * h * (nx - one))
         again = self.if_more(visits)
-        drains_again = (
-            self.most(*(g.draining for g in reads)) if self.depth == 2 else period
-        )  # where sums are visited once, the loop is entered once
-        drains_again = period + again * (drains_again - period)
+        later_enters = zero
+        if self.depth == 2:  # where sums are visited once, the loop is entered once
+            usual = self.times(one, period)
+            later_enters = again * (self.most(usual, *(g.enters for g in reads)) - usual)
         terms = []
         for g in reads:
             run = self.most(
                 self.periods(self.visited, g.period, period) + (self.outputs - one) * drained,
-                self.periods(self.tiles, g.period, period) + (self.outputs - one) * (drains_again - period),
+                self.periods(self.tiles, g.period, period) + (self.outputs - one) * later_enters,
             )
             behind = zero
             if self.second is not None:
@@ -219,7 +231,7 @@ class _Closed:
     def collected(self) -> Cycles:
         e, h, d, one, zero = self.e, self.h, self.d, self.constant(1), self.constant(0)
         reads = self.reads()
-        period = self.most(*(g.period for g in reads))
+        period = tuple(quotient for g in reads for quotient in g.period)
         along = self.out.direction
         across = next((loop for loop in self.array.dataflow if loop != along), None)
         nz, chain = self.lanes(along), self.lanes(across)
@@ -251,7 +263,7 @@ class _Closed:
                 self.periods(self.tiles, g.period, period),
             ]
             if skews:
-                runs.append(pairs * self.most(*skews) + single * g.period)
+                runs.append(pairs * self.most(*skews) + self.times(single, g.period))
             terms.append((g.fill, self.most(*runs), (nz - one) * self.most(step, h + g.behind)))
         drains = self.outputs * sent + (self.outputs - one) * d + self.trips
         return self.parts(reads, terms, drains, sent, self.constant(self.l) + d, self.constant(self.l) + end)

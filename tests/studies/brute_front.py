@@ -51,7 +51,7 @@ def _all_vectors(problem: Problem, objectives: Sequence[str]) -> list[Vectors]:
         point = {name: v[legal] if isinstance(v, np.ndarray) else v for name, v in values.items()}
         for group, (pack, _) in zip(array.packed_groups, combination, strict=True):
             point[f"pack.{group.name}"] = pack[legal]
-        costs = evaluate(array, point, systolic(problem).data, NUMPY)
+        costs = evaluate(array, point, systolic(problem).data, NUMPY, systolic(problem).technology)
         metrics = metric_values(costs)
         count = int(legal.sum())
         feasible = np.ones(count, bool)

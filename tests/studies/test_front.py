@@ -9,9 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from ithaca.formulations.machine import REGIMES
 from ithaca.formulations.problem import Limit
-from ithaca.formulations.systolic.design import SpaceOptions
+from ithaca.formulations.systolic.data_types import data_type
+from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.design import SpaceOptions, systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.technology import Technology
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.best import solve_best
@@ -20,7 +25,8 @@ from ithaca.studies.prover import ProofStep
 from ithaca.studies.region import admits
 from ithaca.studies.store import Store
 from ithaca.workloads.errors import InputError
-from tests.problems import mm_problem
+from ithaca.workloads.library import workload
+from tests.problems import MM_DATAFLOWS, mm_problem
 from tests.studies.brute_front import brute_front
 
 DATAFLOWS = (("i", "j"), ("i", "k"), ("k",))
@@ -34,6 +40,8 @@ CASES = {
     "a maximised objective": ((12, 8, 16), True, (("i", "j"), ("j",)), "C", "exact", ("latency", "-dsp")),
     "expressions": ((12, 8, 16), True, (("i", "k"),), "C", "exact", ("latency+2*dsp", "max(bram18k, dsp)")),
     "the published edition": ((6, 4, 8), False, DATAFLOWS, "C", "odyssey", ("latency", "bram18k")),
+    "the cycle edition": ((4, 4, 4), True, MM_DATAFLOWS, "C", "cycle", ("latency", "bram18k")),
+    "the cycle edition, padded": ((3, 5, 2), False, (("i", "k"), ("k",)), "C", "cycle", ("off_chip_words", "latency")),
     "partial sums carried": ((4, 6, 8), True, (("i", "j"), ("k",)), "A", "exact", ("latency", "bram18k")),
     "three objectives": ((5, 4, 4), True, (("i", "j"), ("i", "k")), "C", "exact", ("latency", "dsp", "bram18k")),
     "three, another order": ((8, 8, 6), True, (("j",), ("k",)), "C", "exact", ("off_chip_words", "latency", "dsp")),
@@ -56,6 +64,21 @@ def test_the_front_is_what_brute_force_finds(case: str) -> None:
     assert vectors == sorted(vectors)
     assert len(set(vectors)) == len(vectors)
     assert set(vectors) == brute_front(problems, objectives)
+    check_points(front)
+
+
+@pytest.mark.parametrize("regime", REGIMES)
+def test_fed_tiles_are_divided_among_their_turns_on_a_grid(regime: str) -> None:
+    nest = workload("mttkrp", {"i": 4, "j": 4, "k": 2, "l": 2})
+    array = derive(nest, ("j",), "D", Edition.CYCLE)
+    assert any(buffer.intra != array.pe.trips for group in array.groups for buffer in group.buffers)
+    limits = (Limit("dsp", Fraction(80)), Limit("bram18k", Fraction(60)))
+    technology, objective = Technology(machine=REGIMES[regime]), parse_objective("latency")
+    space = SpaceOptions(divisors_only=True)
+    problem = systolic_problem(nest, array, data_type("fp32"), limits, objective, space, technology=technology)
+    front = pareto_front([problem], ("latency", "bram18k"))
+    assert front.complete
+    assert {tuple(map(float, p.values)) for p in front.points} == brute_front([problem], ("latency", "bram18k"))
     check_points(front)
 
 

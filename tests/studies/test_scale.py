@@ -10,11 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.machine import REGIMES
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic.data_types import data_type
+from ithaca.formulations.systolic.derivation import choose_designs
+from ithaca.formulations.systolic.design import systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.technology import Technology
 from ithaca.studies.region import Bound
 from ithaca.studies.scale import equivalent_objective, find_scale
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import workload, workload_names
 from tests.problems import MM_DATAFLOWS, mm_problem
 
 OBJECTIVES = (
@@ -82,6 +89,16 @@ def test_only_quotients_lack_a_grid(text: str, grid: bool) -> None:
     below = scale.normal(Bound(Fraction(100), strict=True))
     assert below.strict != grid
     assert (below.value < 100) == grid
+
+
+@pytest.mark.parametrize("kernel", workload_names())
+def test_cycles_lie_on_a_grid(kernel: str) -> None:
+    nest, objective = workload(kernel), parse_objective("latency")
+    for machine in REGIMES.values():
+        for array in choose_designs(nest, Edition.CYCLE):
+            technology = Technology(machine=machine)
+            problem = systolic_problem(nest, array, data_type("fp32"), (), objective, technology=technology)
+            assert find_scale(problem, objective).step >= Fraction(1, 16)
 
 
 def test_what_has_no_scale_is_refused() -> None:
