@@ -3,7 +3,9 @@
 Inner part. In every mapping at most one tensor a is reused at the scratchpad's loops (`Layer`); of the others every trip of the
 loops outside the PEs moves a tile. a's moves at least once for every combination of its own loops' trips q = ceil(extent / u):
 the product of p and d is at least q. A skipped output moves once, any other twice. Cycles: with the output not reused,
-communication and computing are added; otherwise the larger counts, and write-backs are left out of the bound.
+communication and computing are added; otherwise the larger counts, and computing waits for write-backs. Whether a is skipped
+makes no difference to the bound: then it moves beside DRAM's loops, as often at least. All of it grows with a tile's words,
+trips and cycles: lower bounds of these give one of the cost. Work that all PEs share evenly is another.
 
 Outer part. With b reused at DRAM's loops, latency is at least the cycles of all bursts: it is Σ d · base + (times of b) ·
 (max(first + g, …, base) − base + …) and does not fall with base, which is at least the bursts of the other tensors.
@@ -30,13 +32,19 @@ def inner_parts(
     fixed = whole * int((machine.mac + RF_ACCESSES * machine.rf) * machine.grain)
     moving = {t: energy * 2 + one_pass.reducing if t == output else energy for t, energy in one_pass.energy.items()}
     always = {t: trips * energy for t, energy in moving.items()}
+    shared = whole / machine.pes
     found = []
     for a in own:
         once = one_pass.energy[a] + (one_pass.reducing if a == output else 0)
         energy = fixed + sum(always[t] for t in own if t != a) + own[a] * once
         sending = NUMPY.maximum(*(one_pass.sending[t] for t in own if t != a))
-        cycles = NUMPY.maximum(sending, one_pass.computing) if a == output else sending + one_pass.work
-        found.append((energy / machine.grain - 0.5, trips * cycles))
+        current = NUMPY.maximum(sending, one_pass.computing) if a == output else sending
+        late = NUMPY.maximum(one_pass.sending[a] - current, 0.0)
+        if a == output:
+            cycles = NUMPY.maximum(trips * current + own[a] * (one_pass.work + late), shared)
+        else:
+            cycles = trips * sending + NUMPY.maximum(trips * one_pass.work, shared) + own[a] * late
+        found.append((energy / machine.grain - 0.5, cycles))
     return found
 
 

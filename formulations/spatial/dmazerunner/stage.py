@@ -35,15 +35,12 @@ from ithaca.formulations.spatial.dmazerunner.model import (
     transfers,
     whole_energy,
 )
-from ithaca.formulations.spatial.dmazerunner.tables import Columns, Floats, Integers, Outer, Tables, chunks, ragged
+from ithaca.formulations.spatial.dmazerunner.tables import AT_ONCE, Columns, Floats, Integers, Outer, Tables, chunks, ragged
 from ithaca.formulations.stage import Block, Cutoff, least_double
 
 if TYPE_CHECKING:
     from ithaca.formulations.problem import Problem
     from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
-
-#: Entries that are looked at together: bounds memory, and the time between two looks at the clock.
-AT_ONCE = 1 << 19
 
 #: Blocks that incumbents are taken from, and how many rows of each.
 FIRST_BLOCKS, FIRST_ROWS = 9, 8
@@ -86,7 +83,7 @@ class DmazerunnerStage:
 
     def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
         """Rows of tiles in the order of the tiles' bounds."""
-        tiles, bounds = np.zeros((len(self._tables.groups), 0), np.int64), np.zeros(0)
+        tiles, bounds = np.zeros((len(self._tables.groups), 0), np.int32), np.zeros(0)
         for found in self._joined(cutoff):
             if found is None:
                 yield Block.empty(-inf)
@@ -105,41 +102,40 @@ class DmazerunnerStage:
             yield Block(rows[:, keep].T, row_bounds[keep], rest)
         yield Block.empty(inf)
 
-    def _joined(self, cutoff: Cutoff) -> Iterator[tuple[Integers, Floats] | None]:
+    def _joined(self, cutoff: Cutoff) -> Iterator[tuple[NDArray[np.int32], Floats] | None]:
         """Tiles that may hold an improvement, by group, and their bounds; None now and then before."""
         tables, machine = self._tables, self._design.machine
         parts = tables.tiles
         least = [part.least for part in parts]
-        found, columns, bounds = np.zeros((0, 1), np.int64), None, np.full(1, -inf)
+        found, bounds = np.zeros((0, 1), np.int32), np.full(1, -inf)
         for place, part in enumerate(parts):
             rest = least[place + 1 :]
             count = part["trips"].size
             step = max(AT_ONCE // count, 1)
-            kept: list[tuple[Integers, Columns, Floats]] = []
+            kept: list[tuple[NDArray[np.int32], Floats]] = []
             for begin in range(0, max(bounds.size, 1), step):
-                outer = np.arange(begin, min(begin + step, bounds.size))
-                before, own = np.repeat(outer, count), np.tile(np.arange(count), outer.size)
-                joined = part.take(own) if columns is None else columns.take(before).times(part.take(own))
-                full = joined
+                outer = found[:, begin : begin + step]
+                before, own = np.repeat(np.arange(outer.shape[1]), count), np.tile(np.arange(count), outer.shape[1])
+                columns = part.take(own)
+                if place:
+                    columns = columns.times(tables.product(parts[:place], outer).take(before))
                 for other in rest:
-                    full = full.times(other)
-                words = sum(full[f"sent.{tensor}"] for tensor in tables.tensors)
+                    columns = columns.times(other)
+                words = sum(columns[f"sent.{tensor}"] for tensor in tables.tensors)
                 fits = np.flatnonzero(words <= machine.banks * machine.bank_words)
-                bound = self._tile_bounds(full.take(fits))
+                bound = self._tile_bounds(columns.take(fits))
                 keep = np.flatnonzero(bound < least_double(cutoff()))
                 fits = fits[keep]
-                places = np.concatenate([found[:, before[fits]], own[None, fits]])
-                kept.append((places, joined.take(fits), bound[keep]))
+                kept.append((np.concatenate([outer[:, before[fits]], own[None, fits].astype(np.int32)]), bound[keep]))
                 yield None
-            found = np.concatenate([places for places, _, _ in kept], axis=1)
-            columns = Columns({name: np.concatenate([c[name] for _, c, _ in kept]) for name in part.data})
-            bounds = np.concatenate([bound for _, _, bound in kept])
+            found = np.concatenate([places for places, _ in kept], axis=1)
+            bounds = np.concatenate([bound for _, bound in kept])
         yield found, bounds
 
     def _tile_bounds(self, columns: Columns) -> Floats:
         """Bounds of tiles: their register files hold and send no more words than need be, their PEs share all work."""
         machine, tensors = self._design.machine, self._tables.tensors
-        trips = np.maximum(columns["whole"] / columns["trips"] / machine.pes, columns["r"])
+        trips = np.maximum(columns["tile"] / machine.pes, columns["r"])
         network, scratchpad = (int(e * machine.grain) for e in (machine.network, machine.spm))
         sent, spread = columns.by_tensor("sent", tensors), columns.by_tensor("spread", tensors)
         energy = {t: spread[t] * network + sent[t] * scratchpad for t in tensors}
@@ -164,7 +160,7 @@ class DmazerunnerStage:
     def _corner(self, energy: Any, latency: Any, low: Mapping[str, Any], high: Mapping[str, Any]) -> Floats:
         return self._corners.least({**low, "energy": energy, "latency": latency, "edp": energy * latency}, high)
 
-    def _rows(self, tiles: Integers) -> tuple[Integers, Floats]:
+    def _rows(self, tiles: NDArray[Any]) -> tuple[Integers, Floats]:
         """All rows of tiles, by group, with their bounds."""
         tables, machine = self._tables, self._design.machine
         owner = np.arange(tiles.shape[1])
@@ -225,7 +221,7 @@ class DmazerunnerStage:
             ]
         )
         order = np.argsort(bound, kind="stable")
-        for part in chunks(order.size, FIRST_MAPPINGS, AT_ONCE >> 3):
+        for part in chunks(order.size, FIRST_MAPPINGS, AT_ONCE):
             limit = least_double(cutoff())
             picked = order[part]
             picked = picked[bound[picked] < limit]
@@ -285,15 +281,16 @@ class DmazerunnerStage:
         self, values: Floats, known: list[dict[str, Any]], factors: Mapping[str, Mapping[str, Floats]], limit: float
     ) -> Configuration | None:
         """The best of mappings by pair of orders: the exact reference decides among those that floats cannot tell apart."""
-        best, found = limit, None
+        best, least, found = limit, None, None
         orders = len(self._design.layer.orders)
+        names = {part for name in self._problem.used_metrics for part in (("energy", "latency") if name == "edp" else (name,))}
         seen = set()
         for place in np.argsort(values, axis=None, kind="stable"):
             pair, entry = divmod(int(place), values.shape[1])
             if values[pair, entry] >= best + 4 * ROUNDING * abs(best):
                 break
-            numbers = tuple(float(known[pair][name][entry]) for name in ("energy", "latency", *self._exact_names))
-            if max(numbers) < EXACT:
+            numbers = tuple(float(known[pair][name][entry]) for name in sorted(names))
+            if max(numbers, default=0.0) < EXACT:  # whole numbers that floats hold: the same value
                 if numbers in seen:
                     continue
                 seen.add(numbers)
@@ -301,10 +298,7 @@ class DmazerunnerStage:
             choice |= {f"order.{SPM}": pair // orders + 1, f"order.{DRAM}": pair % orders + 1}
             configuration = Configuration(choice)
             value = self._problem.feasible_value(configuration)
-            if value is not None and (found is None or value < best) and float(value) <= limit:
-                best, found = float(value), configuration
+            if value is not None and value < (least if least is not None else value + 1):
+                least, found = value, configuration
+                best = min(best, float(value))
         return found
-
-    @property
-    def _exact_names(self) -> tuple[str, ...]:
-        return "pes", "rf_words", "spm_banks", "dram_words"

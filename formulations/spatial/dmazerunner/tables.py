@@ -22,6 +22,9 @@ from ithaca.formulations.spatial.dmazerunner.model import Layer, Machine, transf
 #: Outer choices that are looked at for the least of them; of more, tensor by tensor.
 MOST_OUTER = 1 << 23
 
+#: Entries that are looked at together: bounds memory.
+AT_ONCE = 1 << 16
+
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -128,7 +131,7 @@ class Outer:
     tile: Integers  #: Which of the tiles each is of
     choices: Integers  #: The choice of each group
     banks: Floats  #: Banks in use
-    parts: list[tuple[Any, Any, Any]]  #: Energy (pJ), cycles and words of transfers, by reused tensor
+    parts: list[tuple[Any, ...]]  #: Energy (pJ), cycles and words of transfers, by reused tensor
 
 
 @dataclass(frozen=True)
@@ -180,13 +183,14 @@ class Tables:
 
     @cached_property
     def tiles(self) -> tuple[Columns, ...]:
-        """Of each group's tiles: ``trips`` outside, all and by ``own`` loops, ``whole`` extents, words to be ``sent``.
+        """Of each group's tiles: ``trips`` outside, all and ``own`` loops', ``whole`` extents, the ``tile``, words ``sent``.
 
         The least over its rows: ``r``, and ``spread`` words of register files altogether, of the output without copies.
         """
         found = []
         for group, rows in zip(self.groups, self.rows, strict=True):
             columns = self._trips(group, group.trips) | self._words("sent", group, group.tiles)
+            columns["tile"] = group.tiles.prod(axis=0).astype(float)
             columns["whole"] = (group.trips * group.tiles).prod(axis=0).astype(float)
             columns["r"] = np.minimum.reduceat(rows["r"], group.first[:-1])
             for tensor in self.tensors:
@@ -230,7 +234,7 @@ class Tables:
     def _outer(self) -> Iterator[tuple[Columns, Group]]:
         return zip(self.outer, self.groups, strict=True)
 
-    def product(self, tables: Sequence[Columns], places: Integers) -> Columns:
+    def product(self, tables: Sequence[Columns], places: NDArray[Any]) -> Columns:
         """The columns of choices, one of each group."""
         found = tables[0].take(places[0])
         for part, place in zip(tables[1:], places[1:], strict=True):
@@ -249,38 +253,40 @@ class Tables:
         layer, most = layer or self.layer, self.machine.banks * self.machine.bank_words
         owner, choices = np.arange(tiles.shape[1]), np.zeros((0, tiles.shape[1]), np.int64)
         rest = [self.tiles[place].take(tiles[place]) for place in range(len(self.groups))]
-        columns: Columns | None = None
-        for place, (part, group) in enumerate(self._outer):
+        words = [np.ones(owner.size) for _ in self.tensors]
+        for place, (part, group) in enumerate(zip(self.outer, self.groups, strict=True)):
             begins = group.outer[2]
             tile = tiles[place, owner]
             entry, number = ragged(np.diff(begins)[tile])
             own = begins[tile][entry] + number
-            columns = part.take(own) if columns is None else columns.take(entry).times(part.take(own))
             owner = owner[entry]
-            words = sum(
-                columns[f"moved.{t}"] * prod((later[f"sent.{t}"][owner] for later in rest[place + 1 :]), start=1.0)
-                for t in self.tensors
-            )
-            keep = np.flatnonzero(words <= most)
-            owner, columns, choices = (
-                owner[keep],
-                columns.take(keep),
-                np.concatenate([choices[:, entry[keep]], own[None, keep]]),
-            )
-        assert columns is not None
-        moved_words = columns.by_tensor("moved", self.tensors)
-        banks: Floats = np.sum([np.ceil(words / self.machine.bank_words) for words in moved_words.values()], axis=0)
+            words = [known[entry] * part[f"moved.{t}"][own] for t, known in zip(self.tensors, words, strict=True)]
+            least = np.zeros(owner.size)  # the other groups' tiles hold no more than those of the PEs
+            for tensor, known in zip(self.tensors, words, strict=True):
+                inside = prod((later[f"sent.{tensor}"] for later in rest[place + 1 :]), start=np.ones(tiles.shape[1]))
+                least += known * inside[owner]
+            keep = np.flatnonzero(least <= most)
+            owner, words = owner[keep], [known[keep] for known in words]
+            choices = np.concatenate([choices[:, entry[keep]], own[None, keep]])
+        banks: Floats = np.sum([np.ceil(known / self.machine.bank_words) for known in words], axis=0)
         keep = np.flatnonzero(banks <= self.machine.banks)
-        owner, columns, choices, banks = owner[keep], columns.take(keep), choices[:, keep], banks[keep]
-        tile_of, whole = {}, {}
-        for group, choice, of in zip(self.groups, choices, tiles[:, owner], strict=True):
+        owner, choices, banks = owner[keep], choices[:, keep], banks[keep]
+        slices = [slice(begin, begin + AT_ONCE) for begin in range(0, max(owner.size, 1), AT_ONCE)]
+        found = [self._moved(tiles[:, owner[part]], choices[:, part], layer) for part in slices]
+        parts = [tuple(np.concatenate(columns) for columns in zip(*part, strict=True)) for part in zip(*found, strict=True)]
+        return Outer(owner, choices, banks, parts)
+
+    def _moved(self, tiles: Integers, choices: Integers, layer: Layer) -> list[tuple[Any, Any, Any]]:
+        """What outer choices cost, one of a tile each."""
+        tile, whole = {}, {}
+        for group, choice, of in zip(self.groups, choices, tiles, strict=True):
             p, d, _ = group.outer
             for line, loop in enumerate(group.loops):
-                tile_of[loop] = (p[line, choice] * group.tiles[line, of]).astype(float)
-                whole[loop] = d[line, choice] * tile_of[loop]
-        moved = transfers(layer, self.machine, tile_of, whole, NUMPY)
-        parts = outer_parts(layer, self.machine, moved, columns["trips"], columns.by_tensor("own", self.tensors))
-        return Outer(owner, choices, banks, parts)
+                tile[loop] = (p[line, choice] * group.tiles[line, of]).astype(float)
+                whole[loop] = d[line, choice] * tile[loop]
+        moved = transfers(layer, self.machine, tile, whole, NUMPY)
+        columns = self.product(self.outer, choices)
+        return outer_parts(layer, self.machine, moved, columns["trips"], columns.by_tensor("own", self.tensors))
 
     def _trips(self, group: Group, factors: Integers) -> dict[str, Floats]:
         own = trips_of(self.layer, group, factors)
