@@ -9,7 +9,7 @@ all tiles that fit them (`Outer`), whatever the tiles of the others are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, prod
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.spatial.search.hierarchy import Count, Hierarchy
-from ithaca.formulations.spatial.search.labels import Labels, Matrix, Vector, box, fits, width
+from ithaca.formulations.spatial.search.labels import Item, Labels, Matrix, Vector, box, fits, width
 from ithaca.formulations.spatial.search.meshes import Layouts
 
 
@@ -56,23 +56,35 @@ class Bounds:
         self.groups = groups(hierarchy)
         self.outer = Outer(hierarchy, self.groups, values, divisors=divisors)
 
-    def least(self, labels: Labels, at: Position) -> tuple[list[Vector], list[list[Vector]]]:
-        """Least cycles of the multipliers and number of lanes; and by group the least of every count."""
-        hierarchy, layout = self.hierarchy, labels.layout
-        extents = labels.rows("extent")
-        left = np.ceil(np.array(hierarchy.extents, float)[:, None] / extents - 1e-9)
+    def least(self, labels: Labels, at: Position) -> tuple[Vector, Vector, list[list[Vector]]]:
+        """Least cycles of the multipliers; runs of what is covered; and by group the least of every count."""
+        hierarchy = self.hierarchy
+        left = _trips_left(hierarchy, labels.rows("extent"))
         runs = left.prod(axis=0)
+        moving = [left[[d for d, moved in enumerate(tensor.moved) if moved]].prod(axis=0) for tensor in hierarchy.tensors]
         free = self._free(labels, at)
-        moving = [np.where(np.array(t.moved)[:, None], left, 1).prod(axis=0) for t in hierarchy.tensors]
-        steps = labels.row("steps") * np.ceil(runs / free * (1 - 1e-12))
-        outer = self.outer.least(extents, at)
-        found, numbers = [], range(len(hierarchy.counts))
+        outer = self.outer.least(labels.rows("extent"), at)
+        settled = [self._settled(labels, number, runs, free) for number in range(len(hierarchy.counts))]
+        given = [self._given(labels, v, at, runs, moving[v], free) for v in range(len(hierarchy.tensors))]
+        first = self._first(labels, at, runs, moving[hierarchy.output])
+        found = []
         for group in self.groups:
-            shares = {item: self._share(labels, item, group, left, extents) for item in layout.items}
-            found.append(
-                [self._count(labels, number, at, group, shares, runs, moving, free) + outer[number] for number in numbers]
-            )
-        return [steps, runs], found
+            shares = {item: self._share(labels, item, group, left) for item in labels.layout.items}
+            wanted = []
+            for v, (full, at_least) in enumerate(given):
+                share = shares.get((v, labels.held[v]), 1.0)
+                open_ = labels.row("closed", v) == 0
+                wanted.append(np.where(open_, (at_least if v in group.tensors else full) * share, full))
+            times = {item: (moving[item[0]] if item[0] in group.tensors else runs) * shares[item] for item in shares}
+            counts = []
+            for number, count in enumerate(hierarchy.counts):
+                total = settled[number] + self._open(labels, number, group, times, runs, moving[hierarchy.output], free)
+                total = np.maximum(total, 0)
+                for v, words in enumerate(wanted):
+                    total = total + self._read(count, v, hierarchy.parent(at.level + 1, v), words, first)
+                counts.append(total + outer[number])
+            found.append(counts)
+        return labels.row("steps") * np.ceil(runs / free * (1 - 1e-12)), runs, found
 
     def _free(self, labels: Labels, at: Position) -> Vector:
         """At least the lanes that may still be added."""
@@ -86,97 +98,93 @@ class Bounds:
             return np.minimum(free, later[0].x * later[0].y)
         return free if at.lanes_open else np.ones(labels.count)
 
-    def _share(self, labels: Labels, item: tuple[int, int], group: Group, left: Matrix, extents: Matrix) -> Vector | float:
+    def _settled(self, labels: Labels, number: int, runs: Vector, free: Vector) -> Vector | float:
+        if number not in labels.layout.counts:
+            return 0.0
+        found: Vector = labels.rows("settled")[labels.layout.counts.index(number)] * runs
+        return found if self.hierarchy.counts[number].adds else found / free
+
+    def _open(
+        self,
+        labels: Labels,
+        number: int,
+        group: Group,
+        times: Mapping[Item, Vector],
+        runs: Vector,
+        moving: Vector,
+        free: Vector,
+    ) -> Vector | float:
+        """What open tensors will have cost, less what is written for the first time."""
+        layout, output = labels.layout, self.hierarchy.output
+        if number not in layout.counts:
+            return 0.0
+        place, adds = layout.counts.index(number), self.hierarchy.counts[number].adds
+        total: Vector | float = 0.0
+        pending: Vector | float = 0.0
+        for item in layout.items:
+            rows = labels.rows(item)[place]
+            if item[0] == output:
+                pending = pending + rows
+            else:
+                total = total + rows * (times[item] if adds else np.maximum(times[item] / free, 1))
+        own = labels.rows("first")[place]
+        # so often it is subtracted, if the lanes left are all of loops that do not move the output
+        most = moving * np.minimum(free, runs / moving) if adds else np.minimum(moving, runs / free)
+        plain = pending * (runs if adds else runs / free) - own * most
+        if output in group.tensors:
+            net, least = pending - own, moving if adds else moving / free
+            plain = np.where(labels.row("closed", output) == 0, np.where(net > 0, net * least, net * most), plain)
+        found: Vector = total + plain
+        return found
+
+    def _share(self, labels: Labels, item: Item, group: Group, left: Matrix) -> Vector | float:
         """What filling an open tensor anew in each trip costs at least, relative to tiles that share nothing."""
-        tensor = self.hierarchy.tensors[item[0]]
-        loops = tensor.windows if item[0] in group.tensors else [d for d in group.loops if d in tensor.windows]
+        tensor, extents = self.hierarchy.tensors[item[0]], labels.rows("extent")
         least: Vector | float = 1.0
-        for d in loops:
+        for d in tensor.windows if item[0] in group.tensors else [d for d in group.loops if d in tensor.windows]:
             rank, c = tensor.windows[d]
             w = np.maximum(labels.row((*item, rank)), 1)
             least = np.minimum(least, (w + (left[d] - 1) * np.minimum(c * extents[d], w)) / (left[d] * w))
         return least
 
-    def _count(
-        self,
-        labels: Labels,
-        number: int,
-        at: Position,
-        group: Group,
-        shares: dict[tuple[int, int], Vector | float],
-        runs: Vector,
-        moving: list[Vector],
-        free: Vector,
-    ) -> Vector:
-        hierarchy, layout = self.hierarchy, labels.layout
-        count, output = hierarchy.counts[number], hierarchy.output
-        place = layout.counts.index(number) if number in layout.counts else None
-        spread = 1.0 if count.adds else free
-        total = np.zeros(labels.count)
-        if place is not None:
-            total += labels.rows("settled")[place] * (runs / spread)
-            own = labels.rows("first")[place]
-            still = moving[output]
-            most = still * np.minimum(free, runs / still) if count.adds else np.minimum(still, runs / spread)
-            least = still if count.adds else still / spread
-            staying = (labels.row("closed", output) == 0) if output in group.tensors else np.zeros(labels.count, bool)
-            pending = np.zeros(labels.count)
-            for item in layout.items:
-                rows = labels.rows(item)[place]
-                if item[0] == output:
-                    pending = pending + rows
-                    continue
-                times = moving[item[0]] if item[0] in group.tensors else runs
-                total += rows * shares[item] * np.maximum(times / spread, 1)
-            net = pending - own
-            total += np.where(staying, np.where(net > 0, net * least, net * most), pending * (runs / spread) - own * most)
-            total = np.maximum(total, 0)
-        for v in range(len(hierarchy.tensors)):
-            parent = hierarchy.parent(at.level + 1, v)
-            if parent is None:
-                continue
-            read = count.reads.get((parent, v), 0)
-            update = count.updates.get((parent, v), 0) if v == output else 0
-            if not read + update:
-                continue
-            total += self._given(labels, v, parent, count, group, shares, read, update, runs, moving, free, at)
-        return total
-
-    def _given(
-        self,
-        labels: Labels,
-        v: int,
-        parent: int,
-        count: Count,
-        group: Group,
-        shares: dict[tuple[int, int], Vector | float],
-        read: int,
-        update: int,
-        runs: Vector,
-        moving: list[Vector],
-        free: Vector,
-        at: Position,
-    ) -> Vector:
-        """The least cost of what the next level around gives of a tensor that is wanted."""
-        hierarchy = self.hierarchy
-        outside = 1.0 if count.adds else float(hierarchy.levels[parent].instances)
+    def _given(self, labels: Labels, v: int, at: Position, runs: Vector, moving: Vector, free: Vector) -> tuple[Vector, Vector]:
+        """Words that the next level around gives of a tensor, by all its instances: anew in each trip, and where it is open."""
+        parent, words = self.hierarchy.parent(at.level + 1, v), labels.row("wanted", v)
+        if parent is None:
+            return words, words
         # lanes that want the same are given it once
-        between = any(mesh.level >= parent for mesh in hierarchy.meshes[labels.meshes :])
-        same = np.minimum(runs / moving[v], free) if between else 1.0
-        times = runs / same
-        item = (v, labels.held[v])
-        share = shares.get(item, 1.0)
-        if v in group.tensors:
-            times = np.where(labels.row("closed", v) > 0, times, moving[v] * share)
-        else:
-            times = np.where(labels.row("closed", v) > 0, times, times * share)
-        words: Vector = labels.row("wanted", v) * times
-        if not hierarchy.tensors[v].output:
-            return read * words / outside
-        tile = box(hierarchy, labels.rows("extent"), v)
-        first = tile * moving[v] * np.minimum(runs / moving[v], float(hierarchy.levels[parent].instances))
-        given: Vector = (update * words + read * np.maximum(words - first, 0)) / outside
-        return given
+        between = any(mesh.level >= parent for mesh in self.hierarchy.meshes[labels.meshes :])
+        return words * (np.maximum(runs / free, moving) if between else runs), words * moving
+
+    def _first(self, labels: Labels, at: Position, runs: Vector, moving: Vector) -> Vector | float:
+        """At most the words of the output that the next level around takes for the first time, by all its instances."""
+        output = self.hierarchy.output
+        parent = self.hierarchy.parent(at.level + 1, output)
+        if parent is None:
+            return 0.0
+        most = np.minimum(runs / moving, float(self.hierarchy.levels[parent].instances))
+        found: Vector = box(self.hierarchy, labels.rows("extent"), output) * moving * most
+        return found
+
+    def _read(self, count: Count, v: int, parent: int | None, words: Vector, first: Vector | float) -> Vector | float:
+        """What words count that the next level around gives, or takes."""
+        if parent is None:
+            return 0.0
+        read = count.reads.get((parent, v), 0)
+        outside = 1.0 if count.adds else float(self.hierarchy.levels[parent].instances)
+        if v != self.hierarchy.output:
+            return words * (read / outside) if read else 0.0
+        update = count.updates.get((parent, v), 0)
+        if not read + update:
+            return 0.0
+        found: Vector = (update * words + read * np.maximum(words - first, 0)) / outside
+        return found
+
+
+def _trips_left(hierarchy: Hierarchy, extents: Matrix) -> Matrix:
+    """The least trips that are left of every loop."""
+    found: Matrix = np.ceil(np.array(hierarchy.extents, float)[:, None] / extents - 1e-9)
+    return found
 
 
 class Outer:
@@ -271,7 +279,7 @@ class Outer:
         if not costs:
             return None
         extents, outside = self.extents, float(hierarchy.levels[level].instances)
-        left = np.ceil(np.array(hierarchy.extents, float)[:, None] / extents - 1e-9)
+        left = _trips_left(hierarchy, extents)
         runs = left.prod(axis=0)
         least = np.full(extents.shape[1], inf)
         for group in self.groups:

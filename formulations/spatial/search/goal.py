@@ -112,7 +112,7 @@ class Goal:
         near = np.flatnonzero((bounds < least_double(cutoff)) & (bounds > float(cutoff) * (1 - 8 * ROUNDING)))
         if not near.size:
             return bounds
-        kinds, which = np.unique(vector[:, near], axis=1, return_inverse=True)
+        kinds, which = np.unique(self._told_apart(vector[:, near]), axis=1, return_inverse=True)
         if kinds.shape[1] > MOST_TIED:
             return bounds
         values = [self.exact(kind) for kind in kinds.T]
@@ -120,6 +120,19 @@ class Goal:
         bounds = bounds.copy()
         bounds[near[worse[np.ravel(which)]]] = inf
         return bounds
+
+    def _told_apart(self, vector: Matrix) -> Matrix:
+        """Vectors with the same metrics in use, and the same in all else."""
+        used, found = self.problem.used_metrics, vector.copy()
+        if self.timed and not any(name.endswith(".cycles") for name in used):
+            found[0] = self.metrics(vector, False)["latency"]
+            for place, count in enumerate(self.counts):
+                if count.rate is not None:
+                    found[3 + place] = 0
+        for place, name in ((1, "computes"), (2, "pes")):
+            if name not in used:
+                found[place] = 1
+        return found if self.timed else np.concatenate([np.ones((1, found.shape[1])), found[1:]])
 
 
 def monotone(problem: Problem, names: Mapping[str, object]) -> bool:

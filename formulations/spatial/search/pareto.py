@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from ithaca.formulations.spatial.search.labels import Labels, Matrix
 
-#: Rounds at most: each compares all labels of a group with one of them.
-ROUNDS = 60
+#: Rounds at most, each of which compares all labels of a group with one of them; and the share that the last one has removed.
+ROUNDS, WORTH = 60, 0.01
 
 
 def undominated(keys: Matrix, costs: Matrix, rounds: int = ROUNDS) -> NDArray[np.intp]:
@@ -21,30 +21,34 @@ def undominated(keys: Matrix, costs: Matrix, rounds: int = ROUNDS) -> NDArray[np
         return np.arange(count)
     scale = np.maximum(np.abs(costs).max(axis=1), 1e-300)
     weight = (costs / scale[:, None]).sum(axis=0)
-    order = np.lexsort((weight, *keys))
-    keys, costs = keys[:, order], costs[:, order]
-    new = np.ones(count, bool)
-    new[1:] = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
-    group = np.cumsum(new) - 1
+    _, key = np.unique(_number(keys), return_inverse=True)
+    order = np.lexsort((weight, key))
+    group, costs = key[order], costs[:, order]
     alive, done = np.arange(count), []
     for _ in range(rounds):
         # the first of every group is left; what it is as good as goes
         first = np.ones(alive.size, bool)
         first[1:] = group[alive[1:]] != group[alive[:-1]]
-        leaders = alive[first]
-        done.append(leaders)
-        places = np.cumsum(first) - 1
-        rest, lead = alive[~first], leaders[places[~first]]
-        if not rest.size:
-            alive = rest
-            break
-        beaten = np.ones(rest.size, bool)
+        done.append(alive[first])
+        rest, leader = alive[~first], alive[first][(np.cumsum(first) - 1)[~first]]
+        beaten = np.arange(rest.size)
         for row in costs:
-            beaten &= row[lead] <= row[rest]
-        alive = rest[~beaten]
-        if not alive.size:
+            beaten = beaten[row[leader[beaten]] <= row[rest[beaten]]]
+        alive = np.delete(rest, beaten)
+        if beaten.size <= WORTH * rest.size:
             break
     return np.sort(order[np.concatenate([*done, alive])])
+
+
+def _number(keys: Matrix) -> NDArray[np.float64] | NDArray[np.int64]:
+    """A number for every column, the same for the same ones."""
+    high = keys.max(axis=1) + 1
+    if high.prod() < 2.0**62:
+        found = np.zeros(keys.shape[1], np.int64)
+        for row, most in zip(keys, high, strict=True):
+            found = found * int(most) + row.astype(np.int64)
+        return found
+    return np.unique(keys, axis=1, return_inverse=True)[1].ravel()
 
 
 def best(labels: Labels, *, meshes_left: bool, timed: bool, lanes: bool) -> Labels:

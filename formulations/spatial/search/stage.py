@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.rounding import all_below
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.architecture import Architecture
@@ -36,8 +37,9 @@ FEW = 256
 #: Mappings whose values floats may not tell apart that are evaluated exactly at most.
 NEAR = 64
 
-#: Labels that are kept at every boundary in the searches for first incumbents.
-BEAMS = (200, 4000)
+#: Labels that are kept at every boundary in the searches for first incumbents, and how many times as many while a step is
+#: being decided, where bounds tell little.
+BEAMS, MIDWAY = (50, 200), 100
 
 
 @dataclass(frozen=True)
@@ -110,16 +112,18 @@ class TimeloopStage:
 
     # -- bounds --------------------------------------------------------------------------
 
-    def bound(self, found: Labels, at: Position) -> Vector:
-        """The least objective of all mappings that extend labels."""
+    def bound(self, found: Labels, at: Position, cutoff: Fraction | None = None) -> Vector:
+        """The least objective of all mappings that extend labels; infinite where it is not below a cutoff."""
         if not found.count:
             return np.zeros(0)
-        (steps, runs), by_group = self.bounds.least(found, at)
-        computes = runs * found.rows("extent").prod(axis=0)
-        lanes = found.row("lanes")
+        steps, runs, by_group = self.bounds.least(found, at)
+        vector = np.empty((3 + len(self.goal.counts), found.count))
+        vector[:3] = steps, runs * found.rows("extent").prod(axis=0), found.row("lanes")
         least = np.full(found.count, inf)
         for counts in by_group:
-            least = np.minimum(least, self.goal.bounds([steps, computes, lanes, *counts]))
+            for place, count in enumerate(counts):
+                vector[3 + place] = np.ceil(all_below(count))  # counts are whole
+            least = np.minimum(least, self.goal.without_ties(vector, self.goal.bounds(vector), cutoff))
         return least
 
     def _final(self, found: Labels) -> NDArray[np.float64]:
@@ -185,8 +189,10 @@ class TimeloopStage:
                 open_ &= self._lean(found, loop)
             if not open_.all():
                 found, inner = found.take(open_), inner[:, open_] if step.lanes else inner
-            if found.count > FEW and (cutoff is not None or (most is not None and found.count > most)):
-                bounds = self.bound(found, at)
+            # lanes are bounded better once none can be added
+            last = step.lanes and number + 1 == len(order)
+            if found.count > FEW and ((cutoff is not None and not last) or (most is not None and found.count > most)):
+                bounds = self.bound(found, at, cutoff)
                 left = np.flatnonzero(bounds < least_double(cutoff))
                 if most is not None and left.size > most:
                     left = left[np.argsort(bounds[left], kind="stable")[:most]]
@@ -217,11 +223,10 @@ class TimeloopStage:
         meshes_left = found.meshes < len(self.hierarchy.meshes)
         if self.least_lanes and not meshes_left:
             found = found.take(found.row("lanes") >= self.least_lanes)
-        timed = self.goal.timed or self.least_lanes > 0
-        found = best(found, meshes_left=meshes_left, timed=timed, lanes=self.goal.uses_lanes)
         if cutoff is not None and number + 1 < len(self.steps):
-            found = found.take(self.bound(found, self._after(number)) < least_double(cutoff))
-        return found
+            found = found.take(self.bound(found, self._after(number), cutoff) < least_double(cutoff))
+        timed = self.goal.timed or self.least_lanes > 0
+        return best(found, meshes_left=meshes_left, timed=timed, lanes=self.goal.uses_lanes)
 
     def _after(self, number: int) -> Position:
         return Position(self.steps[number + 1].level if number + 1 < len(self.steps) else -1)
@@ -244,7 +249,7 @@ class TimeloopStage:
         """The best mapping that is found if few labels are kept at every boundary, if it is below what is known."""
         found, traces = beginning(self.hierarchy), []
         for number in range(len(self.steps)):
-            found = self._step(found, number, known, width)
+            found = self._step(found, number, known, MIDWAY * width)
             if found.count > width and number + 1 < len(self.steps):
                 found = found.take(np.argsort(self.bound(found, self._after(number)), kind="stable")[:width])
             traces.append(_trace(found))
@@ -267,34 +272,30 @@ class TimeloopStage:
     def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
         """Labels up to the outermost mesh."""
         found, traces = beginning(self.hierarchy), list[Trace]()
-        least = -inf
+        bounds = self.bound(found, Position(self.steps[0].level), cutoff())
+        least = float(bounds.min())
+        yield Block.empty(least)
         for number in range(self.inner - 1):
+            found = found.take(bounds < least_double(cutoff()))
             for made in self._through(found, number, cutoff):
                 if made is not None:
                     found = made
                 yield Block.empty(least)
             traces.append(_trace(found))
-            if not found.count:
-                break
-        if not found.count:
-            yield Block.empty(inf)
-            return
+            bounds = self.bound(found, self._after(number), cutoff())
+            least = max(least, float(bounds.min(initial=inf)))
         number = self.inner - 1
-        bounds = self.bound(found, self._after(number - 1))
         order = np.argsort(bounds, kind="stable")
         for begin in range(0, order.size, CHUNK):
             part = order[begin : begin + CHUNK]
-            rest = float(bounds[order[begin + CHUNK]]) if begin + CHUNK < order.size else inf
-            if not (bounds[part[0]] < least_double(cutoff())):
+            if not bounds[part[0]] < least_double(cutoff()):
                 break
             made = self._step(found.take(part), number, cutoff())
             made.row("origin")[:] = part[made.row("origin").astype(np.int64)]
             self._rows.append((made, [*traces, _trace(made)]))
-            yield Block(
-                np.stack([np.full(made.count, len(self._rows) - 1), np.arange(made.count)], axis=1),
-                self.bound(made, self._after(number)),
-                rest,
-            )
+            rows = np.stack([np.full(made.count, len(self._rows) - 1), np.arange(made.count)], axis=1)
+            rest = float(bounds[order[begin + CHUNK]]) if begin + CHUNK < order.size else inf
+            yield Block(rows, self.bound(made, self._after(number), cutoff()), max(least, rest))
         yield Block.empty(inf)
 
     def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Iterator[Configuration | None]:
