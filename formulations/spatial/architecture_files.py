@@ -210,9 +210,11 @@ def _of_nodes(nodes: Any, where: str) -> Iterator[_Part]:
     mesh = [1, 1]
     for place, node in enumerate(_list(nodes, where)):
         at = f"{where}[{place}]"
-        known = {"!", "name", "class", "attributes", "spatial", "constraints", *(("subclass",) if "class" in node else ())}
+        known = {"!", "name", "class", "subclass", "attributes", "spatial", "constraints", "required_actions", "enabled"}
         if unknown := min(node.keys() - known, default=None):
             raise refuse(at, f"{unknown} is unknown; allowed: name, class, attributes, spatial, constraints.dataspace")
+        if node.get("enabled", True) is not True:
+            raise refuse(at, f"enabled is {quoted(node['enabled'])}; allowed: nodes that are there")
         spatial = node.get("spatial", {})
         if not isinstance(spatial, dict) or not all(isinstance(v, int) and v > 0 for v in spatial.values()):
             raise refuse(at, "spatial is no mesh; allowed: positive integers meshX and meshY")

@@ -18,10 +18,10 @@ from ithaca.workloads.nest import LoopNest
 
 _FACTOR = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*(<=|>=|=)?\s*([0-9]{1,6})\s*")
 
-#: What entries of a file may hold beside their target and type.
+#: What entries of a file may hold beside their target and type. Link transfers are off whatever a file says of them.
 _FIELDS = {
     "temporal": {"factors", "permutation"},
-    "spatial": {"factors", "permutation", "split"},
+    "spatial": {"factors", "permutation", "split", "no_link_transfer"},
     "dataspace": {"keep", "bypass"},
     "utilization": {"min"},
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Annotated, Any
 
@@ -35,7 +36,7 @@ def energy_tables(document: Any, where: object) -> dict[str, dict[str, Fraction]
         return {}
     found: dict[str, dict[str, Fraction]] = {}
     for table in validated(_EnergyTables, document, f"{where}: ERT").tables:
-        name = (table.name.rpartition(".")[2]).partition("[")[0]
+        name = re.sub(r"\[[^]]*\]", "", table.name).rpartition(".")[2]  # system.PE[0..167].RF[1..1] is RF
         if name in found:
             raise refuse(where, f"ERT has two tables of {name}; allowed: one for every component")
         actions = found[name] = {}

@@ -22,6 +22,7 @@ architecture:
   - !Component
     name: DRAM
     class: DRAM
+    required_actions: [read, write]
     attributes: {width: 64, datawidth: 16, read_energy: 100, write_energy: 100.5}
   - !Container
     name: PE
@@ -60,7 +61,8 @@ ERT:
   version: 0.4
   tables:
   - {name: system.DRAM, actions: [{name: read, energy: 2}, {name: write, energy: 3}, {name: leak, energy: 0.5}]}
-  - {name: "system.PE[0..15].RF", actions: [{name: read, energy: 0.2}, {name: write, energy: 0.3}, {name: update, energy: 0.4}]}
+  - {name: "system.PE[0..15].RF[1..1]", actions: [{name: read, energy: 0.2}, {name: write, energy: 0.3},
+      {name: update, energy: 0.4}]}
   - {name: mac, actions: [{name: compute, energy: 0.1}]}
 """
 
@@ -138,6 +140,7 @@ def test_a_problem_is_a_nest(tmp_path: Path) -> None:
         (NODES, "dataspace:", "temporal:", "architecture.nodes[3]: constraints are not supported here but for dataspace.keep"),
         (NODES, "keep: [A]", "keep: A", "constraints.dataspace"),
         (NODES, "shared_bandwidth: 1.5", "shared_bandwidth: 0", "RF.shared_bandwidth is 0; allowed: a positive number"),
+        (NODES, "required_actions: [read, write]", "enabled: false", "architecture.nodes[1]: enabled is false"),
         (NODES, "version: 0.4", "version: 0.9", "architecture: version is 0.9; allowed: 0.4"),
         (NODES, "  nodes:", "  components:", "architecture: has no subtree and no nodes"),
         (NODES, "architecture:", "mapping:", "has no field 'architecture'"),
