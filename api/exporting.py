@@ -30,6 +30,7 @@ from ithaca.results.solution import Solution, best_solution
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.studies.network.parts import layer_result
+from ithaca.studies.network.problems import NetworkRequest
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.signals import Interrupt
 from ithaca.workloads.writing import write_folder
@@ -93,6 +94,8 @@ def _export_mapping(to: str, found: Result, output: str | Path, *, nearest: bool
 
 def _export_network(tool: Tool, found: NetworkResult, output: str | Path, *, nearest: bool) -> str:
     """Export every layer of a network's result."""
+    if not isinstance(found.request, NetworkRequest):
+        raise InputError(f"{found.source} is of a network on a memory hierarchy; allowed with it: --layer NAME")
     if nearest and found.arrays:
         raise InputError(f"--nearest does not go with --mode {found.mode}, whose layers share hardware; allowed: without it")
     parts = [(part.layer, Result.of(layer_result(found, part), source=part.layer.name)) for part in found.layers]

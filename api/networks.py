@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -11,13 +12,26 @@ from typing import Annotated
 from typer import Argument, Option
 
 from ithaca.api.answers import NetworkResult
-from ithaca.api.keywords import public
+from ithaca.api.keywords import Given, public
 from ithaca.api.live_line import LiveLine, note
-from ithaca.api.options import OBJECTIVE, REPEATED, Extents, Objective, Results, SearchOptions, TargetedOptions
+from ithaca.api.mapping import Question, on_hierarchy, question_of
+from ithaca.api.options import (
+    OBJECTIVE,
+    REPEATED,
+    Extents,
+    HierarchyOptions,
+    Objective,
+    Results,
+    SearchOptions,
+    TargetedOptions,
+)
 from ithaca.api.parsing import parse_choice, parse_extents, parse_integer, parse_method, several
 from ithaca.api.request import check_target, requested_limits, restricted_share
+from ithaca.formulations.problem import Problem
 from ithaca.solver.options import Budget
 from ithaca.studies.best import without_restriction
+from ithaca.studies.network.layers import solve_per_layer
+from ithaca.studies.network.mapped import MappingRequest
 from ithaca.studies.network.modes import MODES, ONE_SEARCH, SEVERAL_ARRAYS
 from ithaca.studies.network.modes import mode as find_mode
 from ithaca.studies.network.problems import NetworkRequest, only_layers
@@ -26,6 +40,7 @@ from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
 from ithaca.workloads.networks.find import find_network
+from ithaca.workloads.networks.network import Network
 from ithaca.workloads.signals import Interrupt
 
 
@@ -56,6 +71,7 @@ def network(
     arrays: Annotated[int | None, Option("--arrays", metavar="N", help="How many arrays share the budget.")] = None,
     minimise: Annotated[str | None, Option("--minimise", help="Of several arrays: slowest, or total.")] = None,
     problem: TargetedOptions,
+    hierarchy: HierarchyOptions,
     objective: Objective = OBJECTIVE,
     method: Annotated[
         str, Option("--method", help="exact (finds the same in every run), auto, cpsat, gp, nlp or evolve.")
@@ -68,9 +84,15 @@ def network(
         ),
     ] = None,
     results: Results = None,
+    given: Given,
     **parameters: Extents,
 ) -> NetworkResult:
     """Solve every layer of a network, alone or on what layers share, and prove the total."""
+    if on_hierarchy(given):
+        asked = only_layers(find_network(str(name), parse_extents(sizes, parameters)), several(layers))
+        engine = parse_method(method if "--method" in given else "auto")
+        options = RunOptions(engine, search.options, search.workers, scheduler)
+        return map_network(asked, question_of(hierarchy, problem, objective, given), options, results)
     solve = find_mode(mode)
     options = RunOptions(parse_method(method), search.options, search.workers, scheduler)
     if scheduler not in (None, "local") and search.workers != 1:
@@ -79,25 +101,20 @@ def network(
         )
     if mode in ONE_SEARCH:
         _check_one_search(mode, method, search.workers, scheduler, results)
-    given = problem.read(objective)
-    given["limits"] = requested_limits(given["platform"], given["limits"])
+    read = problem.read(objective)
+    read["limits"] = requested_limits(read["platform"], read["limits"])
     count, what = _sharing(mode, arrays, minimise)
-    request = NetworkRequest(**given, arrays=count, minimise=what)
+    request = NetworkRequest(**read, arrays=count, minimise=what)
     asked = only_layers(find_network(str(name), parse_extents(sizes, parameters)), several(layers))
     for layer in asked.layers:
         try:
             check_target(request.space.target, layer.nest, request.data)
         except InputError as error:
             raise InputError(f"layer {layer.name}: {error}; --layers leaves layers out") from None
-    store = None if results is None else problem_store(Path(results), options, note)
-    with Interrupt() as interrupt, LiveLine("deriving designs") as line:
-
-        def report(state: RunState) -> None:
-            failed = f" · {state.failed} failed" if state.failed else ""
-            line.show(state.place + failed, state.progress, done=state.done, total=state.total)
-
-        budget = Budget(replace(options.search, stop=interrupt))
-        run = replace(options, search=restricted_share(budget.options, request.space), store=store, report=report)
+    with _running(options, results) as running:
+        interrupt, budget = running.search.stop, Budget(running.search)
+        assert interrupt is not None
+        run = replace(running, search=restricted_share(budget.options, request.space))
         found = NetworkResult.of(solve(asked, request, run))
         if request.space.target is None or found.value is None or interrupt():
             return found
@@ -106,6 +123,40 @@ def network(
             return found
         compared = without_restriction(found.value, free.total.value, free.total.certificate)
         return replace(found, unrestricted=compared)
+
+
+@contextmanager
+def _running(options: RunOptions, results: str | Path | None) -> Iterator[RunOptions]:
+    """The same options with what keeps results, tells how far the run is, and stops it."""
+    store = None if results is None else problem_store(Path(results), options, note)
+    with Interrupt() as interrupt, LiveLine("deriving designs") as line:
+
+        def report(state: RunState) -> None:
+            failed = f" · {state.failed} failed" if state.failed else ""
+            line.show(state.place + failed, state.progress, done=state.done, total=state.total)
+
+        yield replace(options, search=replace(options.search, stop=interrupt), store=store, report=report)
+
+
+def map_network(network: Network, asked: Question, options: RunOptions, results: str | Path | None = None) -> NetworkResult:
+    """Find the best mapping of every layer of a network onto a memory hierarchy, and prove the total."""
+    posed = []
+    for layer in network.layers:
+        try:
+            posed.append(asked.problem(asked.design(layer.nest)))
+        except InputError as error:
+            raise InputError(f"layer {layer.name}: {error}") from None
+    return map_layers(network, asked, posed, options, results)
+
+
+def map_layers(
+    network: Network, asked: Question, posed: Sequence[Problem], options: RunOptions, results: str | Path | None = None
+) -> NetworkResult:
+    """The same, given the problem of every layer."""
+    first = posed[0]
+    request = MappingRequest(asked.architecture, asked.edition, asked.options, first.limits, first.objective, tuple(posed))
+    with _running(options, results) as running:
+        return NetworkResult.of(solve_per_layer(network, request, running))
 
 
 def _check_one_search(mode_name: str, method: str, threads: int, scheduler: str | None, results: object) -> None:

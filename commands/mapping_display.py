@@ -6,11 +6,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from ithaca.commands.display import console, microjoules, proof_text, table
+from ithaca.commands.network_display import gap, omission_lines, proof, shortened
 from ithaca.formulations.shown_numbers import number, percent
 from ithaca.formulations.spatial.family import mapping_design
 from ithaca.results.certificate import Status
 from ithaca.results.result import Result
 from ithaca.results.solution import Solution
+from ithaca.studies.network.result import NetworkResult
 
 #: What the table's words mean.
 WORDS = (
@@ -67,3 +69,35 @@ def _levels(best: Solution) -> Table:
             rows.append(row)
             first = False
     return table(rows, left=("level", "tensor")) if rows else Table()
+
+
+def print_mapped_network(result: NetworkResult) -> None:
+    """Print a table of the layers of a network on a memory hierarchy, the totals, and what is left out."""
+    out, request, network = console(), result.request, result.network
+    sizes = ", ".join(f"{name}={value}" for name, value in network.parameters)
+    shown = f" ({sizes})" if sizes else ""
+    what = f"{network.name}{shown} on {request.platform.name}, {request.model} model edition"
+    out.print(escape(f"{what}, {result.mode}, minimising {request.objective.text}"))
+    if not result.complete:
+        out.print("the run ended early, by the time limit or an interrupt")
+    rows = []
+    for layer in result.layers:
+        metrics, certificate = layer.answer.metrics, layer.answer.certificate
+        row = [("layer", shortened(layer.layer.name)), ("runs", str(layer.layer.count))]
+        row += [("sizes", layer.layer.nest.short_sizes), (request.objective.text, number(layer.answer.value))]
+        row += [("cycles", number(metrics.get("latency"))), ("µJ", microjoules(metrics.get("energy")))]
+        row += [("PEs", number(metrics.get("pes"))), ("gap", gap(certificate))]
+        rows.append(row)
+    out.print(table(rows, left=("layer", "sizes")))
+    if result.total is None:
+        out.print(escape(f"total      none: '{request.objective.text}' does not add up over layers"))
+    else:
+        value, proven = number(result.total.value), proof(result.total.certificate)
+        out.print(escape(f"total      {request.objective.text} {value}  ({proven})"))
+    latency, energy = result.sum_of("latency"), result.sum_of("energy")
+    if latency is not None and energy is not None:
+        out.print(f"           latency {number(latency)} cycles; energy {microjoules(energy)} µJ, layer after layer")
+    seconds = sum(layer.answer.certificate.seconds for layer in result.layers)
+    out.print(f"proven     {result.proven} of {len(result.layers)} layers; {seconds:.2f} s")
+    for line in omission_lines(network):
+        out.print(escape(line))

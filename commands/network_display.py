@@ -18,6 +18,7 @@ from ithaca.results.solution import Solution
 from ithaca.studies.network.charts import compared_name
 from ithaca.studies.network.explanation import explain_network
 from ithaca.studies.network.modes import MULTI_ARRAY, SHARED_ARRAY
+from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import ArrayResult, NetworkResult, SharedDesign
 from ithaca.workloads.networks.network import Network, OmissionKind
 
@@ -40,10 +41,15 @@ LONGEST_NAME = 18
 def print_network(result: NetworkResult) -> None:
     """Print a table of the layers, what they share, the totals, and what is left out."""
     out, request, network = console(), result.request, result.network
+    if not isinstance(request, NetworkRequest):
+        from ithaca.commands.mapping_display import print_mapped_network
+
+        print_mapped_network(result)
+        return
     sizes = ", ".join(f"{name}={value}" for name, value in network.parameters)
     out.print(
-        f"{escape(network.name)}{f' ({sizes})' if sizes else ''} {request.data.name} on {escape(request.platform.name)}, "
-        f"{request.edition.value} model edition, {result.mode}, minimising {escape(request.objective.text)}"
+        f"{escape(network.name)}{f' ({sizes})' if sizes else ''} {request.title} on {escape(request.platform.name)}, "
+        f"{request.model} model edition, {result.mode}, minimising {escape(request.objective.text)}"
     )
     if not result.complete:
         out.print("the run ended early, by the time limit or an interrupt")
@@ -56,13 +62,13 @@ def print_network(result: NetworkResult) -> None:
             out.print(escape(line))
     if result.arrays:
         out.print(_array_table(result.arrays, limited_metrics(request.limits)))
-    _print_totals(out, result)
+    _print_totals(out, result, request)
     for layer in dict.fromkeys(replace(layer, count=1) for layer in network.layers):
         if layer.folded is not None:
             sizes = " ".join(f"{name}={n}" for name, n in layer.nest.settings.items())
             same = "the same multiply-accumulates and tensors"
             out.print(escape(f"folded     {layer.name}: {layer.folded} runs as {layer.nest.name} {sizes}: {same}"))
-    for line in _omission_lines(network):
+    for line in omission_lines(network):
         out.print(escape(line))
 
 
@@ -71,8 +77,8 @@ def print_comparison(result: NetworkResult, other: NetworkResult) -> None:
     (what, mine), (_, whole) = ((e.what, e.whole) for e in map(explain_network, (result, other)))
     how = "the same" if whole == mine else "more" if whole > mine else "less"
     difference = f"{percent(abs(whole / mine - 1))} {how}" if mine and whole != mine else how
-    proof = "" if other.total is None else f"  ({_proof(other.total.certificate)})"
-    console().print(escape(f"compared   {compared_name(other, [result, other])}: {what} {number(whole)}, {difference}{proof}"))
+    proven = "" if other.total is None else f"  ({proof(other.total.certificate)})"
+    console().print(escape(f"compared   {compared_name(other, [result, other])}: {what} {number(whole)}, {difference}{proven}"))
 
 
 def layer_loops(result: NetworkResult) -> list[str]:
@@ -98,7 +104,7 @@ def _layer_table(result: NetworkResult) -> Table:
         row.append((result.request.objective.text, number(answer.value)))
         units = [("ms", rounded(metrics.get("time"), 3)), ("GB/s", rounded(metrics.get("bandwidth"), 3))]
         # 100 columns have no room for both
-        row += [("gap", _gap(answer.certificate))] if unproven else units
+        row += [("gap", gap(answer.certificate))] if unproven else units
         row.append(("DSP eff.", "–" if layer.efficiency is None else f"{float(layer.efficiency):.1%}"))
         rows.append([*row, *((name, number(metrics.get(name))) for name in resources)])
     made = table(rows, left=("layer", "sizes", "design"))
@@ -123,7 +129,7 @@ def _design(solution: Solution) -> str:
     )
 
 
-def _gap(certificate: Certificate) -> str:
+def gap(certificate: Certificate) -> str:
     """The gap that is left, or why there is none."""
     return gap_text(certificate.gap) if certificate.status.found else certificate.status.value
 
@@ -182,15 +188,15 @@ def _array_table(arrays: Sequence[ArrayResult], resources: Sequence[str]) -> Tab
     return table(rows, left=("design", "shared", "layers"), title="arrays")
 
 
-def _print_totals(out: Console, result: NetworkResult) -> None:
+def _print_totals(out: Console, result: NetworkResult, request: NetworkRequest) -> None:
     text = result.request.objective.text
     if result.total is None:
         out.print(f"total      none: '{escape(text)}' does not add up over layers")
     else:
         certificate = result.total.certificate
         what = f" ({result.request.minimise.value})" if result.request.arrays > 1 else ""
-        out.print(f"total      {escape(text)}{what} {number(result.total.value)}  ({_proof(certificate)})")
-        target = result.request.space.target
+        out.print(f"total      {escape(text)}{what} {number(result.total.value)}  ({proof(certificate)})")
+        target = request.space.target
         if target is not None and result.total.value is not None:
             out.print(f"for {target.title} {target_text(target, result.total.value, certificate, result.unrestricted)}")
     boxes = sum(r.answer.certificate.nodes for r in result.layers)
@@ -206,24 +212,24 @@ def _print_totals(out: Console, result: NetworkResult) -> None:
             f"           {cycles}{float(result.throughput or 0):,.1f} Gop/s at {number(clock)} MHz, layer after layer; "
             f"DSP efficiency {float(operations / comp):.1%}"
         )
-        out.print(f"           {_units(result)}")
+        out.print(f"           {_units(result, request)}")
     proven = "" if result.arrays else f"proven     {result.proven} of {len(result.layers)} layers; "
     counted, meaning = COUNTED.get(result.mode, ("boxes", "sets of candidates bounded at once"))
     out.print(f"{proven or 'search     '}{boxes:,} {counted}, {seconds:.2f} s")
     out.print(f"{WORDS}{counted}: {meaning}")
 
 
-def _units(result: NetworkResult) -> str:
+def _units(result: NetworkResult, request: NetworkRequest) -> str:
     """Time, traffic and energy of all layers one after the other, and the share of the memory that the neediest takes."""
     most = max(solution.metrics["bandwidth"] for layer in result.layers if (solution := layer.answer.found) is not None)
     memory = result.request.platform.memory
     has = "" if memory is None else f" of {rounded(memory.bandwidth.limit)} ({float(most / memory.bandwidth.limit):.1%})"
-    moved = (result.sum_of("off_chip_words") or 0) * result.request.data.bytes
+    moved = (result.sum_of("off_chip_words") or 0) * request.data.bytes
     traffic = f"{rounded(moved / 10**6)} MB off chip, a layer at most at {rounded(most)} GB/s{has}"
     return f"{rounded(result.sum_of('time'))} ms; {traffic}; energy {microjoules(result.sum_of('energy'))} µJ"
 
 
-def _proof(certificate: Certificate) -> str:
+def proof(certificate: Certificate) -> str:
     if certificate.status is Status.OPTIMAL:
         return "optimal"
     if certificate.status is Status.FEASIBLE:
@@ -232,7 +238,7 @@ def _proof(certificate: Certificate) -> str:
     return f"{certificate.status.value}{bound}"
 
 
-def _omission_lines(network: Network) -> list[str]:
+def omission_lines(network: Network) -> list[str]:
     """What the layers leave out: arithmetic first, each with its reason."""
     lines = []
     for omission in network.omissions(OmissionKind.UNSUPPORTED):

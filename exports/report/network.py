@@ -7,17 +7,19 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from ithaca.exports.report.answer import Card, Verdict, best_configuration, findings, verdict
-from ithaca.exports.report.blocks import Block, Folded, Paragraph, Section, Table, chart_figure
+from ithaca.exports.report.blocks import Block, Folded, Listing, Paragraph, Section, Table, chart_figure
 from ithaca.exports.report.page import rendered
 from ithaca.exports.report.proof import OUTCOME
 from ithaca.exports.report.systolic import array_outline
 from ithaca.formulations.shown_numbers import counted, number, percent, rounded
+from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.results.certificate import Certificate, Status
 from ithaca.studies.explanation import explain
 from ithaca.studies.network.charts import layer_bars
 from ithaca.studies.network.explanation import NetworkExplanation
 from ithaca.studies.network.parts import layer_result
+from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import LayerResult, NetworkResult
 
 
@@ -25,8 +27,9 @@ def network_page(result: NetworkResult, explained: NetworkExplanation, statement
     """A self-contained HTML page about a network's result; ``statements`` are the explanation in words."""
     request, parameters = result.request, result.network.parameters
     facts = [("network", result.network.name), *((name, str(value)) for name, value in parameters)]
-    facts += [("data type", request.data.name), ("platform", request.platform.name), ("layers", result.mode)]
-    facts += [("model edition", request.edition.value), ("minimised", request.objective.text)]
+    facts += [("data type", request.title)] if isinstance(request, NetworkRequest) else []
+    facts += [("platform", request.platform.name), ("layers", result.mode)]
+    facts += [("model edition", request.model), ("minimised", request.objective.text)]
     shares = {id(part.result): "–" if part.share is None else percent(part.share) for part in explained.parts}
     sections = [_layers(result, shares), _totals(result), findings(statements, METRICS, "What dominates, and what limits it")]
     sections += _shared(result)
@@ -164,7 +167,9 @@ def _own_array(result: NetworkResult, layer: LayerResult, index: int) -> Folded:
     if best is None:
         blocks.append(Paragraph(f"{explanation.failure or 'Nothing was found'}."))
     else:
-        blocks += array_outline(best, f"array-{index}")
+        loops = best.problem.design.loops(best.configuration)
+        systolic = isinstance(best.problem.design, SystolicDesign)
+        blocks += array_outline(best, f"array-{index}") if systolic else [Listing("The mapping as a loop nest", loops)]
     if layer.designs:
         rows = tuple(
             (d.design, number(d.value), number(d.certificate.lower_bound), OUTCOME[d.certificate.status], d.certificate.method)

@@ -81,7 +81,7 @@ def compared_name(result: NetworkResult, results: Sequence[NetworkResult]) -> st
     """What tells a result from the others: its mode, and what they differ in."""
 
     def parts(each: NetworkResult) -> tuple[str, ...]:
-        return each.request.platform.name, each.request.data.name
+        return each.request.platform.name, each.request.title
 
     others = zip(*map(parts, results), strict=True)
     return " ".join([result.mode, *(own for own, all_ in zip(parts(result), others, strict=True) if len(set(all_)) > 1)])
@@ -89,4 +89,4 @@ def compared_name(result: NetworkResult, results: Sequence[NetworkResult]) -> st
 
 def _title(result: NetworkResult, mode: bool = True) -> str:
     request = result.request
-    return f"{result.network.name} {request.data.name} on {request.platform.name}" + (f", {result.mode}" if mode else "")
+    return f"{result.network.name} {request.title} on {request.platform.name}" + (f", {result.mode}" if mode else "")

@@ -217,6 +217,10 @@ class NetworkResultDocument(FirstPart):
 def network_document(result: NetworkResult) -> dict[str, Any]:
     """The document of ``ithaca network``."""
     network, request = result.network, result.request
+    if not isinstance(request, NetworkRequest):
+        from ithaca.studies.network.mapped import mapped_network_document
+
+        return mapped_network_document(result, request)
     document = {
         "schema": SCHEMA,
         "study": "network",
@@ -302,10 +306,14 @@ def load_network_result(path: Path) -> NetworkResult:
     Raises `InputError` if it is no such file, or it is not what the model computes.
     """
     document = parse_json(read_text(path, MAX_BYTES), path)
+    if isinstance(document, dict) and document.get("family") == "spatial":
+        from ithaca.studies.network.mapped import read_mapped_network
+
+        return read_mapped_network(document, path)
     read = validated(NetworkResultDocument, document, path)
     try:
         result = _read_result(read)
-        _check_same(document, network_document(result), "")
+        check_same(document, network_document(result), "")
         check_consistent(result)
     except InputError as error:
         raise refuse(path, error) from None
@@ -400,15 +408,15 @@ def _certificate(read: ProofDocument, value: Fraction | None, at: str) -> Certif
     return certificate
 
 
-def _check_same(found: Any, model: Any, at: str) -> None:
+def check_same(found: Any, model: Any, at: str) -> None:
     """Refuse the first part of a document that is not what the model computes."""
     if isinstance(found, Mapping) and isinstance(model, Mapping):
         # metrics that a file lacks were not known when it was written
         missing = () if at.endswith(".metrics") else (name for name in model if name not in found)
         for name in (*found, *missing):
-            _check_same(found.get(name), model.get(name), f"{at}.{name}" if at else name)
+            check_same(found.get(name), model.get(name), f"{at}.{name}" if at else name)
     elif isinstance(found, list) and isinstance(model, list) and len(found) == len(model):
         for index, (one, other) in enumerate(zip(found, model, strict=True)):
-            _check_same(one, other, f"{at}[{index}]")
+            check_same(one, other, f"{at}[{index}]")
     elif found != model:
         raise InputError(f"{at} is not what the model computes: {EDITED}")

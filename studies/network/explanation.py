@@ -70,7 +70,7 @@ def network_statements(result: NetworkResult, explained: NetworkExplanation) -> 
     """An explanation in plain words, one statement a line."""
     request = result.request
     yield (
-        f"Result: {result.network.name} {request.data.name}, {request.edition.value} model edition, "
+        f"Result: {result.network.name} {request.title}, {request.model} model edition, "
         f"on {request.platform.name}, {result.mode}, minimising {request.objective.text}."
     )
     missing = [r.layer.name for r in result.layers if r.answer.found is None]
@@ -93,8 +93,11 @@ def network_statements(result: NetworkResult, explained: NetworkExplanation) -> 
     if len(dominant) < len(explained.parts):
         rest = explained.whole * (1 - share)
         yield f"Rest: {number(rest)}, {percent(1 - share)}, in {counted(len(explained.parts) - len(dominant), 'layer')}."
-    worst = min((p.result for p in explained.parts), key=lambda r: r.efficiency or Fraction(0))
-    yield f"Least efficient: {worst.layer.name}, with {percent(worst.efficiency or 0)} of its MAC units' cycles in use."
+    efficient = [(part.result.efficiency, part.result.layer.name) for part in explained.parts]
+    known = [(efficiency, name) for efficiency, name in efficient if efficiency is not None]
+    if known:
+        least, worst = min(known, key=lambda each: each[0])
+        yield f"Least efficient: {worst}, with {percent(least)} of its MAC units' cycles in use."
     yield f"In full: --layer {dominant[0].result.layer.name} explains that layer, with what to change first."
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import systolic
@@ -17,12 +18,15 @@ from ithaca.results.solution import Solution
 from ithaca.solver.portfolio import not_solved
 from ithaca.studies.best import over_all
 from ithaca.studies.network.parts import PER_LAYER
-from ithaca.studies.network.problems import NetworkRequest, layer_problems
+from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import Failure, LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.studies.network.runner import Job, RunOptions, run_problems
 from ithaca.studies.network.totals import adds_up, best_total, require_sum, total
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.network import Layer, Network
+
+if TYPE_CHECKING:
+    from ithaca.studies.network.mapped import MappingRequest
 
 SHARED_DATAFLOW = "shared-dataflow"
 
@@ -64,12 +68,14 @@ class SolvedLayers:
         return tuple(outcome for part in self.layers for outcome in part.outcomes if isinstance(outcome, Failure))
 
 
-def solve_layers(network: Network, request: NetworkRequest, options: RunOptions, *, alone: bool) -> SolvedLayers:
+def solve_layers(
+    network: Network, request: NetworkRequest | MappingRequest, options: RunOptions, *, alone: bool
+) -> SolvedLayers:
     """Solve the problems of a network; where each layer is ``alone``, its best design comes before the others'.
 
     Raises `InputError` if the request does not fit the network, or the engine refuses every problem.
     """
-    posed = layer_problems(network, request)
+    posed = request.pose(network)
     jobs = [
         Job(f"{part.layer.name} {problem.design.name}", problem, rivals=number if alone else None)
         for number, part in enumerate(posed)
@@ -84,7 +90,7 @@ def solve_layers(network: Network, request: NetworkRequest, options: RunOptions,
     return SolvedLayers(layers, stop is None or not stop() or all(isinstance(f, Failure) or f.settled for f in found))
 
 
-def solve_per_layer(network: Network, request: NetworkRequest, options: RunOptions) -> NetworkResult:
+def solve_per_layer(network: Network, request: NetworkRequest | MappingRequest, options: RunOptions) -> NetworkResult:
     """Find each layer's best design.
 
     The total is Σ count · objective, its lower bound Σ count · lower bound; None for an objective that does not add up.

@@ -37,6 +37,20 @@ class NetworkRequest:
     minimise: Minimise = Minimise.TOTAL  #: What of several arrays is minimised
 
     @property
+    def title(self) -> str:
+        """What runs, for people."""
+        return self.data.name
+
+    @property
+    def model(self) -> str:
+        """The model edition, for people."""
+        return self.edition.value
+
+    def pose(self, network: Network) -> tuple[LayerProblems, ...]:
+        """One problem per layer and design."""
+        return layer_problems(network, self)
+
+    @property
     def technology(self) -> Technology:
         """Clock of the platform, and energies of its own or of the data type."""
         return self.data.on(self.platform)

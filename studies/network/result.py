@@ -6,12 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import prod
+from typing import TYPE_CHECKING
 
 from ithaca.results.certificate import Certificate
 from ithaca.results.result import Unrestricted
 from ithaca.results.solution import Solution
 from ithaca.studies.network.problems import NetworkRequest
 from ithaca.workloads.networks.network import Layer, Network
+
+if TYPE_CHECKING:
+    from ithaca.studies.network.mapped import MappingRequest
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,7 @@ class LayerResult:
     def efficiency(self) -> Fraction | None:
         """DSP efficiency: operations of the unpadded nest over those its array's MAC units had cycles for."""
         solution = self.answer.found
-        if solution is None:
+        if solution is None or "comp" not in solution.metrics:
             return None
         return self.layer.nest.operations / (solution.metrics["comp"] * solution.metrics["latency"])
 
@@ -89,7 +93,7 @@ class NetworkResult:
 
     mode: str  #: What layers share, as on the command line
     network: Network  #: The network, with the layers that were asked for
-    request: NetworkRequest  #: What was asked of it
+    request: NetworkRequest | MappingRequest  #: What was asked of it
     method: str  #: The engine asked
     layers: tuple[LayerResult, ...]  #: In the order of the network
     total: Total | None  #: The objective over the whole network; None where it does not add up over layers
@@ -115,7 +119,7 @@ class NetworkResult:
         total = Fraction(0)
         for layer in self.layers:
             solution = layer.answer.found
-            if solution is None:
+            if solution is None or not solution.metrics.keys() >= {*names}:
                 return None
             total += layer.layer.count * prod(solution.metrics[name] for name in names)
         return total

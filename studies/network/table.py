@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from ithaca.formulations.json_numbers import json_number
 from ithaca.formulations.systolic.design import systolic
+from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import LayerResult, NetworkResult
 from ithaca.workloads.csv_text import csv_text
 
@@ -19,12 +20,44 @@ def network_table(result: NetworkResult) -> str:
 
     ``sizes`` and ``dataflow`` read as on the command line; factors are iterations, packs words.
     """
+    if not isinstance(result.request, NetworkRequest):
+        return mapped_table(result)
     rows = [_row(layer) for layer in result.layers]
     return csv_text(list(rows[0]), (list(row.values()) for row in rows))
 
 
+def mapped_table(result: NetworkResult) -> str:
+    """The same of a network on a memory hierarchy; the mapping is in lines."""
+    known = dict.fromkeys(name for layer in result.layers for name in layer.answer.problem.design.vocabulary)
+    rows = []
+    for layer in result.layers:
+        answer, design = layer.answer, layer.answer.problem.design
+        rows.append(
+            {
+                "layer": layer.layer.name,
+                "count": layer.layer.count,
+                "kernel": layer.layer.nest.name,
+                "sizes": _pairs(layer.layer.nest.settings),
+                "mapping": "" if answer.configuration is None else "; ".join(filter(None, design.loops(answer.configuration))),
+                **_proven(layer),
+                **{name: _number(answer.metrics.get(name)) for name in known},
+            }
+        )
+    return csv_text(list(rows[0]), (list(row.values()) for row in rows))
+
+
+def _proven(result: LayerResult) -> dict[str, object]:
+    answer = result.answer
+    return {
+        "objective": _number(answer.value),
+        "lower_bound": _number(answer.certificate.lower_bound),
+        "gap": "" if answer.certificate.gap is None else answer.certificate.gap,
+        "status": answer.certificate.status.value,
+    }
+
+
 def _row(result: LayerResult) -> dict[str, object]:
-    layer, answer, solution = result.layer, result.answer, result.answer.found
+    layer, solution = result.layer, result.answer.found
     names = ("dataflow", "permutation", "array_part", "latency_hiding", "simd", "pack")
     chosen: dict[str, object] = dict.fromkeys(names, "")
     figures: dict[str, object] = dict.fromkeys(SHOWN, "")
@@ -42,10 +75,7 @@ def _row(result: LayerResult) -> dict[str, object]:
         "sizes": _pairs(layer.nest.settings),
         "array": "" if result.array is None else result.array,
         **chosen,
-        "objective": _number(answer.value),
-        "lower_bound": _number(answer.certificate.lower_bound),
-        "gap": "" if answer.certificate.gap is None else answer.certificate.gap,
-        "status": answer.certificate.status.value,
+        **_proven(result),
         **figures,
     }
 

@@ -17,6 +17,7 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.verification import BOUND_WITHIN, verify
 from ithaca.studies.network.modes import ONE_SEARCH, mode
 from ithaca.studies.network.parts import layer_result
+from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import LayerResult, NetworkResult
 from ithaca.studies.network.runner import RunOptions
 from ithaca.workloads.errors import InputError
@@ -92,6 +93,7 @@ def _search_again(result: NetworkResult, options: SolveOptions) -> Check:
     if claim.lower_bound is None and claim.status is not Status.INFEASIBLE:
         return Check("total", f"{said}; no proof is claimed", True)
     limit = BOUND_WITHIN if options.time_limit is None and not claim.status.proven else options.time_limit
+    assert isinstance(result.request, NetworkRequest)  # others have no such modes
     # as soon as the gap is as small as the claimed one, the bound has been reached
     search, budget = replace(options, gap=below(claim.gap or 0.0), time_limit=limit), Budget(options)
     again = mode(result.mode)(result.network, result.request, RunOptions(search=search)).total

@@ -99,7 +99,7 @@ def test_bad_input_is_refused_in_one_line(tmp_path: Path, arguments: tuple[str, 
 def test_bad_input_exits_2() -> None:
     done = ithaca("network", "vgg17")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("ithaca: unknown network 'vgg17'; known: bert-base")
+    assert done.stderr.startswith("ithaca: unknown network 'vgg17'; known: alexnet, bert-base")
     assert done.stderr.count("\n") == 1
 
 

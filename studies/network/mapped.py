@@ -1,0 +1,246 @@
+"""A network on a memory hierarchy: what is asked, and the result as a JSON document, like that of a network on arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, create_model
+
+from ithaca.formulations.json_numbers import SCHEMA, refuse
+from ithaca.formulations.platform import Platform
+from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.schema import Document, NestDocument, Number, PlatformDocument, Text, read_objective
+from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.design import MappingOptions
+from ithaca.formulations.spatial.documents import (
+    ArchitectureDocument,
+    ConstraintsDocument,
+    architecture_fields,
+    read_architecture_document,
+)
+from ithaca.formulations.spatial.family import FAMILY, LevelMappingDocument, MappingSpaceDocument, Setting
+from ithaca.formulations.spatial.library import fitted
+from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
+from ithaca.results.certificate import Certificate
+from ithaca.results.files import check_certificate, check_legal
+from ithaca.results.schema import FirstPart, ProofDocument, ShortfallDocument, configuration_fields, tightest
+from ithaca.results.solution import Solution, make_solution
+from ithaca.studies.network.consistency import check_consistent
+from ithaca.studies.network.documents import Count, Names, NetworkPart, check_same
+from ithaca.studies.network.parts import PER_LAYER
+from ithaca.studies.network.problems import LayerProblems
+from ithaca.studies.network.result import Failure, LayerResult, NetworkResult, Total
+from ithaca.studies.shared.plans import Minimise
+from ithaca.workloads.documents import validated
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.networks.network import Layer, Network, Omission
+
+
+@dataclass(frozen=True)
+class MappingRequest:
+    """What a network is mapped for: like `ithaca.studies.network.problems.NetworkRequest`, of memory hierarchies."""
+
+    architecture: Architecture  #: As it is written: what it keeps is named by role, perhaps
+    edition: str  #: Edition of the model
+    options: MappingOptions  #: Which mappings are allowed
+    limits: tuple[Limit, ...]  #: Upper limits on metrics of every layer
+    objective: Objective  #: What is minimised, of each run of a layer
+    posed: tuple[Problem, ...]  #: The problem of every layer, in the order of the network
+    arrays: int = 1
+    minimise: Minimise = Minimise.TOTAL
+
+    @property
+    def platform(self) -> Platform:
+        """A name for it."""
+        return Platform(self.architecture.name, self.architecture.description, DEFAULT_TECHNOLOGY, {})
+
+    @property
+    def title(self) -> str:
+        """What runs, for people."""
+        return "mapped"
+
+    @property
+    def model(self) -> str:
+        """The model edition, for people."""
+        return self.edition
+
+    def pose(self, network: Network) -> tuple[LayerProblems, ...]:
+        """One problem per layer."""
+        return tuple(LayerProblems(layer, (problem,)) for layer, problem in zip(network.layers, self.posed, strict=True))
+
+
+class _BestDocument(Document):
+    """How a layer is run."""
+
+    tiling: list[LevelMappingDocument]
+    metrics: dict[str, Any]
+
+
+class _LayerDocument(Document):
+    """One layer."""
+
+    name: Text
+    count: Count
+    sources: Names
+    problem: NestDocument
+    memory: dict[str, list[int]] = Field(default_factory=dict)
+    constraints: ConstraintsDocument = ConstraintsDocument()
+    value: Number | None
+    certificate: ProofDocument
+    best: _BestDocument | None
+    shortfalls: list[ShortfallDocument] = Field(default_factory=list)
+
+
+class _TotalDocument(Document):
+    """The whole network."""
+
+    value: Number | None
+    certificate: ProofDocument | None
+    operations: int
+    latency: Number | None
+    energy: Number | None
+
+
+class _FailureDocument(Document):
+    """A problem that could not be solved."""
+
+    place: str
+    reason: str
+
+
+class _Part(FirstPart):
+    study: Literal["network"]
+    family: Literal["spatial"]
+    mode: Literal["per-layer"]
+    network: NetworkPart
+    edition: Literal["timeloop", "dmazerunner"]
+    platform: PlatformDocument
+    objective: Text
+    space: MappingSpaceDocument = MappingSpaceDocument()
+    method: Text
+    complete: bool
+    total: _TotalDocument
+    layers: Annotated[list[_LayerDocument], Field(min_length=1)]
+    failures: list[_FailureDocument]
+
+
+#: The whole file.
+MappedNetworkDocument: Any = create_model("MappedNetworkDocument", __base__=_Part, architecture=(ArchitectureDocument, ...))
+
+
+def mapped_network_document(result: NetworkResult, request: MappingRequest) -> dict[str, Any]:
+    """The document of ``ithaca network --arch``."""
+    network, total = result.network, result.total
+    document = {
+        "schema": SCHEMA,
+        "study": "network",
+        "family": "spatial",
+        "mode": result.mode,
+        "network": {
+            "name": network.name,
+            "parameters": dict(network.parameters),
+            "omissions": list(network.unsupported),
+        },
+        "architecture": architecture_fields(request.architecture),
+        "edition": request.edition,
+        "platform": {"name": request.architecture.name, "limits": tightest(request.limits)},
+        "objective": request.objective.text,
+        "space": request.options,
+        "method": result.method,
+        "complete": result.complete,
+        "total": {
+            "value": None if total is None else total.value,
+            "certificate": None if total is None else total.certificate,
+            "operations": sum(layer.layer.operations for layer in result.layers),
+            "latency": result.sum_of("latency"),
+            "energy": result.sum_of("energy"),
+        },
+        "layers": [_layer(layer) for layer in result.layers],
+        "failures": list(result.failures),
+    }
+    written: dict[str, Any] = MappedNetworkDocument.model_validate(document, from_attributes=True).written()
+    return written
+
+
+def _layer(result: LayerResult) -> dict[str, Any]:
+    answer, head = result.answer, FAMILY.head_fields(result.answer.problem.design)
+    best = None
+    if answer.configuration is not None:
+        best = configuration_fields(FAMILY, answer.problem, answer.configuration)
+    return {
+        "name": result.layer.name,
+        "count": result.layer.count,
+        "sources": result.layer.sources,
+        **{name: head[name] for name in ("problem", "memory", "constraints") if name in head},
+        "value": answer.value,
+        "certificate": answer.certificate,
+        "best": best,
+        "shortfalls": list(answer.shortfalls),
+    }
+
+
+def read_mapped_network(document: Any, path: Path) -> NetworkResult:
+    """The result that the document of a file states, checked against the model."""
+    read = validated(MappedNetworkDocument, document, path)
+    try:
+        result, request = _read_result(read)
+        check_same(document, mapped_network_document(result, request), "")
+        check_consistent(result)
+    except InputError as error:
+        raise refuse(path, error) from None
+    return result
+
+
+def _read_result(read: Any) -> tuple[NetworkResult, MappingRequest]:
+    architecture, options = read_architecture_document(read.architecture), MappingOptions(**dict(read.space))
+    layers = []
+    for index, layer in enumerate(read.layers):
+        try:
+            layers.append(_read_layer(layer, read, architecture, options))
+        except InputError as error:
+            raise InputError(f"layers[{index}]: {error}") from None
+    problems = tuple(layer.answer.problem for layer in layers)
+    limits, objective = problems[0].limits, problems[0].objective
+    request = MappingRequest(architecture, read.edition, options, limits, objective, problems)
+    omissions = tuple(Omission(**dict(omission)) for omission in read.network.omissions)
+    network = Network(
+        read.network.name,
+        tuple(layer.layer for layer in layers),
+        unsupported=omissions,
+        parameters=tuple(read.network.parameters.items()),
+    )
+    total = None
+    if read.total.certificate is not None:
+        total = Total(read.total.value, _certificate(read.total.certificate, read.total.value, "total.certificate"))
+    failures = tuple(Failure(failure.place, failure.reason) for failure in read.failures)
+    parts = (read.method, tuple(layers), total, read.complete)
+    return NetworkResult(PER_LAYER, network, request, *parts, failures=failures), request
+
+
+def _read_layer(read: _LayerDocument, document: Any, architecture: Architecture, options: MappingOptions) -> LayerResult:
+    nest = read.problem.nest()
+    memory = tuple((tensor, tuple(sizes)) for tensor, sizes in read.memory.items())
+    asked = read.constraints.constraints()
+    design = Setting(fitted(architecture, nest), nest, document.edition, options, asked, memory).design
+    known = design.vocabulary
+    problem = Problem(design, document.platform.upper_limits(known), read_objective(document.objective, "objective", known))
+    certificate = _certificate(read.certificate, read.value, "certificate")
+    falls = tuple(fall.shortfall(design.name) for fall in read.shortfalls)
+    solution = Solution(problem, None, None, certificate, falls)
+    if read.best is not None:
+        configuration = FAMILY.configuration(design, read.best.tiling)
+        if problem.feasible_value(configuration) is None:
+            check_legal(problem.space, configuration, "best.tiling")
+            raise InputError("best.tiling exceeds a limit; allowed: one that does not")
+        solution = make_solution(problem, configuration, certificate, falls)
+        if solution.settled:  # a file states bounds as doubles; the optimum is the exact value
+            solution = replace(solution, certificate=replace(certificate, lower_bound=solution.value))
+    return LayerResult(Layer(read.name, nest, read.count, read.sources), solution, (solution,))
+
+
+def _certificate(read: ProofDocument, value: Any, at: str) -> Certificate:
+    certificate = read.certificate()
+    check_certificate(certificate, value, at)
+    return certificate

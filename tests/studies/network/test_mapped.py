@@ -1,0 +1,100 @@
+"""Networks on memory hierarchies: every layer proven, identical ones merged, sums; written, read back, resumed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import ithaca
+from ithaca.formulations.shown_numbers import number
+from tests.command_line import ithaca as command
+
+NETWORK = """
+name: small
+source: nowhere
+parameters: {batch: 2}
+input: {batch: batch, channels: 2, height: 4, width: 4}
+layers:
+  - {op: conv, name: first, channels: 4, kernel: 1, groups: 2}
+  - {op: conv, name: second, channels: 4, kernel: 1}
+  - {op: conv, name: third, channels: 4, kernel: 1}
+  - {op: depthwise, name: fourth, kernel: 2}
+  - {op: linear, name: last, features: 3}
+"""
+ASKED = ("--arch", "simple", "--divisors-only", "--objective", "energy")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a network, its result, and the results kept of its layers."""
+    found = tmp_path_factory.mktemp("mapped")
+    (found / "small.yaml").write_text(NETWORK)
+    done = command("network", "small.yaml", *ASKED, "--results", "kept", "-o", "r.json", "--table", "t.csv", cwd=found)
+    assert done.returncode == 0, done.stderr
+    (found / "told.txt").write_text(done.stdout)
+    return found
+
+
+def test_every_layer_is_what_solving_it_alone_proves(folder: Path) -> None:
+    found = ithaca.load(folder / "r.json")
+    assert isinstance(found, ithaca.NetworkResult)
+    assert found.status == "optimal"
+    assert {layer.layer.name: layer.layer.count for layer in found.layers} == {"first": 4, "second": 4, "fourth": 2, "last": 1}
+    total = 0
+    for layer in found.layers:
+        alone = ithaca.solve(layer.layer.nest, arch="simple", divisors_only=True, objective="energy")
+        assert alone.status == "optimal"
+        assert layer.answer.value == alone.value == layer.answer.metrics["energy"]
+        total += layer.layer.count * alone.value
+    assert found.value == total == found.lower_bound
+
+
+def test_it_is_told_with_its_sums(folder: Path) -> None:
+    found, told = ithaca.load(folder / "r.json"), (folder / "told.txt").read_text()
+    assert "small (batch=2) on simple, timeloop model edition, per-layer, minimising energy" in told
+    assert f"energy {number(found.value)}  (optimal)" in told
+    assert "proven     4 of 4 layers" in told
+    rows = (folder / "t.csv").read_text().splitlines()
+    assert len(rows) == 5
+    assert rows[0].startswith("layer,count,kernel,sizes,mapping,objective")
+
+
+def test_what_is_kept_is_not_solved_again(folder: Path) -> None:
+    kept = sorted((folder / "kept").iterdir())
+    assert len(kept) == 4
+    again = command("network", "small.yaml", *ASKED, "--results", "kept", "-o", "again.json", cwd=folder)
+    assert again.returncode == 0
+    assert (folder / "again.json").read_text() == (folder / "r.json").read_text()
+    assert sorted((folder / "kept").iterdir()) == kept
+
+
+def test_files_are_verified_explained_reported_and_refused_where_edited(folder: Path) -> None:
+    done = command("verify", "r.json", cwd=folder)
+    assert done.returncode == 0
+    assert "total" in done.stdout
+    assert "Dominant:" in command("explain", "r.json", cwd=folder).stdout
+    assert command("report", "r.json", "-o", "r.html", cwd=folder).returncode == 0
+    assert "The mapping as a loop nest" in (folder / "r.html").read_text()
+    assert command("export", "r.json", "--layer", "second", "--to", "timeloop", "-o", "out", cwd=folder).returncode == 0
+    document = json.loads((folder / "r.json").read_text())
+    document["layers"][0]["best"]["metrics"]["energy"] += 1
+    (folder / "edited.json").write_text(json.dumps(document))
+    with pytest.raises(ithaca.InputError, match="is not what the model computes"):
+        ithaca.load(folder / "edited.json")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--mode", "shared-array"), "--mode does not go with --arch"),
+        (("--dtype", "int8"), "--dtype does not go with --arch"),
+        (("--limit", "dsp=3"), "layer first: --limit: 'dsp' uses the unknown name"),
+    ],
+)
+def test_what_does_not_fit_is_one_line(words: tuple[str, ...], told: str, folder: Path) -> None:
+    done = command("network", "small.yaml", "--arch", "simple", *words, cwd=folder)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert len(done.stderr.splitlines()) == 1
