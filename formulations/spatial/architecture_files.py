@@ -125,7 +125,7 @@ class _Part:
 
     @property
     def is_compute(self) -> bool:
-        kind, sized = self.kind.lower(), self.attributes.keys() & {"entries", "depth", "memory_depth", "sizeKB"}
+        kind, sized = self.kind.lower(), self.attributes.keys() & {"entries", "bytes", "depth", "memory_depth", "sizeKB"}
         return not sized and any(word in kind for word in ("mac", "multiplier", "compute", "arithmetic"))
 
     def take(self, *names: str) -> Any:
@@ -285,20 +285,14 @@ def _level(part: _Part, table: Mapping[str, Mapping[str, Fraction]]) -> Level:
         elif cluster is None:
             cluster = width // (bits * (block or 1))
     block, cluster = block or 1, cluster or 1
-    words, depth, kilobytes = part.integer("entries"), part.integer("depth", "memory_depth"), part.integer("sizeKB", "size_kb")
-    if sum(size is not None for size in (words, depth, kilobytes)) > 1:
-        raise refuse(part.where, f"{part.name} has two sizes; allowed: one of entries, depth, sizeKB")
-    if depth is not None:
-        words = depth * block * (cluster if part.width_is_block else 1)
-    elif kilobytes is not None:
-        words = kilobytes * 1024 * 8 // bits
+    words, tensor_words = _capacity(part, bits, block * (cluster if part.width_is_block else 1))
     both = part.number("bandwidth")
     read, write = part.number("read_bandwidth"), part.number("write_bandwidth")
     half = None if both is None else both / 2
     found = Level(
         part.name,
         words,
-        (),
+        tensor_words,
         part.number("multiple_buffering", "multiple-buffering", least=1) or Fraction(1),
         part.keeps,
         half if read is None else read,
@@ -312,6 +306,24 @@ def _level(part: _Part, table: Mapping[str, Mapping[str, Fraction]]) -> Level:
     )
     part.finish()
     return found
+
+
+def _capacity(part: _Part, bits: int, row: int) -> tuple[int | None, tuple[tuple[str, int], ...]]:
+    """Words of an instance, and of its parts for one tensor each, where sizes name tensors; a row has ``row`` words."""
+    names = (("entries",), ("bytes",), ("depth", "memory_depth"), ("sizeKB", "size_kb"))
+    given = [(name[0], part.take(*name)) for name in names if part.attributes.keys() & set(name)]
+    if len(given) > 1:
+        raise refuse(part.where, f"{part.name} has two sizes; allowed: one of entries, bytes, depth, sizeKB")
+    if not given:
+        return None, ()
+    (unit, value), per_unit = given[0], {"entries": 1, "bytes": Fraction(8, bits), "depth": row, "sizeKB": Fraction(8192, bits)}
+    named = value if isinstance(value, dict) and unit in ("entries", "bytes") else {"": value}
+    for tensor, size in named.items():
+        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+            at = f"{part.name}.{unit}{tensor and '.'}{tensor}"
+            raise refuse(part.where, f"{at} is {quoted(size)}; allowed: a positive integer")
+    words = {str(tensor): int(size * per_unit[unit]) for tensor, size in named.items()}
+    return (words[""], ()) if "" in words else (None, tuple(words.items()))
 
 
 def _costs(part: _Part, table: Mapping[str, Mapping[str, Fraction]]) -> dict[str, Any]:

@@ -97,6 +97,17 @@ def test_nodes_are_inside_those_before_them(tmp_path: Path) -> None:
     assert (found.compute.instances, found.compute.mesh_x, found.compute.energy) == (16, 8, 1)
 
 
+def test_capacities_are_words_or_bytes_of_all_tensors_or_of_each(tmp_path: Path) -> None:
+    for text, words, by_tensor in (
+        ("entries: 24", 24, ()),
+        ("bytes: 24", 12, ()),
+        ("entries: {A: 8, B: 4}", None, (("A", 8), ("B", 4))),
+        ("bytes: {A: 8}", None, (("A", 4),)),
+    ):
+        level = read_architecture(saved(tmp_path, NODES.replace("depth: 16", text))).levels[1]
+        assert (level.words, level.tensor_words) == (words, by_tensor)
+
+
 def test_branches_and_ranges_multiply(tmp_path: Path) -> None:
     found = read_architecture(saved(tmp_path, SUBTREE))
     dram, registers = found.levels
@@ -136,7 +147,8 @@ def test_a_problem_is_a_nest(tmp_path: Path) -> None:
         (NODES, "class: intmac", "class: regfile", "architecture.nodes[4]: mac is innermost and of class 'regfile'"),
         (NODES, "width: 32", "width: 33", "RF.width is 33; allowed: a multiple of 16 bits"),
         (NODES, "multiple_buffering: 2", "multiple_buffering: 0", "RF.multiple_buffering is 0"),
-        (NODES, "depth: 16", "depth: 16, entries: 8", "RF has two sizes; allowed: one of entries, depth, sizeKB"),
+        (NODES, "depth: 16", "depth: 16, entries: 8", "RF has two sizes; allowed: one of entries, bytes, depth, sizeKB"),
+        (NODES, "depth: 16", "entries: {A: 0}", "RF.entries.A is 0; allowed: a positive integer"),
         (NODES, "dataspace:", "temporal:", "architecture.nodes[3]: constraints are not supported here but for dataspace.keep"),
         (NODES, "keep: [A]", "keep: A", "constraints.dataspace"),
         (NODES, "shared_bandwidth: 1.5", "shared_bandwidth: 0", "RF.shared_bandwidth is 0; allowed: a positive number"),
