@@ -16,6 +16,7 @@ none or several:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from ithaca.formulations.algebra.expression import ONE, ZERO, Expression, add, multiply
 from ithaca.formulations.machine import Sums
@@ -53,6 +54,12 @@ def derive(nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition:
     The dataflow is one or two of the nest's space loops, the permutation the tensor whose reuse loops are innermost; the nest's
     extents stay symbols. Raises `InputError` if there is no such permutation, or both space loops are reductions.
     """
+    # nests that differ in nothing but extents share their arrays, and all that is known of these
+    return _derive(replace(nest, extents=tuple((loop, 1) for loop in nest.loops)), dataflow, permutation, edition)
+
+
+@lru_cache(maxsize=1024)
+def _derive(nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition: Edition) -> SystolicArray:
     if len(dataflow) > 1 and set(dataflow) <= set(nest.reduction_loops):
         raise InputError(f"dataflow {','.join(dataflow)}: two reduction loops in space are not supported")
     context = _Context(nest, dataflow, loop_order(nest, permutation), edition)

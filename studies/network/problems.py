@@ -16,7 +16,6 @@ from ithaca.formulations.technology import Technology
 from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
-from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.network import Layer, Network
 
 
@@ -70,15 +69,10 @@ def layer_problems(network: Network, request: NetworkRequest) -> tuple[LayerProb
     Raises `InputError` if a layer has no such dataflow or permutation, or no design that can be built, or the platform does not
     know a metric.
     """
-    # a design is stated in symbols: layers that differ in nothing but extents share it
-    derived: dict[LoopNest, tuple[SystolicArray, ...]] = {}
+    setting = (request.data, request.limits, request.objective, request.space, request.technology)
     found = []
     for layer in network.layers:
-        shape = replace(layer.nest, extents=tuple((loop, 1) for loop in layer.nest.loops))
-        if shape not in derived:
-            derived[shape] = _designs(layer, request)
-        setting = (request.data, request.limits, request.objective, request.space, request.technology)
-        problems = (systolic_problem(layer.nest, array, *setting) for array in derived[shape])
+        problems = (systolic_problem(layer.nest, array, *setting) for array in _designs(layer, request))
         found.append(LayerProblems(layer, tuple(problems)))
     found[0].problems[0].symbolic()  # refuses a metric that the platform does not know
     return tuple(found)
