@@ -12,11 +12,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field
 
 from ithaca.formulations.json_numbers import fraction
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
 from ithaca.formulations.spatial.energy_files import energy_tables, read_bursts
+from ithaca.workloads.documents import Document, validated
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
 from ithaca.workloads.reading import parse_json, read_text
@@ -50,8 +53,6 @@ NEUTRAL: Mapping[str, tuple[Any, ...]] = {
     "multicast_supported": (True,),
 }
 
-_RANGE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[([0-9]{1,6})\.\.([0-9]{1,6})\])?")
-
 
 def load(path: Path) -> Any:
     """The document of a YAML or JSON file."""
@@ -64,49 +65,106 @@ def read_architecture(path: str | Path) -> Architecture:
 
     Raises `InputError`, one line that names the path, if it cannot be read or says what is not supported.
     """
-    file = _architecture_file(Path(path))
+    file = Path(path)
+    if file.is_dir():
+        found = [each for name in ARCHITECTURE_FILES if (each := file / name).is_file()]
+        if not found:
+            raise refuse(path, f"has no architecture; allowed: a folder with {' or '.join(ARCHITECTURE_FILES)}")
+        file = found[0]
     document = load(file)
-    if not isinstance(document, dict) or not isinstance(document.get("architecture"), dict):
-        raise refuse(file, "has no field 'architecture'; allowed: an architecture of Timeloop v0.4, written out")
-    beside = next((p for name in ENERGY_FILES if (p := file.parent / name).is_file()), None)
-    energies = document.get("ERT") if "ERT" in document or beside is None else load(beside).get("ERT")
-    known = {"architecture", "ERT", "description", "source", "dmazerunner"}
-    if unknown := min(document.keys() - known, default=None):
-        raise refuse(file, f"{unknown} is unknown; allowed: {', '.join(sorted(known))}, everything else in files of its own")
     name = file.stem if file.name not in ARCHITECTURE_FILES else file.resolve().parent.name
-    return architecture_of(document, energies, name, file)
+    beside = next((each for name in ENERGY_FILES if (each := file.parent / name).is_file()), None)
+    if beside is None or (isinstance(document, dict) and "ERT" in document):
+        return architecture_of(document, None, name, file)
+    energies = load(beside)
+    if not isinstance(energies, dict) or energies.keys() != {"ERT"}:
+        raise refuse(beside, "has not the field 'ERT' alone; allowed: a table of energies of Timeloop v0.4")
+    return architecture_of(document, energies["ERT"], name, file)
 
 
-def architecture_of(document: Mapping[str, Any], energies: Any, name: str, where: object) -> Architecture:
-    """The architecture of a document, with energies of another one or None; error lines start with ``where``."""
-    table = energy_tables(energies, where)
-    parts = list(_parts(document["architecture"], f"{where}: architecture"))
+def architecture_of(document: Any, energies: Any, name: str, where: object) -> Architecture:
+    """The architecture of a document, with energies of its own or of a table; error lines start with ``where``."""
+    read = validated(_File, document, where)
+    table = energy_tables(read.ERT if energies is None else energies, where)
+    parts = list(_parts(read.architecture, f"{where}: architecture"))
     if not parts:
         raise refuse(where, "architecture has no component; allowed: storage levels and multipliers")
     *storage, last = parts
     if (inner := next((part for part in storage if part.is_compute), None)) is not None:
         raise refuse(inner.where, f"{inner.name} computes, but is not innermost; allowed: multipliers inside all storage")
     if not last.is_compute:
-        raise refuse(
-            last.where,
-            f"{last.name} is innermost and of class {quoted(last.kind)}; allowed: one with mac, multiplier or compute in it",
-        )
+        allowed = "one with mac, multiplier or compute in it"
+        raise refuse(last.where, f"{last.name} is innermost and of class {quoted(last.kind)}; allowed: {allowed}")
     levels, compute = tuple(_level(part, table) for part in storage), _compute(last, table)
-    described = {key: str(document.get(key, "")) for key in ("description", "source")}
-    bursts = read_bursts(document["dmazerunner"], f"{where}: dmazerunner") if "dmazerunner" in document else None
+    bursts = None if read.dmazerunner is None else read_bursts(read.dmazerunner, f"{where}: dmazerunner")
     try:
-        return Architecture(name, levels, compute, **described, bursts=bursts)
+        return Architecture(name, levels, compute, read.description, read.source, bursts)
     except InputError as error:
         raise refuse(where, str(error).removeprefix(f"{name}: ")) from None
 
 
-def _architecture_file(path: Path) -> Path:
-    if not path.is_dir():
-        return path
-    found = [file for name in ARCHITECTURE_FILES if (file := path / name).is_file()]
-    if not found:
-        raise refuse(path, f"has no architecture; allowed: a folder with {' or '.join(ARCHITECTURE_FILES)}")
-    return found[0]
+_NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[([0-9]{1,6})\.\.([0-9]{1,6})\])?")
+
+
+def _checked(text: str) -> str:
+    match = _NAME.fullmatch(text)
+    if match is None or (match[2] and int(match[3]) < int(match[2])):
+        raise ValueError("letters, digits and _, and perhaps a range [0..n]")
+    return text
+
+
+_Name = Annotated[str, AfterValidator(_checked)]
+_Count = Annotated[int, Field(ge=1)]
+
+
+class _Component(Document):
+    name: _Name
+    kind: str = Field(default="", alias="class")
+    attributes: dict[str, Any] | None = None
+
+
+class _Branch(Document):
+    name: _Name
+    attributes: dict[str, Any] | None = None
+    local: list[_Component] = Field(default=[])
+    subtree: list[_Branch] = Field(default=[], max_length=1)
+
+
+class _Mesh(Document):
+    meshX: _Count = 1  # noqa: N815  (as files have it)
+    meshY: _Count = 1  # noqa: N815
+
+
+class _Dataspace(Document):
+    keep: list[str]
+    bypass: list[str] = Field(default=[])
+
+
+class _NodeConstraints(Document):
+    dataspace: _Dataspace | None = None
+
+
+class _Node(_Component):
+    tag: Literal["Container", "Component"] = Field(alias="!")
+    subclass: str | None = None
+    spatial: _Mesh = _Mesh()
+    constraints: _NodeConstraints = _NodeConstraints()
+    required_actions: list[str] | None = None
+    enabled: Literal[True] = True
+
+
+class _Tree(Document):
+    version: str | float = 0.4
+    subtree: list[_Branch] = Field(default=[], max_length=1)
+    nodes: list[_Node] = Field(default=[])
+
+
+class _File(Document):
+    architecture: _Tree
+    ERT: Any = None
+    description: str = ""
+    source: str = ""
+    dmazerunner: Any = None
 
 
 @dataclass
@@ -117,9 +175,7 @@ class _Part:
     kind: str
     attributes: dict[str, Any]
     mesh: tuple[int, int] | int  #: Instances along X and Y, or in all, that containers say there are
-    width_is_block: (
-        bool  #: Whether a width says how many words a block has (``nodes``), or how many blocks a cluster (``subtree``)
-    )
+    width_is_block: bool  #: Whether a width says how many words a block has (``nodes``), else how many blocks a cluster
     where: str
     keeps: frozenset[str] | None = None
 
@@ -135,11 +191,11 @@ class _Part:
             raise refuse(self.where, f"{self.name} has {found[0]} and {found[1]}; allowed: one of them")
         return self.attributes.pop(found[0]) if found else None
 
-    def number(self, *names: str, least: int | None = 0) -> Fraction | None:
+    def number(self, *names: str, least: int = 0) -> Fraction | None:
         value = self.take(*names)
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, int | float) or (least is not None and value < least):
+        if isinstance(value, bool) or not isinstance(value, int | float) or value < least:
             raise refuse(self.where, f"{self.name}.{names[0]} is {quoted(value)}; allowed: a number of at least {least}")
         return fraction(value)
 
@@ -154,9 +210,8 @@ class _Part:
         stated, x, y = self.integer("instances"), self.integer("meshX", "mesh_x"), self.integer("meshY", "mesh_y")
         if isinstance(self.mesh, tuple) and (stated, x, y) == (None, None, None):
             return {"instances": prod(self.mesh), "mesh_x": self.mesh[0], "mesh_y": self.mesh[1]}
-        count = (
-            stated if stated is not None else x * y if x and y else self.mesh if isinstance(self.mesh, int) else prod(self.mesh)
-        )
+        around = self.mesh if isinstance(self.mesh, int) else prod(self.mesh)
+        count = stated or (x * y if x and y else around)
         x = x if x is not None else count // y if y else count
         y = y if y is not None else count // x
         if x * y != count:
@@ -168,107 +223,56 @@ class _Part:
         for name, value in self.attributes.items():
             if name in DESCRIPTIVE or (name in NEUTRAL and value in NEUTRAL[name]):
                 continue
-            if name.startswith("network") and not any(c.isdigit() and c != "0" for c in str(value)) and "energy" in name:
+            if name.startswith("network") and value == 0:  # an energy, for one
                 continue
             allowed = f"{name}: {str(NEUTRAL[name][0]).lower()}" if name in NEUTRAL else "attributes that the model counts"
             raise refuse(self.where, f"attribute {quoted(name)} of {self.name} is not supported; allowed: {allowed}")
 
 
-def _parts(tree: Mapping[str, Any], where: str) -> Iterator[_Part]:
-    forms = [form for form in ("subtree", "nodes") if form in tree]
-    if len(forms) != 1:
-        raise refuse(where, "has no subtree and no nodes; allowed: one of them, written out")
-    if unknown := min(tree.keys() - {"version", "subtree", "nodes", "name", "attributes"}, default=None):
-        raise refuse(where, f"{unknown} is unknown; allowed: version, {forms[0]}")
-    if str(tree.get("version", "0.4")) not in ("0.2", "0.3", "0.4"):
-        raise refuse(where, f"version is {quoted(tree['version'])}; allowed: 0.4")
-    if forms[0] == "nodes":
-        yield from _of_nodes(tree["nodes"], f"{where}.nodes")
+def _parts(tree: _Tree, where: str) -> Iterator[_Part]:
+    if str(tree.version) not in ("0.2", "0.3", "0.4"):
+        raise refuse(where, f"version is {quoted(tree.version)}; allowed: 0.4")
+    if bool(tree.subtree) == bool(tree.nodes):
+        raise refuse(where, f"has {'both' if tree.nodes else 'no'} subtree and nodes; allowed: one of them, written out")
+    if tree.nodes:
+        yield from _of_nodes(tree.nodes, f"{where}.nodes")
     else:
-        yield from _of_subtree(tree["subtree"], f"{where}.subtree", 1)
+        yield from _of_branch(tree.subtree[0], f"{where}.subtree[0]", 1)
 
 
-def _of_subtree(trees: Any, where: str, around: int) -> Iterator[_Part]:
-    if not isinstance(trees, list) or len(trees) != 1 or not isinstance(trees[0], dict):
-        raise refuse(where, "is not a list of one branch; allowed: levels inside each other, side by side none")
-    (tree,), where = trees, f"{where}[0]"
-    if unknown := min(tree.keys() - {"name", "attributes", "local", "subtree"}, default=None):
-        raise refuse(where, f"{unknown} is unknown; allowed: name, attributes, local, subtree")
-    count = around * _named(tree, where)[1]
-    for place, entry in enumerate(_list(tree.get("local", []), f"{where}.local")):
+def _of_branch(branch: _Branch, where: str, around: int) -> Iterator[_Part]:
+    name, times = _named(branch.name)
+    _Part(name, "", dict(branch.attributes or {}), 1, False, where).finish()
+    for place, entry in enumerate(branch.local):
+        own, more = _named(entry.name)
         at = f"{where}.local[{place}]"
-        if unknown := min(entry.keys() - {"name", "class", "attributes"}, default=None):
-            raise refuse(at, f"{unknown} is unknown; allowed: name, class, attributes")
-        name, times = _named(entry, at)
-        yield _Part(name, str(entry.get("class", "")), _attributes(entry, at), count * times, False, at)
-    if "subtree" in tree:
-        yield from _of_subtree(tree["subtree"], f"{where}.subtree", count)
+        yield _Part(own, entry.kind, dict(entry.attributes or {}), around * times * more, False, at)
+    for inner in branch.subtree:
+        yield from _of_branch(inner, f"{where}.subtree[0]", around * times)
 
 
-def _of_nodes(nodes: Any, where: str) -> Iterator[_Part]:
+def _of_nodes(nodes: list[_Node], where: str) -> Iterator[_Part]:
     """Nodes are inside those before them; what is spatial in one multiplies all that follow."""
-    mesh = [1, 1]
-    for place, node in enumerate(_list(nodes, where)):
-        at = f"{where}[{place}]"
-        known = {"!", "name", "class", "subclass", "attributes", "spatial", "constraints", "required_actions", "enabled"}
-        if unknown := min(node.keys() - known, default=None):
-            raise refuse(at, f"{unknown} is unknown; allowed: name, class, attributes, spatial, constraints.dataspace")
-        if node.get("enabled", True) is not True:
-            raise refuse(at, f"enabled is {quoted(node['enabled'])}; allowed: nodes that are there")
-        spatial = node.get("spatial", {})
-        if not isinstance(spatial, dict) or not all(isinstance(v, int) and v > 0 for v in spatial.values()):
-            raise refuse(at, "spatial is no mesh; allowed: positive integers meshX and meshY")
-        if unknown := min(spatial.keys() - {"meshX", "meshY"}, default=None):
-            raise refuse(at, f"spatial.{unknown} is unknown; allowed: meshX, meshY")
-        mesh = [mesh[0] * spatial.get("meshX", 1), mesh[1] * spatial.get("meshY", 1)]
-        name, times = _named(node, at)
-        if node.get("!") == "Component":
-            if times > 1:
-                raise refuse(at, f"name is {quoted(node['name'])}; allowed: a name without a range, and spatial")
-            keeps = _node_keeps(node.get("constraints", {}), at)
-            yield _Part(name, str(node.get("class", "")), _attributes(node, at), (mesh[0], mesh[1]), True, at, keeps)
-        elif node.get("!") == "Container":
-            if node.get("constraints"):
-                raise refuse(at, "constraints are not supported here; allowed: a constraints file")
-            mesh = [mesh[0] * times, mesh[1]]
-            _Part(name, "", _attributes(node, at), 1, True, at).finish()
+    x = y = 1
+    for place, node in enumerate(nodes):
+        name, times = _named(node.name)
+        x, y = x * node.spatial.meshX * times, y * node.spatial.meshY
+        kept = node.constraints.dataspace
+        part = _Part(name, node.kind, dict(node.attributes or {}), (x, y), True, f"{where}[{place}]")
+        if node.tag == "Component":
+            part.keeps = None if kept is None else frozenset(kept.keep)
+            yield part
+        elif kept is not None:
+            raise refuse(part.where, f"{name} is a container, which keeps nothing; allowed: constraints of components")
         else:
-            raise refuse(at, "has no tag; allowed: !Container or !Component")
+            part.finish()
 
 
-def _node_keeps(constraints: Any, where: str) -> frozenset[str] | None:
-    if not isinstance(constraints, dict) or constraints.keys() - {"dataspace"}:
-        raise refuse(where, "constraints are not supported here but for dataspace.keep; allowed: a constraints file")
-    spaces = constraints.get("dataspace", {})
-    if not isinstance(spaces, dict) or spaces.keys() - {"keep", "bypass"} or ("bypass" in spaces and "keep" not in spaces):
-        raise refuse(
-            where, "constraints.dataspace does not list what it keeps; allowed: keep: [tensors], and bypass: [the others]"
-        )
-    for field, names in spaces.items():
-        if not isinstance(names, list):
-            raise refuse(where, f"constraints.dataspace.{field} is {quoted(names)}; allowed: a list of tensors")
-    return frozenset(map(str, spaces["keep"])) if "keep" in spaces else None
-
-
-def _list(entries: Any, where: str) -> list[dict[str, Any]]:
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise refuse(where, "is no list of components; allowed: a list of mappings with names")
-    return entries
-
-
-def _named(entry: Mapping[str, Any], where: str) -> tuple[str, int]:
+def _named(text: str) -> tuple[str, int]:
     """Name without its range, and how many instances the range names: ``PE[0..255]``."""
-    match = _RANGE.fullmatch(str(entry.get("name", "")))
-    if match is None or (match[2] is not None and int(match[3]) < int(match[2])):
-        raise refuse(where, f"name is {quoted(entry.get('name'))}; allowed: letters, digits and _, and perhaps a range [0..n]")
-    return match[1], 1 if match[2] is None else int(match[3]) - int(match[2]) + 1
-
-
-def _attributes(entry: Mapping[str, Any], where: str) -> dict[str, Any]:
-    found = entry.get("attributes") or {}
-    if not isinstance(found, dict):
-        raise refuse(where, "attributes are no mapping; allowed: names with values")
-    return dict(found)
+    match = _NAME.fullmatch(text)
+    assert match is not None  # as `_checked`
+    return match[1], int(match[3]) - int(match[2]) + 1 if match[2] else 1
 
 
 def _level(part: _Part, table: Mapping[str, Mapping[str, Fraction]]) -> Level:
