@@ -14,12 +14,14 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.constraints import NONE, Constraints
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, ORDERED, RF, SPATIAL, SPM, Layer, Machine, metrics, reuse
 from ithaca.formulations.spatial.dmazerunner.stage import DmazerunnerStage
-from ithaca.formulations.spatial.dmazerunner.tables import Tables
+from ithaca.formulations.spatial.dmazerunner.tables import Tables, asked_of
 from ithaca.formulations.spatial.mapping import Mapping as Laid
 from ithaca.formulations.spatial.mapping import Slot
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import refuse
 from ithaca.workloads.nest import LoopNest
 
 if TYPE_CHECKING:
@@ -49,8 +51,14 @@ class DmazerunnerDesign(Design):
     divisors_only: bool = (
         False  #: Whether factors must multiply to extents; otherwise to at least them, none larger than need be
     )
+    constraints: Constraints = NONE  #: What mappings are restricted to
     family = "spatial"
     edition = "dmazerunner"
+
+    def __post_init__(self) -> None:
+        self.constraints.check(self.nest, self.architecture)
+        if self.constraints.bypass:
+            raise refuse(self.constraints.where, "has bypasses; allowed in edition dmazerunner: levels that keep every tensor")
 
     @cached_property
     def machine(self) -> Machine:
@@ -60,23 +68,28 @@ class DmazerunnerDesign(Design):
     @cached_property
     def tables(self) -> Tables:
         """What searches of this space are made of, whatever they ask for."""
-        return Tables(self.layer, self.machine, exact=self.divisors_only)
+        return Tables(self.layer, self.machine, self.constraints, exact=self.divisors_only)
 
     @property
     def nest(self) -> LoopNest:
         """The work as a loop nest."""
         return self.layer.nest
 
-    @property
+    @cached_property
     def orders(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
-        """The loop orders that each level offers, outermost first."""
-        return dict.fromkeys(ORDERED, self.layer.orders)
+        """The loop orders that each level offers, outermost first: those that suffice, with the loops asked for innermost."""
+        found = {}
+        for level in ORDERED:
+            last = self.constraints.innermost(level)
+            ends = ((*(loop for loop in order if loop not in last), *last) for order in self.layer.orders)
+            found[level] = tuple(dict.fromkeys(ends))
+        return found
 
     def mapping(self, configuration: Mapping[str, int]) -> Laid:
         """A configuration as a mapping onto the architecture; where PEs lie on their mesh the model does not say."""
         slots = {DRAM: Slot(DRAM), SPM: Slot(SPM), SPATIAL: Slot(SPM, "x"), RF: Slot(RF)}
         factors = {slot: {loop: configuration[f"{loop}.{name}"] for loop in self.nest.loops} for name, slot in slots.items()}
-        orders = {level: self.layer.orders[configuration[f"order.{level}"] - 1] for level in ORDERED}
+        orders = {level: self.orders[level][configuration[f"order.{level}"] - 1] for level in ORDERED}
         keeps = frozenset(access.tensor for access in self.nest.accesses)
         return Laid(factors, {**orders, RF: self.nest.loops}, dict.fromkeys((DRAM, SPM, RF), keeps))
 
@@ -86,9 +99,9 @@ class DmazerunnerDesign(Design):
         found = {f"{loop}.{name}": laid.factor(slot, loop) for name, slot in slots.items() for loop in self.nest.loops}
         for level in ORDERED:
             trips = {loop: found[f"{loop}.{level}"] for loop in self.nest.loops}
-            given, *offered = (reuse(self.layer, trips, order, NUMPY) for order in (laid.orders[level], *self.layer.orders))
+            given, *offered = (reuse(self.layer, trips, order, NUMPY) for order in (laid.orders[level], *self.orders[level]))
             if given not in offered:
-                known = "; ".join(map(" ".join, self.layer.orders))
+                known = "; ".join(map(" ".join, self.orders[level]))
                 raise InputError(
                     f"order of {level} is {' '.join(laid.orders[level])}; allowed: orders that reuse as {known} do"
                 )
@@ -104,7 +117,7 @@ class DmazerunnerDesign(Design):
         return VOCABULARY
 
     def metrics(self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
-        found = metrics(self.layer, self.machine, values, numbers)
+        found = metrics(self.layer, self.machine, values, numbers, self.orders)
         found["edp"] = found["energy"] * found["latency"] if names is None or "edp" in names else None
         return {name: found[name] for name in VOCABULARY if names is None or name in names}
 
@@ -115,13 +128,36 @@ class DmazerunnerDesign(Design):
         Register files hold a tile of every tensor, half of the scratchpad's banks the tiles there, and there are so many PEs.
         Padded factors are least: none can be lowered with the others fixed but for DRAM's growing.
         """
-        axes = [_factors(loop, extent, self.machine, exact=self.divisors_only) for loop, extent in self.layer.nest.extents]
-        orders = len(self.layer.orders)
-        axes += [Axis(f"order.{level}", (Quantity(f"order.{level}", 1, orders),)) for level in ORDERED]
+        axes = [self._factors(loop, extent) for loop, extent in self.layer.nest.extents]
+        axes += [Axis(f"order.{level}", (Quantity(f"order.{level}", 1, len(self.orders[level])),)) for level in ORDERED]
         symbols = {quantity.name: quantity.symbol for axis in axes for quantity in axis.quantities}
-        used = metrics(self.layer, self.machine, symbols, SYMBOLIC)
+        used = metrics(self.layer, self.machine, symbols, SYMBOLIC, self.orders)
         links = [Link(used[name], Relation.AT_MOST, _constant(most)) for name, most in self.machine.limits.items()]
+        if self.tables.least_pes > 1:
+            links.append(Link(_constant(self.tables.least_pes), Relation.AT_MOST, used["pes"]))
         return make_space(axes, links)
+
+    def _factors(self, loop: str, extent: int) -> Axis:
+        """The factors of a loop, those inside first, and DRAM's from them."""
+        s, r, p, d = (Symbol(f"{loop}.{slot}") for slot in (SPATIAL, RF, SPM, DRAM))
+        n = _constant(extent)
+        inside: Expression = ceiling_division(n, s * r)
+        most: dict[str, int | Expression] = {SPATIAL: min(extent, self.machine.pes), RF: min(extent, self.machine.rf_words)}
+        most |= {SPM: inside, DRAM: extent}
+        quantities, rules = [], []
+        for symbol, (slot, high) in zip((s, r, p, d), most.items(), strict=True):
+            low, top = asked_of(self.constraints, loop, slot)
+            quantities.append(Quantity(symbol.name, low, high))
+            if top < extent:
+                rules.append(Link(symbol, Relation.AT_MOST, _constant(top)))
+        if self.divisors_only:
+            outside = ceiling_division(n, s * r * p)
+            rules += [Link(product, Relation.DIVIDES, n) for product in (s, s * r, s * r * p)]
+        else:  # one less of s, r or p would be one more trip outside
+            outside = ceiling_division(inside, p)
+            rules += [Link(product + 1, Relation.AT_MOST, n) for product in ((s - 1) * r * inside, s * (r - 1) * inside)]
+            rules.append(Link((p - 1) * outside + 1, Relation.AT_MOST, inside))
+        return Axis(loop, tuple(quantities), (Link(d, Relation.EQUAL, outside), *rules))
 
     def stage(self, problem: Problem) -> Stage:
         return DmazerunnerStage(problem, self)
@@ -139,7 +175,7 @@ class DmazerunnerDesign(Design):
     def meaning(self, quantity: str) -> tuple[str, str]:
         loop, _, slot = quantity.partition(".")
         if loop == "order":
-            stays = " or ".join(f"{k}: {' '.join(order)}" for k, order in enumerate(self.layer.orders, 1))
+            stays = " or ".join(f"{k}: {' '.join(order)}" for k, order in enumerate(self.orders[slot], 1))
             return "", f"order of {slot}'s loops, outermost first ({stays})"
         place = {DRAM: "outside the scratchpad", SPM: "inside the scratchpad", RF: "in the register files", SPATIAL: "over PEs"}
         return "", f"trips of {loop} {place[slot]}"
@@ -148,33 +184,13 @@ class DmazerunnerDesign(Design):
         """The mapping as a loop nest, outermost first; loops of one trip are left out."""
         lines: list[str] = []
         for slot in (DRAM, SPM, SPATIAL, RF):
-            order = self.layer.orders[configuration[f"order.{slot}"] - 1] if slot in ORDERED else self.layer.nest.loops
+            order = self.orders[slot][configuration[f"order.{slot}"] - 1] if slot in ORDERED else self.layer.nest.loops
             lines.append(f"{'  ' * len(lines)}{slot.removesuffix('.x') if slot != SPATIAL else 'PEs'}")
             for loop in order:
                 if (trips := configuration[f"{loop}.{slot}"]) > 1:
                     every = "parallel for" if slot == SPATIAL else "for"
                     lines.append(f"{'  ' * len(lines)}{every} {loop} in 0..{trips - 1}")
         return tuple(lines)
-
-
-def _factors(loop: str, extent: int, machine: Machine, *, exact: bool) -> Axis:
-    """The factors of a loop, those inside first, and DRAM's from them."""
-    s, r, p = (Symbol(f"{loop}.{slot}") for slot in (SPATIAL, RF, SPM))
-    n = _constant(extent)
-    inside: Expression = ceiling_division(n, s * r)
-    quantities = (
-        Quantity(s.name, 1, min(extent, machine.pes)),
-        Quantity(r.name, 1, min(extent, machine.rf_words)),
-        Quantity(p.name, 1, inside),
-        Quantity(f"{loop}.{DRAM}", 1, extent),
-    )
-    d = ceiling_division(n, s * r * p) if exact else ceiling_division(inside, p)
-    if exact:
-        rules = [Link(product, Relation.DIVIDES, n) for product in (s, s * r, s * r * p)]
-    else:  # one less of s, r or p would be one more trip outside
-        rules = [Link(product + 1, Relation.AT_MOST, n) for product in ((s - 1) * r * inside, s * (r - 1) * inside)]
-        rules.append(Link((p - 1) * d + 1, Relation.AT_MOST, inside))
-    return Axis(loop, quantities, (Link(Symbol(f"{loop}.{DRAM}"), Relation.EQUAL, d), *rules))
 
 
 def _constant(value: int) -> Constant:

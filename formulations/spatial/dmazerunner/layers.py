@@ -135,12 +135,14 @@ def _evaluated(row: Row, machine: Machine) -> dict[str, Any]:
             values[f"{loop}.{slot}"] = FRACTION.number(factors.get(loop, 1))  # type: ignore[arg-type]
     for level in ORDERED:
         column = f"{level}_order_outer_first"
-        orders[level] = [loop for loop in (row.cells.get(column) or "").split() if loop in loops]
-        if sorted(orders[level]) != sorted(loops):
+        order = [loop for loop in (row.cells.get(column) or "").split() if loop in loops]
+        orders[level] = [order]
+        if sorted(order) != sorted(loops):
             raise refuse(
                 row.where, f"{column} is {quoted(row.cells.get(column))}; allowed: every one of {' '.join(loops)} once"
             )
     found = metrics(row.layer, machine, values, FRACTION, orders)
+    found["edp"] = found["energy"] * found["latency"]
     complaints = list(_complaints(row.layer, machine, values, found))
     numbers = {name: json_number(value) for name, value in found.items()}
     return {"valid": not complaints, "reason": "; ".join(complaints) or None, "metrics": numbers}

@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import permutations
 from math import lcm, prod
 from typing import Any
 
@@ -134,10 +133,6 @@ class Layer:
             tuple(loop for group in (*groups[:place], *groups[place + 1 :], groups[place]) for loop in group)
             for place in range(len(groups))
         )
-
-    def all_orders(self) -> tuple[tuple[str, ...], ...]:
-        """Every loop order, for tests."""
-        return tuple(permutations(self.nest.loops))
 
     def extents_of(self, access: Access, tile: Mapping[str, Any]) -> list[Any]:
         """Extents of the box of a tensor that a tile of iterations touches, outermost first (elements)."""
@@ -327,18 +322,16 @@ def metrics(
     machine: Machine,
     values: Mapping[str, Any],
     numbers: NumberSystem,
-    orders: Mapping[str, Sequence[str]] | None = None,
+    orders: Mapping[str, Sequence[Sequence[str]]],
 ) -> dict[str, Any]:
-    """Every metric of a mapping; the orders of DRAM's and the scratchpad's loops are given, or quantities like the others."""
+    """Every metric of a mapping. Of several ``orders`` of DRAM's or the scratchpad's loops, a quantity says which it has."""
     at = {slot: {loop: values[f"{loop}.{slot}"] for loop in layer.nest.loops} for slot in SLOTS}
     tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
     whole = {loop: at[DRAM][loop] * tile[loop] for loop in layer.nest.loops}
-    levels = {
-        level: reuse(layer, at[level], orders[level], numbers)
-        if orders is not None
-        else chosen([reuse(layer, at[level], o, numbers) for o in layer.orders], values[f"order.{level}"], numbers)
-        for level in ORDERED
-    }
+    levels = {}
+    for level in ORDERED:
+        options = [reuse(layer, at[level], order, numbers) for order in orders[level]]
+        levels[level] = options[0] if len(options) == 1 else chosen(options, values[f"order.{level}"], numbers)
     pes, array = layer.product(at[SPATIAL]), {loop: at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
     one_pass = array_pass(
         layer,
@@ -357,7 +350,6 @@ def metrics(
     return {
         "latency": found.latency,
         "energy": energy,
-        "edp": energy * found.latency,
         "pes": pes,
         "rf_words": sum(layer.words(access, at[RF]) for access in layer.nest.accesses),
         "spm_banks": sum(numbers.ceil_div(moved.words[access.tensor], bank) for access in layer.nest.accesses),

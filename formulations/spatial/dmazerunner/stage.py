@@ -83,6 +83,8 @@ class DmazerunnerStage:
 
     def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
         """Rows of tiles in the order of the tiles' bounds."""
+        if self._tables.empty:
+            return
         tiles, bounds = np.zeros((len(self._tables.groups), 0), np.int32), np.zeros(0)
         for found in self._joined(cutoff):
             if found is None:
@@ -176,6 +178,8 @@ class DmazerunnerStage:
             owner, columns = owner[entry][keep], columns.take(keep)
             found = np.concatenate([found[:, entry[keep]], own[None, keep]])
         assert columns is not None
+        keep = np.flatnonzero(columns["s"] >= tables.least_pes)
+        found, columns, owner = found[:, keep], columns.take(keep), owner[keep]
         return found, self._row_bounds(columns, tables.product(tables.tiles, tiles[:, owner]))
 
     def _row_bounds(self, rows: Columns, tiles: Columns) -> Floats:
@@ -265,7 +269,9 @@ class DmazerunnerStage:
         moved = transfers(layer, machine, tile, whole, NUMPY)
         sums = layer.product(factors[DRAM], layer.nest.output)
         exact = {"pes": columns["s"], "rf_words": sum(held.values()), "spm_banks": outer.banks[place]}
-        spm, dram = ([reuse(layer, factors[level], order, NUMPY) for order in layer.orders] for level in (SPM, DRAM))
+        spm, dram = (
+            [reuse(layer, factors[level], order, NUMPY) for order in self._design.orders[level]] for level in (SPM, DRAM)
+        )
         values, known = [], []
         for inside in spm:
             for outside in dram:
@@ -282,7 +288,7 @@ class DmazerunnerStage:
     ) -> Configuration | None:
         """The best of mappings by pair of orders: the exact reference decides among those that floats cannot tell apart."""
         best, least, found = limit, None, None
-        orders = len(self._design.layer.orders)
+        orders = len(self._design.orders[DRAM])
         names = {part for name in self._problem.used_metrics for part in (("energy", "latency") if name == "edp" else (name,))}
         seen = set()
         for place in np.argsort(values, axis=None, kind="stable"):

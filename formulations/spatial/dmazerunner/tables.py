@@ -6,18 +6,20 @@ group, every other loop is one of its own. So are trips and PEs. Costs are funct
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from math import prod
+from math import ceil, prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.spatial.constraints import NONE, Constraints
 from ithaca.formulations.spatial.dmazerunner.bounds import outer_parts
-from ithaca.formulations.spatial.dmazerunner.model import Layer, Machine, transfers
+from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, Layer, Machine, transfers
+from ithaca.workloads.nest import MAX_EXTENT
 
 #: Outer choices that are looked at for the least of them; of more, tensor by tensor.
 MOST_OUTER = 1 << 23
@@ -80,13 +82,13 @@ class Group:
     """The inner choices of a group of loops: rows (r, s), sorted by their tile u = r·s."""
 
     loops: tuple[str, ...]
-    extents: Integers  #: Of the loops
     r: Integers  #: Factors in the register files, by loop and row
     s: Integers  #: Factors over PEs
     tile_of: Integers  #: The number of the tile of each row
     tiles: Integers  #: u by loop and tile
     trips: Integers  #: ceil(extent / u)
     first: Integers  #: First row of each tile, and the number of rows in the end
+    constraints: Constraints  #: What factors are restricted to
     exact: bool  #: Whether factors multiply to the extents
 
     @cached_property
@@ -99,7 +101,11 @@ class Group:
         """The outer choices of all tiles, one after another: factors p and d by loop, and where each tile's begin."""
         ps, ds, begins = [], [], [0]
         for trips in self.trips.T:
-            options = [quotients(int(n), exact=self.exact) for n in trips]
+            options = []
+            for loop, count in zip(self.loops, trips, strict=True):
+                p, d = quotients(int(count), exact=self.exact)
+                keep = allowed(self.constraints, loop, {SPM: p, DRAM: d})
+                options.append((p[keep], d[keep]))
             grids = [np.meshgrid(*side, indexing="ij") for side in zip(*options, strict=True)]
             ps.append(np.stack([g.ravel() for g in grids[0]]))
             ds.append(np.stack([g.ravel() for g in grids[1]]))
@@ -107,11 +113,30 @@ class Group:
         return np.concatenate(ps, axis=1), np.concatenate(ds, axis=1), np.array(begins)
 
 
-def make_group(layer: Layer, machine: Machine, loops: tuple[str, ...], *, exact: bool) -> Group:
+def allowed(constraints: Constraints, loop: str, factors: Mapping[str, Integers]) -> NDArray[np.bool_]:
+    """Which factors of a loop, by slot, constraints allow."""
+    found = np.ones(next(iter(factors.values())).size, np.bool_)
+    for slot, column in factors.items():
+        low, high = asked_of(constraints, loop, slot)
+        found &= (column >= low) & (column <= high)
+    return found
+
+
+def asked_of(constraints: Constraints, loop: str, slot: str) -> tuple[int, int]:
+    """The least and the largest factor that a loop may have in a slot."""
+    asked = constraints.factor(SPM, "spatial", loop) if slot == SPATIAL else constraints.factor(slot, "temporal", loop)
+    return asked.low, MAX_EXTENT if asked.high is None else asked.high
+
+
+def make_group(layer: Layer, machine: Machine, loops: tuple[str, ...], constraints: Constraints, *, exact: bool) -> Group:
     """The inner choices of a group."""
     extents = np.array([layer.nest.sizes[loop] for loop in loops], dtype=np.int64)
-    # a register file holds a word of every tensor at least, and a loop's factor of words of one
-    choices = [inner_choices(int(n), machine.rf_words, machine.pes, exact=exact) for n in extents]
+    choices = []
+    for loop, extent in zip(loops, extents, strict=True):
+        # a register file holds a word of every tensor at least, and as many words of one as a loop has iterations there
+        r, s = inner_choices(int(extent), machine.rf_words, machine.pes, exact=exact)
+        keep = allowed(constraints, loop, {RF: r, SPATIAL: s})
+        choices.append((r[keep], s[keep]))
     places = np.meshgrid(*(np.arange(len(r)) for r, _ in choices), indexing="ij")
     r = np.stack([choice[0][place.ravel()] for choice, place in zip(choices, places, strict=True)])
     s = np.stack([choice[1][place.ravel()] for choice, place in zip(choices, places, strict=True)])
@@ -121,7 +146,7 @@ def make_group(layer: Layer, machine: Machine, loops: tuple[str, ...], *, exact:
     tile_of = tile_of.ravel()[order]
     first = np.searchsorted(tile_of, np.arange(tiles.shape[1] + 1))
     trips = -(-extents[:, None] // tiles)
-    return Group(loops, extents, r[:, keep][:, order], s[:, keep][:, order], tile_of, tiles, trips, first, exact)
+    return Group(loops, r[:, keep][:, order], s[:, keep][:, order], tile_of, tiles, trips, first, constraints, exact)
 
 
 @dataclass(frozen=True)
@@ -164,11 +189,17 @@ class Columns:
 class Tables:
     """Choices and their columns, group by group, of a layer on a machine; nothing here depends on what is asked for."""
 
-    def __init__(self, layer: Layer, machine: Machine, *, exact: bool) -> None:
+    def __init__(self, layer: Layer, machine: Machine, constraints: Constraints = NONE, *, exact: bool) -> None:
         self.layer, self.machine, self.exact = layer, machine, exact
+        self.least_pes = ceil(constraints.least_used * machine.pes)
         self.tensors = tuple(access.tensor for access in layer.nest.accesses)
-        found = [make_group(layer, machine, loops, exact=exact) for loops in groups(layer)]
+        found = [make_group(layer, machine, loops, constraints, exact=exact) for loops in groups(layer)]
         self.groups = tuple(sorted(found, key=lambda group: -group.tiles.shape[1]))
+
+    @property
+    def empty(self) -> bool:
+        """Whether some group has no choice left."""
+        return any(group.r.shape[1] == 0 for group in self.groups)
 
     @cached_property
     def rows(self) -> tuple[Columns, ...]:
@@ -216,23 +247,15 @@ class Tables:
         With padding, of tensors without surplus rows: a tile may grow beyond those it needs to be complete with them.
         """
         layer = self.layer if self.exact else Layer(self.layer.nest)
-        start = np.zeros((len(self.groups), 1), np.int64)  # the tile of one iteration leaves all outer choices
-        if self.outer_counts(start)[0] > MOST_OUTER:
-            words = sum(
-                prod(
-                    float((part[f"moved.{t}"] * part[f"own.{t}"])[: int(group.outer[2][1])].min())
-                    for part, group in self._outer
-                )
-                for t in self.tensors
-            )
+        free = Tables(layer, replace(self.machine, pes=1, rf_words=1), exact=self.exact)  # one tile: all choices are outer ones
+        start = np.zeros((len(self.groups), 1), np.int64)
+        if free.outer_counts(start)[0] > MOST_OUTER:
+            each = [[(part[f"moved.{t}"] * part[f"own.{t}"]).min() for part in free.outer] for t in self.tensors]
+            words = float(sum(map(prod, each)))
             return words * float(self.machine.dram), words * float(self.machine.dma_word), words
-        parts = self.outer_of(start, layer).parts
+        parts = free.outer_of(start).parts
         energy, cycles, words = (min(float(part[place].min(initial=np.inf)) for part in parts) for place in range(3))
         return energy, cycles, words
-
-    @property
-    def _outer(self) -> Iterator[tuple[Columns, Group]]:
-        return zip(self.outer, self.groups, strict=True)
 
     def product(self, tables: Sequence[Columns], places: NDArray[Any]) -> Columns:
         """The columns of choices, one of each group."""
@@ -248,9 +271,9 @@ class Tables:
             found = found * np.diff(group.outer[2])[tile]
         return found
 
-    def outer_of(self, tiles: Integers, layer: Layer | None = None) -> Outer:
+    def outer_of(self, tiles: Integers) -> Outer:
         """The outer choices of tiles that the scratchpad holds."""
-        layer, most = layer or self.layer, self.machine.banks * self.machine.bank_words
+        most = self.machine.banks * self.machine.bank_words
         owner, choices = np.arange(tiles.shape[1]), np.zeros((0, tiles.shape[1]), np.int64)
         rest = [self.tiles[place].take(tiles[place]) for place in range(len(self.groups))]
         words = [np.ones(owner.size) for _ in self.tensors]
@@ -272,11 +295,11 @@ class Tables:
         keep = np.flatnonzero(banks <= self.machine.banks)
         owner, choices, banks = owner[keep], choices[:, keep], banks[keep]
         slices = [slice(begin, begin + AT_ONCE) for begin in range(0, max(owner.size, 1), AT_ONCE)]
-        found = [self._moved(tiles[:, owner[part]], choices[:, part], layer) for part in slices]
+        found = [self._moved(tiles[:, owner[part]], choices[:, part]) for part in slices]
         parts = [tuple(np.concatenate(columns) for columns in zip(*part, strict=True)) for part in zip(*found, strict=True)]
         return Outer(owner, choices, banks, parts)
 
-    def _moved(self, tiles: Integers, choices: Integers, layer: Layer) -> list[tuple[Any, Any, Any]]:
+    def _moved(self, tiles: Integers, choices: Integers) -> list[tuple[Any, Any, Any]]:
         """What outer choices cost, one of a tile each."""
         tile, whole = {}, {}
         for group, choice, of in zip(self.groups, choices, tiles, strict=True):
@@ -284,9 +307,9 @@ class Tables:
             for line, loop in enumerate(group.loops):
                 tile[loop] = (p[line, choice] * group.tiles[line, of]).astype(float)
                 whole[loop] = d[line, choice] * tile[loop]
-        moved = transfers(layer, self.machine, tile, whole, NUMPY)
+        moved = transfers(self.layer, self.machine, tile, whole, NUMPY)
         columns = self.product(self.outer, choices)
-        return outer_parts(layer, self.machine, moved, columns["trips"], columns.by_tensor("own", self.tensors))
+        return outer_parts(self.layer, self.machine, moved, columns["trips"], columns.by_tensor("own", self.tensors))
 
     def _trips(self, group: Group, factors: Integers) -> dict[str, Floats]:
         own = trips_of(self.layer, group, factors)

@@ -65,12 +65,13 @@ def test_number_systems_agree(architecture: Architecture, golden: Path) -> None:
     for row in read_layers(golden)[::25]:
         values = random_values(row.layer, random)
         fractions = {n: Fraction(v) for n, v in values.items()}
-        exact = metrics(row.layer, machine, fractions, FRACTION)
-        orders = {level: row.layer.orders[values[f"order.{level}"] - 1] for level in ("DRAM", "SPM")}
+        offered = dict.fromkeys(("DRAM", "SPM"), row.layer.orders)
+        exact = metrics(row.layer, machine, fractions, FRACTION, offered)
+        orders = {level: [row.layer.orders[values[f"order.{level}"] - 1]] for level in ("DRAM", "SPM")}
         assert metrics(row.layer, machine, fractions, FRACTION, orders) == exact
-        arrays = metrics(row.layer, machine, {n: np.array([v, v], dtype=float) for n, v in values.items()}, NUMPY)
+        arrays = metrics(row.layer, machine, {n: np.array([v, v], dtype=float) for n, v in values.items()}, NUMPY, offered)
         intervals = {n: Interval(v, v) for n, v in fractions.items()}
-        symbols: Any = metrics(row.layer, machine, _Names(), SYMBOLIC)
+        symbols: Any = metrics(row.layer, machine, _Names(), SYMBOLIC, offered)
         for name, value in exact.items():
             assert arrays[name].tolist() == [float(value)] * 2
             assert symbols[name].evaluate(fractions, FRACTION) == value

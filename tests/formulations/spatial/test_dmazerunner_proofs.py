@@ -17,6 +17,7 @@ from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.spatial.architecture import Architecture, Bursts
+from ithaca.formulations.spatial.constraints import NONE, Asked, Constraints
 from ithaca.formulations.spatial.dmazerunner.design import VOCABULARY, DmazerunnerDesign
 from ithaca.formulations.spatial.dmazerunner.layers import KINDS
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, Layer, metrics
@@ -110,15 +111,21 @@ def enumerated(design: DmazerunnerDesign, *, least: bool) -> Iterator[dict[str, 
     each = [tilings(extent, exact=design.divisors_only, least=least) for _, extent in design.layer.nest.extents]
     places = np.meshgrid(*(np.arange(len(rows)) for rows in each), indexing="ij")
     values = {}
+    allowed = np.ones(places[0].size, bool)
     for loop, rows, place in zip(loops, each, places, strict=True):
         columns = np.array(rows, dtype=float)[place.ravel()].T
-        values |= {f"{loop}.{slot}": column for slot, column in zip((DRAM, SPM, RF, SPATIAL), columns, strict=True)}
+        for slot, column in zip((DRAM, SPM, RF, SPATIAL), columns, strict=True):
+            values[f"{loop}.{slot}"] = column
+            level, kind = (SPM, "spatial") if slot == SPATIAL else (slot, "temporal")
+            asked = [high for at, of, name, high in design.constraints.factors if (at, of, name) == (level, kind, loop)]
+            allowed &= np.all([column <= (found.high or column) for found in asked] or [True], axis=0)
     busy = [loop for loop, extent in design.layer.nest.extents if extent > 1]
     fits: Any = None
     for outer, inner in product(permutations(busy), repeat=2):
-        found = metrics(design.layer, design.machine, values, NUMPY, {DRAM: outer, SPM: inner})
+        found = metrics(design.layer, design.machine, values, NUMPY, {DRAM: [outer], SPM: [inner]})
         if fits is None:
-            fits = np.all([found[name] <= most for name, most in design.machine.limits.items()], axis=0)
+            fits = np.all([allowed, *(found[name] <= most for name, most in design.machine.limits.items())], axis=0)
+            fits &= found["pes"] >= design.constraints.least_used * design.machine.pes
             values = {name: column[fits] for name, column in values.items()}
             found = {name: column[fits] for name, column in found.items()}
         yield found
@@ -129,6 +136,7 @@ def least_value(problem: Problem, *, least: bool) -> float:
     best = np.inf
     assert isinstance(problem.design, DmazerunnerDesign)
     for found in enumerated(problem.design, least=least):
+        found["edp"] = found["energy"] * found["latency"]
         values = np.asarray(problem.objective.expression.evaluate(found, NUMPY), dtype=float)
         for limit in problem.limits:
             values = np.where(limit.expression.evaluate(found, NUMPY) > float(limit.bound), np.inf, values)
@@ -139,16 +147,26 @@ def least_value(problem: Problem, *, least: bool) -> float:
 OBJECTIVES = ("latency", "energy", "edp", "edp", "latency + energy/100", "max(latency, 1000) * rf_words", "latency*latency/pes")
 
 
+def some_constraints(random: Random, layer: Layer) -> Constraints:
+    """No constraints, or one on a factor, or on the PEs that work."""
+    at, kind = random.choice(((DRAM, "temporal"), (SPM, "temporal"), (RF, "temporal"), (SPM, "spatial")))
+    loop = random.choice([loop for loop, extent in layer.nest.extents if extent > 1])
+    one = Constraints(factors=((at, kind, loop, Asked(1, random.choice((1, 2)))),))
+    return random.choice((NONE, NONE, NONE, one, one, Constraints(least_used=Fraction(1, 2))))
+
+
 def check(seed: int) -> None:
     random = Random(seed)
     exact, surplus = random.random() < 0.6, random.random() < 0.3
-    design = DmazerunnerDesign(small_machine(random), random_layer(random, surplus=surplus, most=6 if exact else 5), exact)
+    layer = random_layer(random, surplus=surplus, most=6 if exact else 5)
+    design = DmazerunnerDesign(small_machine(random), layer, exact, some_constraints(random, layer))
     objective = random.choice(OBJECTIVES)
     limits = random.choice(({}, {}, {"pes": 3}, {"dram_words": 60}, {"energy": 60_000}, {"spm_banks": 4, "latency": 3000}))
     problem = make_problem(design, objective, **limits)
     solution = solve_staged(problem)
     # all paddings, but where surplus rows, or what is asked for, may make more of them pay
-    truth = least_value(problem, least=not exact and (surplus or objective.endswith("/pes")))
+    pays = surplus or objective.endswith("/pes") or design.constraints.least_used > 0
+    truth = least_value(problem, least=not exact and pays)
     if truth == np.inf:
         assert solution.certificate.status is Status.INFEASIBLE, seed
     else:
