@@ -17,7 +17,7 @@ from math import inf, prod
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.spatial.search.hierarchy import Count, Hierarchy
+from ithaca.formulations.spatial.search.hierarchy import Count, Hierarchy, Mesh
 from ithaca.formulations.spatial.search.labels import Item, Labels, Matrix, Vector, box, fits, width
 from ithaca.formulations.spatial.search.meshes import Layouts
 
@@ -65,7 +65,7 @@ class Bounds:
         free = self._free(labels, at)
         outer = self.outer.least(labels.rows("extent"), at)
         settled = [self._settled(labels, number, runs, free) for number in range(len(hierarchy.counts))]
-        given = [self._given(labels, v, at, runs, moving[v], free) for v in range(len(hierarchy.tensors))]
+        given = [self._given(labels, v, at, left, runs, moving[v], free) for v in range(len(hierarchy.tensors))]
         first = self._first(labels, at, runs, moving[hierarchy.output])
         found = []
         for group in self.groups:
@@ -147,14 +147,21 @@ class Bounds:
             least = np.minimum(least, (w + (left[d] - 1) * np.minimum(c * extents[d], w)) / (left[d] * w))
         return least
 
-    def _given(self, labels: Labels, v: int, at: Position, runs: Vector, moving: Vector, free: Vector) -> tuple[Vector, Vector]:
+    def _given(
+        self, labels: Labels, v: int, at: Position, left: Matrix, runs: Vector, moving: Vector, free: Vector
+    ) -> tuple[Vector, Vector]:
         """Words that the next level around gives of a tensor, by all its instances: anew in each trip, and where it is open."""
         parent, words = self.hierarchy.parent(at.level + 1, v), labels.row("wanted", v)
         if parent is None:
             return words, words
         # lanes that want the same are given it once
-        between = any(mesh.level >= parent for mesh in self.hierarchy.meshes[labels.meshes :])
-        return words * (np.maximum(runs / free, moving) if between else runs), words * moving
+        between = [mesh for mesh in self.hierarchy.meshes[labels.meshes :] if mesh.level >= parent]
+        if not between:
+            return words * runs, words * moving
+        # of a mesh that is being decided, some lanes are decided already
+        most = np.broadcast_to(np.array(self.hierarchy.extents, float)[:, None], left.shape) if at.lanes_open else left
+        words = words * _told_apart(self.hierarchy, v, between, most)
+        return words * np.maximum(runs / free, moving), words * moving
 
     def _first(self, labels: Labels, at: Position, runs: Vector, moving: Vector) -> Vector | float:
         """At most the words of the output that the next level around takes for the first time, by all its instances."""
@@ -179,6 +186,20 @@ class Bounds:
             return 0.0
         found: Vector = (update * words + read * np.maximum(words - first, 0)) / outside
         return found
+
+
+def _told_apart(hierarchy: Hierarchy, tensor: int, meshes: Sequence[Mesh], most: Matrix) -> Vector | float:
+    """The least share of lanes that want different tiles, where no loop has more than so many lanes.
+
+    Of m·n lanes along two loops of a rank at least m + n − 1 do; the share of these falls with both.
+    """
+    share: Vector | float = 1.0
+    for terms in hierarchy.tensors[tensor].ranks:
+        if len(terms) > 1:
+            for mesh in meshes:
+                m, n = (np.minimum(most[d], max(mesh.x, mesh.y)) for d, _ in terms)
+                share = share * (m + n - 1) / (m * n)
+    return share
 
 
 def _trips_left(hierarchy: Hierarchy, extents: Matrix) -> Matrix:
@@ -295,7 +316,9 @@ class Outer:
                     w = width(extents, tensor.ranks[rank])
                     share = np.minimum(share, (w + (left[d] - 1) * np.minimum(c * extents[d], w)) / (left[d] * w))
                 filled = tile * (moving if v in group.tensors else runs) * share
+                between = [mesh for mesh in hierarchy.meshes if parent <= mesh.level < level]
                 given = tile * (moving if v in group.tensors else runs / same) * share
+                given = given * _told_apart(hierarchy, v, between, left)
                 if tensor.output:
                     first = tile * moving
                     again = np.maximum(filled - first * np.minimum(runs / moving, outside), 0)
