@@ -24,6 +24,7 @@ from ithaca.formulations.spatial.search.labels import Labels, Vector, beginning,
 from ithaca.formulations.spatial.search.meshes import Layouts
 from ithaca.formulations.spatial.search.pareto import best
 from ithaca.formulations.stage import Block, Cutoff, least_double
+from ithaca.workloads.errors import DisagreementError
 
 if TYPE_CHECKING:
     from ithaca.formulations.spatial.design import SpatialDesign
@@ -258,7 +259,7 @@ class TimeloopStage:
         vector = self._final(found)
         place = int(self.goal.bounds(vector).argmin())
         value = self.goal.exact(vector[:, place])
-        return None if value is None else (self._configuration(traces, place), value)
+        return None if value is None else (self._checked(self._configuration(traces, place), value), value)
 
     def incumbents(self) -> Iterator[Configuration | None]:
         """The best that narrow searches find."""
@@ -276,13 +277,14 @@ class TimeloopStage:
         least = float(bounds.min())
         yield Block.empty(least)
         for number in range(self.inner - 1):
-            found = found.take(bounds < least_double(cutoff()))
             for made in self._through(found, number, cutoff):
                 if made is not None:
                     found = made
                 yield Block.empty(least)
-            traces.append(_trace(found))
             bounds = self.bound(found, self._after(number), cutoff())
+            open_ = bounds < least_double(cutoff())
+            found, bounds = found.take(open_), bounds[open_]
+            traces.append(_trace(found))
             least = max(least, float(bounds.min(initial=inf)))
         number = self.inner - 1
         order = np.argsort(bounds, kind="stable")
@@ -332,7 +334,16 @@ class TimeloopStage:
         near = order[bounds[order] <= bounds[order[0]] * (1 + 2.0**-30)][:NEAR]
         values = [(value, int(place)) for place in near if (value := self.goal.exact(vector[:, place])) is not None]
         if values:
-            yield self._configuration(traces, int(places[min(values)[1]]))
+            value, place = min(values)
+            yield self._checked(self._configuration(traces, int(places[place])), value)
+
+    def _checked(self, found: Configuration, value: Fraction) -> Configuration:
+        """A configuration, if the reference gives it the value that the search has: else what it proves is worth nothing."""
+        reference = self.problem.feasible_value(found)
+        if reference != value:
+            said = "infeasible" if reference is None else f"{float(reference):,.10g}"
+            raise DisagreementError(f"the search computes {float(value):,.10g}, the model {said}; please report this")
+        return found
 
     def _configuration(self, traces: Sequence[Trace], place: int) -> Configuration:
         """The mapping of a label of the last trace."""
