@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from ithaca.api.answers import Answer
 from ithaca.formulations.json_numbers import SCHEMA, json_number
 from ithaca.formulations.shown_numbers import counted
+from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.dmazerunner.layers import evaluate_points as evaluate_layers
 from ithaca.formulations.spatial.library import architecture_names, find_architecture
-from ithaca.formulations.spatial.points import SpatialPoint, evaluate_points, load_points
+from ithaca.formulations.spatial.points import SpatialPoint, evaluate_points, load_points, points_text
 from ithaca.results.solution import Solution
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
@@ -52,8 +53,8 @@ class MappedPoints(Answer):
         return xr.Dataset(columns, {"point": list(self.names)})
 
     def save_table(self, path: str | Path) -> None:
-        """Write the metrics as CSV."""
-        write_text_atomically(path, self.table)
+        """Write the metrics as CSV, with the mappings where they are of edition timeloop: `evaluate` reads these."""
+        write_text_atomically(path, points_text(self.points) if self.points else self.table)
 
 
 def evaluate_mappings(architecture: str, points: Path, edition: str | None, nest: LoopNest | None) -> MappedPoints:
@@ -80,7 +81,7 @@ def evaluate_mappings(architecture: str, points: Path, edition: str | None, nest
 
 def mapped_solutions(solutions: Sequence[tuple[str, Solution]]) -> MappedPoints:
     """Evaluate the mappings of a result, by name, each with why it would not fit: what it breaks."""
-    names, rows = [], []
+    names, rows, points = [], [], []
     for name, solution in solutions:
         problem, configuration = solution.problem, solution.configuration
         assert configuration is not None  # the caller asks for those that have one
@@ -88,5 +89,7 @@ def mapped_solutions(solutions: Sequence[tuple[str, Solution]]) -> MappedPoints:
         complaints += [f"{limit.metric} exceeds {json_number(limit.bound)}" for limit in problem.exceeded(configuration)]
         metrics = {metric: json_number(value) for metric, value in problem.metrics(configuration).items()}
         names.append(name)
+        if isinstance(problem.design, SpatialDesign):
+            points.append(SpatialPoint(problem.design, problem.design.mapping(configuration)))
         rows.append({"valid": not complaints, "reason": "; ".join(complaints) or None, "metrics": metrics})
-    return MappedPoints(tuple(names), tuple(rows))
+    return MappedPoints(tuple(names), tuple(rows), tuple(points) if len(points) == len(rows) else ())

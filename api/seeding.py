@@ -29,6 +29,9 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.shown_numbers import counted, number
+from ithaca.formulations.spatial.design import SpatialDesign
+from ithaca.formulations.spatial.points import SpatialPoint
+from ithaca.formulations.spatial.points import points_text as mappings_text
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.points import Point, points_text
 from ithaca.results.files import result_document
@@ -202,6 +205,9 @@ def _files(seeds: Seeds, others: Sequence[Point], tool: str) -> Mapping[str, str
     if tool == "opentuner":
         return opentuner_files(seeds)
     if tool == "csv":
+        design = seeds.space.problem.design
+        if isinstance(design, SpatialDesign):
+            return {"seeds.csv": mappings_text([SpatialPoint(design, design.mapping(each)) for each in seeds.configurations])}
         first, *rest = ((systolic(seeds.space.problem), configuration) for configuration in seeds.configurations)
         return {"seeds.csv": points_text([first, *others, *rest])}
     return {"seeds.json": _TEXTS[tool](seeds)}

@@ -17,7 +17,7 @@ from ithaca.commands.outcome import nothing_found, wrote
 from ithaca.commands.typed import calls
 from ithaca.formulations.shown_numbers import counted, number
 from ithaca.formulations.systolic import quantities
-from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.grids.heatmap import check_heat_map
 from ithaca.grids.window import Window, window_around
 from ithaca.studies.charts.files import check_plot
@@ -106,6 +106,8 @@ def _print(grid: Grid) -> None:
 
 def _held_packs(window: Window) -> list[str]:
     """What holding the packs at the result's values leaves of the other factors; nothing where none is held."""
+    if window.problem.design.family != SystolicDesign.family:
+        return []
     array = systolic(window.problem).array
     packs = {quantities.pack(group.name).name for group in array.packed_groups}
     held = [(name, n) for name, n in window.fixed.items() if name in packs]

@@ -27,7 +27,7 @@ def written(path: Path, table: list[dict[str, str]]) -> Path:
     return path
 
 
-def test_the_command_prints_what_python_answers() -> None:
+def test_the_command_prints_what_python_answers(tmp_path: Path) -> None:
     asked = {"arch": golden() / "eyeriss", "points": golden() / "eyeriss.csv"}
     found = ithaca.evaluate(**asked)
     printed = json.loads(run("evaluate", "--arch", str(asked["arch"]), "--points", str(asked["points"]), "--json").stdout)
@@ -36,8 +36,10 @@ def test_the_command_prints_what_python_answers() -> None:
     assert printed["points"][3]["metrics"]["GLB.Inputs.reads"] == 28_901_376
     assert found.to_dataframe()["energy"].iloc[3] == pytest.approx(5_118_064_537.6)
     assert "106 mappings evaluated" in repr(found)
-    table = run("evaluate", "--arch", str(asked["arch"]), "--points", str(asked["points"])).stdout
+    table = run("evaluate", "--arch", asked["arch"], "--points", asked["points"], "--table", tmp_path / "t.csv").stdout
     assert "exceeds" in table
+    again = ithaca.evaluate(arch=asked["arch"], points=tmp_path / "t.csv")
+    assert again.document == found.document
 
 
 def test_levels_keep_what_rows_say(tmp_path: Path) -> None:
@@ -102,6 +104,10 @@ def test_a_result_is_evaluated_afresh(tmp_path: Path) -> None:
     assert point == {"valid": True, "reason": None, "metrics": point["metrics"]}
     assert point["metrics"] == best["metrics"]
     assert "yes" in run("evaluate", tmp_path / "r.json").stdout
+    assert run("seed", tmp_path / "r.json", "--for", "csv", "--count", "3", "-o", tmp_path / "s.csv").returncode == 0
+    seeds = json.loads(run("evaluate", "mm", "--arch", "simple", "--points", tmp_path / "s.csv", "--json").stdout)["points"]
+    assert [seed["valid"] for seed in seeds] == [True] * 3
+    assert seeds[0]["metrics"]["energy"] == best["metrics"]["energy"]
     refused = run("simulate", tmp_path / "r.json")
     assert (refused.returncode, refused.stderr) == (
         2,

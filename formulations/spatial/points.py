@@ -4,8 +4,8 @@ A row has ``workload`` (the problem file ``problem_<workload>.yaml`` beside the 
 (``M=2 C=4``) and ``T:<level>.permutation_innermost_first`` (``SPCNMQR``), and for levels with a mesh inside
 ``S:<level>.factors``, ``S:<level>.X`` and ``S:<level>.Y`` (loops along each direction).
 
-What levels keep is the architecture's to say; ``K:<level>`` lists it row by row. In files that have counts, such as
-``GLB.Inputs.reads``, a level keeps the tensors that its columns name.
+``sizes`` (``M=64 C=64``) may set others than the workload's. What levels keep is the architecture's to say; ``K:<level>`` lists
+it row by row. In files that have counts, such as ``GLB.Inputs.reads``, a level keeps the tensors that its columns name.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Slot, slots
 from ithaca.formulations.spatial.problem_files import read_problem
 from ithaca.formulations.spatial.timeloop import Numbers, TimeloopModel
+from ithaca.workloads.csv_text import csv_text
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
 from ithaca.workloads.nest import LoopNest
@@ -50,6 +51,7 @@ class SpatialPoint:
 
     design: SpatialDesign  #: Nest and architecture
     mapping: LoopMapping  #: The mapping
+    workload: str = ""  #: The name of the problem file that the nest is from; the nest's, where it is from none
 
 
 def load_points(path: str | Path, architecture: Architecture, nests: Path | LoopNest) -> tuple[SpatialPoint, ...]:
@@ -68,12 +70,13 @@ def load_points(path: str | Path, architecture: Architecture, nests: Path | Loop
             if None in row or None in row.values():
                 raise refuse(where, f"has another number of cells; allowed: {len(reader.header)}, as in the header")
             try:
-                keeps, workload = reader.keeps(row), row.get("workload", "")
-                key = workload, tuple(sorted(keeps.items(), key=lambda item: item[0]))
+                keeps, workload, sizes = reader.keeps(row), row.get("workload", ""), row.get("sizes", "")
+                key = workload, sizes, tuple(sorted(keeps.items(), key=lambda item: item[0]))
                 if key not in designs:
                     nest = nests if isinstance(nests, LoopNest) else read_problem(_problem_file(nests, workload))
+                    nest = nest.with_sizes(_trips(sizes, "sizes"))
                     designs[key] = SpatialDesign(nest, fitted(architecture.keeping(keeps), nest))
-                points.append(SpatialPoint(designs[key], reader.mapping(row, designs[key])))
+                points.append(SpatialPoint(designs[key], reader.mapping(row, designs[key]), workload))
             except InputError as error:
                 raise refuse(where, error) from None
     except csv.Error as error:
@@ -252,3 +255,32 @@ def _evaluated(design: SpatialDesign, mappings: Sequence[LoopMapping]) -> Iterat
                 reasons[place] = f"couldn't map level {rule.level}: {rule.what.format(used, rule.bound)}"
     for reason, row in zip(reasons, metrics, strict=True):
         yield {"valid": not reason, "reason": reason or None, "metrics": dict(zip(columns, row, strict=True))}
+
+
+# -- written ---------------------------------------------------------------------------
+
+
+def points_text(points: Sequence[SpatialPoint]) -> str:
+    """The table that `load_points` reads: one mapping onto the same architecture a row, with every metric of the model."""
+    found = evaluate_points(points)
+    rows = [{**_cells(point), "valid": int(row["valid"]), **row["metrics"]} for point, row in zip(points, found, strict=True)]
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    return csv_text(columns, ([row.get(name, "") for name in columns] for row in rows))
+
+
+def _cells(point: SpatialPoint) -> dict[str, str]:
+    nest, mapping = point.design.nest, point.mapping
+    between = "" if all(len(loop) == 1 for loop in nest.loops) else " "
+    sizes = " ".join(f"{name}={value}" for name, value in nest.settings.items())
+    found = {"workload": point.workload or nest.name, "sizes": sizes}
+    for level in point.design.architecture.levels:
+        found[f"K:{level.name}"] = " ".join(tensor for tensor in point.design.tensors if tensor in mapping.keeps[level.name])
+        factors = {d: {n: mapping.factor(Slot(level.name, d), n) for n in nest.loops} for d in ("", "x", "y")}
+        several = {d: {loop: n for loop, n in trips.items() if n > 1} for d, trips in factors.items()}
+        found[f"T:{level.name}.factors"] = " ".join(f"{loop}={n}" for loop, n in several[""].items())
+        found[f"T:{level.name}.permutation_innermost_first"] = between.join(reversed(mapping.orders[level.name]))
+        if Slot(level.name, "x") in point.design.slots:
+            lanes = several["x"] | several["y"]
+            found[f"S:{level.name}.factors"] = " ".join(f"{loop}={n}" for loop, n in lanes.items())
+            found |= {f"S:{level.name}.{d.upper()}": between.join(several[d]) for d in ("x", "y")}
+    return found
