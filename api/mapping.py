@@ -36,10 +36,10 @@ from ithaca.formulations.spatial.design import MappingOptions
 from ithaca.formulations.spatial.family import DMAZERUNNER, TIMELOOP, Setting
 from ithaca.formulations.spatial.library import find_architecture, fitted
 from ithaca.formulations.spatial.problem_files import read_problem
-from ithaca.solver.agreement import prove_again
 from ithaca.solver.engines import Method as Engine
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import solve_designs
+from ithaca.solver.verification import prove_again
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.signals import Interrupt

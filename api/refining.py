@@ -18,11 +18,11 @@ from ithaca.api.parsing import parse_integer
 from ithaca.results.certificate import Certificate, Termination
 from ithaca.results.solution import Solution, best_solution
 from ithaca.solver import conclusion
-from ithaca.solver.agreement import check_agreement
 from ithaca.solver.evolution.engine import SAMPLES, solve_evolve
 from ithaca.solver.executor import open_executor
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
+from ithaca.solver.verification import check_agreement
 from ithaca.workloads.signals import Interrupt
 
 

@@ -32,9 +32,9 @@ from ithaca.results.files import load_result
 from ithaca.results.result import Result as Loaded
 from ithaca.results.solution import best_solution
 from ithaca.solver import engines
-from ithaca.solver.agreement import prove_again
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import solve_designs
+from ithaca.solver.verification import prove_again
 from ithaca.studies.best import solve_best, without_restriction
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest

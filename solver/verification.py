@@ -11,13 +11,53 @@ from ithaca.formulations.shown_numbers import number
 from ithaca.results.certificate import Status
 from ithaca.results.shortfall import Shortfall
 from ithaca.results.solution import Solution
-from ithaca.solver.agreement import check_agreement
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import SolveOptions
-from ithaca.workloads.errors import InputError
+from ithaca.workloads.errors import DisagreementError, InputError
 
 #: How long to work at a bound that is no proof, unless told otherwise (seconds).
 BOUND_WITHIN = 60.0
+
+
+def check_agreement(one: Solution, other: Solution) -> bool:
+    """Whether two solutions of one problem prove the same: the same optimum, or infeasibility.
+
+    Raises `DisagreementError` if one's lower bound exceeds the other's value, or one has a configuration of a problem that
+    the other claims to be infeasible.
+    """
+    for first, second in ((one, other), (other, one)):
+        bound, value = first.certificate.lower_bound, second.value
+        if first.certificate.status is Status.INFEASIBLE and value is not None:
+            raise DisagreementError(
+                _disagreement(one, other, f"{first.certificate.method} says infeasible, yet there is {float(value):,.10g}")
+            )
+        if bound is not None and value is not None and bound > value:
+            text = f"{first.certificate.method} proves {float(bound):,.10g} as lower bound, yet there is {float(value):,.10g}"
+            raise DisagreementError(_disagreement(one, other, text))
+    return one.settled and other.settled
+
+
+def prove_again(solution: Solution, method: Method, options: SolveOptions) -> Solution:
+    """Ask a second engine for the proof of a solution: if both prove it, both are in its certificate.
+
+    Raises `DisagreementError` if they contradict each other.
+    """
+    again = engine(method)(solution.problem, options, start=solution.configuration)
+    if not check_agreement(solution, again):
+        return solution
+    one, other = solution.certificate, again.certificate
+    both = replace(
+        one,
+        method=f"{one.method}+{other.method}",
+        nodes=one.nodes + other.nodes,
+        seconds=one.seconds + other.seconds,
+    )
+    return replace(solution, certificate=both)
+
+
+def _disagreement(one: Solution, other: Solution, what: str) -> str:
+    methods = f"{one.certificate.method} and {other.certificate.method}"
+    return f"{methods} disagree on design {one.problem.design.name}: {what}; please report this with the command"
 
 
 def verify(recorded: Solution, options: SolveOptions, at: str) -> tuple[str, bool]:

@@ -65,13 +65,6 @@ class Change:
         return (self.before - self.after) / abs(self.before) if self.before else None
 
 
-def search_further(before: Fraction, answer: Solution) -> Change | None:
-    """The change of an objective by searching on; None if nothing was found again."""
-    if answer.value is None:
-        return None
-    return Change(Kind.SEARCH, answer.design, before, answer.value, answer.certificate.status is Status.OPTIMAL)
-
-
 def other_designs(before: Fraction, others: Iterable[tuple[str, Fraction]]) -> tuple[Change, ...]:
     """The change to each other design of a result whose configuration is better."""
     return tuple(Change(Kind.DESIGN, name, before, value, True) for name, value in others if value < before)
@@ -198,8 +191,9 @@ def explain(result: Result, solutions: Sequence[Solution], solve: Solve | None) 
         changes = other_designs(value, others)
         if not answer.settled:
             answer = solve(problems, [s.configuration for s in solutions])
-            further = search_further(value, answer)
-            changes += () if further is None else (further,)
+            if answer.value is not None:
+                proven = answer.certificate.status is Status.OPTIMAL
+                changes += (Change(Kind.SEARCH, answer.design, value, answer.value, proven),)
         changes += raised_limits(problems, answer, solve)
         if _limits_seem_idle(problem, configuration, changes):
             changes += dropped_limits(problems, answer, solve)

@@ -33,30 +33,14 @@ _CLEAR = b"\r\x1b[2K\x1b[?25h"
 
 
 class _State:
-    """What is known of signals.
-
-    Attributes
-    ----------
-    came : bool
-        Whether one came.
-    again : bool
-        Whether another came.
-    asking : int
-        How many searches ask for the first one.
-    deferred : int
-        How many regions have it wait for their end.
-    unbroken : int
-        How many regions even the second has to wait for.
-    guest : bool
-        Whether the process is not the program's own.
-    undo : list of callable
-        What to do before the process ends at once.
-    """
+    """What is known of signals."""
 
     def __init__(self) -> None:
+        #: Whether one came, and another; whether the process is not the program's own.
         self.came = self.again = self.guest = False
+        #: How many searches ask for the first one, regions have it wait for their end, and have even the second wait.
         self.asking = self.deferred = self.unbroken = 0
-        self.undo: list[Callable[[], None]] = []
+        self.undo: list[Callable[[], None]] = []  #: What to do before the process ends at once
 
 
 _state = _State()

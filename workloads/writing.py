@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.signals import unbroken, undone
+from ithaca.workloads.signals import deferred, unbroken, undone
 
 
 def write_text_atomically(path: Path | str, text: str) -> None:
@@ -38,6 +38,28 @@ def write_text_atomically(path: Path | str, text: str) -> None:
                 shutil.copymode(target, temporary)
             temporary.replace(target)
         _sync_folder(target.parent)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A temporary sibling of a file for a library to write: renamed to it on success and removed otherwise.
+
+    The sibling ends like the file, since libraries choose the format by that. A signal waits until they are done. Raises
+    `InputError` if the file cannot be written.
+    """
+    check_writable(path)
+    target = path.resolve()
+    if _is_device(target):
+        raise InputError(f"cannot write {path}: it is a device or pipe; give the name of a file")
+    try:
+        with _temporary(target, target.suffix) as temporary:
+            with deferred():
+                yield temporary
+            with temporary.open("rb") as stream:
+                os.fsync(stream.fileno())
+            temporary.replace(target)
+    except (OSError, RuntimeError) as error:  # HDF5 reports a full disk as a RuntimeError
+        raise InputError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from error
 
 
 def check_writable(path: Path | str) -> None:
@@ -130,10 +152,10 @@ def _sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _temporary(path: Path) -> Iterator[Path]:
+def _temporary(path: Path, suffix: str = "") -> Iterator[Path]:
     """A path beside another one; what is written there and not renamed is removed on every way out."""
     # Its own short name: one derived from the target's could exceed the longest name allowed.
-    temporary = path.with_name(f".ithaca-{secrets.token_hex(6)}.tmp")
+    temporary = path.with_name(f".ithaca-{secrets.token_hex(6)}.tmp{suffix}")
 
     def remove() -> None:
         if temporary.is_dir():

@@ -7,9 +7,8 @@ from pathlib import Path
 from ithaca.studies.charts.chart import Chart
 from ithaca.studies.charts.page import save_page
 from ithaca.studies.charts.picture import save_picture
-from ithaca.studies.files import whole_file
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.writing import check_writable
+from ithaca.workloads.writing import check_writable, whole_file
 
 PICTURES = (".png", ".svg", ".pdf")
 PAGES = (".html",)

@@ -11,7 +11,6 @@ import pytest
 from ithaca.formulations.problem import Problem
 from ithaca.results.certificate import Status
 from ithaca.solver import auto, combination
-from ithaca.solver.agreement import check_agreement, prove_again
 from ithaca.solver.combination import better_incumbent, bound_and_seed
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.evolution.seeding import NOTHING, Start
@@ -20,6 +19,7 @@ from ithaca.solver.exact.search import Search
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.tables.frame import build_model
 from ithaca.solver.tables.model import BoundModel
+from ithaca.solver.verification import check_agreement, prove_again
 from ithaca.workloads.errors import DisagreementError
 from tests.problems import mm_problem
 from tests.solver.test_exact import random_problem
