@@ -16,6 +16,7 @@ from ithaca.api.lists import list_architectures as list_architectures
 from ithaca.api.lists import list_networks as list_networks
 from ithaca.api.lists import list_platforms as list_platforms
 from ithaca.api.lists import list_workloads as list_workloads
+from ithaca.api.mapped_layers import MappedLayers
 from ithaca.api.mapped_points import MappedPoints
 from ithaca.api.simulating import Simulation as Simulation
 from ithaca.api.studies import Study as Study
@@ -142,6 +143,7 @@ def load(
 def map(
     problem: str | PathLike[str] | LoopNest | None = None,
     *,
+    problems: str | PathLike[str] | None = None,
     sizes: Mapping[str, int] | Sequence[str] | None = None,
     arch: str | PathLike[str] | Architecture | None = None,
     constraints: str | Path | None = None,
@@ -158,8 +160,8 @@ def map(
     gap: float = 0,
     seed: int = 0,
     **extents: int,
-) -> Result:
-    """Find the best mapping of a problem onto a memory hierarchy, and prove it."""
+) -> Result | MappedLayers:
+    """Find the best mapping of a problem, or of every layer of a file, onto a memory hierarchy, and prove it."""
 
 def nest(
     statement: str,

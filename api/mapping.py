@@ -13,6 +13,7 @@ from typer import Option
 from ithaca.api.answers import Result
 from ithaca.api.keywords import Given, public
 from ithaca.api.live_line import LiveLine
+from ithaca.api.mapped_layers import MappedLayers
 from ithaca.api.options import (
     REPEATED,
     Extents,
@@ -33,6 +34,7 @@ from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import NONE, read_constraints
 from ithaca.formulations.spatial.design import MappingOptions
+from ithaca.formulations.spatial.dmazerunner.layers import read_layers
 from ithaca.formulations.spatial.family import DMAZERUNNER, TIMELOOP, Setting
 from ithaca.formulations.spatial.library import find_architecture, fitted
 from ithaca.formulations.spatial.problem_files import read_problem
@@ -61,12 +63,15 @@ class Question:
     limits: Limits  #: Upper limits
     constraints: str | Path | None = None  #: A constraints file
 
-    def design(self, nest: LoopNest) -> Design:
-        """The mappings of a nest. Raises `InputError` if nest, architecture and constraints do not fit each other."""
+    def design(self, nest: LoopNest, memory: tuple[tuple[str, tuple[int, ...]], ...] = ()) -> Design:
+        """The mappings of a nest, whose tensors may have extents in ``memory`` of their own.
+
+        Raises `InputError` if nest, architecture and constraints do not fit each other.
+        """
         architecture, asked = fitted(self.architecture, nest), NONE
         if self.constraints is not None:
             asked = read_constraints(Path(self.constraints), architecture, nest)
-        return Setting(architecture, nest, self.edition, self.options, asked).design
+        return Setting(architecture, nest, self.edition, self.options, asked, memory).design
 
     def problem(self, design: Design) -> Problem:
         """The problem that a design poses. Raises `InputError` if it lacks a metric."""
@@ -149,6 +154,16 @@ def solve_mapping(
     return Result(architecture, solution.found, (solution,))
 
 
+def _solve_layers(path: str, asked: Question, options: SolveOptions, engine: Engine, second: Engine | None) -> MappedLayers:
+    """The best mapping of every layer of a file; a time limit is that of all of them."""
+    rows, found, budget = read_layers(path), [], Budget(options)
+    posed = [asked.problem(asked.design(row.layer.nest, row.layer.stored)) for row in rows]
+    for place, problem in enumerate(posed):
+        share = budget.share(len(posed) - place)
+        found.append(solve_mapping(problem, asked.architecture.name, share, engine, second))
+    return MappedLayers(tuple(found))
+
+
 def read_problem_or_nest(given: str | PathLike[str] | LoopNest, sizes: Mapping[str, int]) -> LoopNest:
     """The nest of one of Timeloop's problem files, or what `ithaca.solve` takes."""
     text = str(given)
@@ -168,6 +183,10 @@ def map(
         Option("--problem", metavar="FILE|NAME", help="Timeloop's problem file, or a loop nest (ithaca list workloads)."),
     ] = None,
     *,
+    problems: Annotated[
+        str | PathLike[str] | None,
+        Option("--problems", metavar="CSV", help="Layers, one a row: columns kind (conv, dw, gemm), extents, stride, tensors."),
+    ] = None,
     sizes: Sizes = None,
     hierarchy: HierarchyOptions,
     edition: Annotated[str, Option("--edition", help="Model edition: timeloop or dmazerunner.")] = TIMELOOP,
@@ -183,12 +202,16 @@ def map(
     ] = None,
     search: SearchOptions,
     **extents: Extents,
-) -> Result:
-    """Find the best mapping of a problem onto a memory hierarchy, and prove it."""
-    if problem is None:
+) -> Result | MappedLayers:
+    """Find the best mapping of a problem, or of every layer of a file, onto a memory hierarchy, and prove it."""
+    if problem is None and problems is None:
         raise InputError("--problem is missing; allowed: Timeloop's problem file, or a loop nest (ithaca list workloads)")
     engine, second = parse_method(method), None
     if prove_with is not None:
         engine, second = parse_provers(prove_with)
     asked = question(hierarchy, edition, objective, limit, divisors_only=divisors_only)
+    if problem is None or problems is not None:
+        if problem is not None or sizes or extents:
+            raise InputError("--problems is given beside another problem or its sizes; allowed: one of them")
+        return _solve_layers(str(problems), asked, search.options, engine, second)
     return solve_nest(read_problem_or_nest(problem, parse_extents(sizes, extents)), asked, search.options, engine, second)

@@ -47,7 +47,11 @@ def tell_answer(answer: Answer, show: Callable[[], None], *, as_json: bool, outp
 def conclude(ask: Callable[..., Result], told: Told) -> None:
     """Ask for a result, write and print it, or say why there is none."""
     told.check()
-    result = ask()
+    conclude_result(ask(), told)
+
+
+def conclude_result(result: Result, told: Told) -> None:
+    """Write and print a result, or say why there is none."""
 
     def show() -> None:
         print_result(result)

@@ -1,16 +1,44 @@
-"""``ithaca map``: the proven-best mapping onto a memory hierarchy."""
+"""``ithaca map``: the proven-best mapping onto a memory hierarchy, or those of many layers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from ithaca.api.answers import Result
+from ithaca.api.mapped_layers import MappedLayers
 from ithaca.api.mapping import map as map_problem
-from ithaca.commands.conclusion import Told, conclude
+from ithaca.commands.conclusion import Told, conclude_result, tell_answer
+from ithaca.commands.display import console, loop_nest
+from ithaca.commands.display import table as shown_table
+from ithaca.commands.outcome import nothing_found, say
 from ithaca.commands.typed import calls
+from ithaca.formulations.shown_numbers import number
+from ithaca.formulations.spatial.family import mapping_design
 
 
 @calls(map_problem)
-def map(ask: Callable[..., Result], *, told: Told) -> None:
+def map(ask: Callable[..., Result | MappedLayers], *, told: Told) -> None:
     """``ithaca map``."""
-    conclude(ask, told)
+    told.check()
+    found = ask()
+    if isinstance(found, Result):
+        conclude_result(found, told)
+        return
+
+    def show() -> None:
+        rows = [_cells(row, result) for row, result in enumerate(found.results, 1)]
+        console().print(shown_table(rows, left={"status"}))
+        for row, best in enumerate((result.best for result in found.results), 1):
+            if told.loops and best is not None:
+                say(loop_nest(best.problem.design, best.configuration, f"row {row}: "))
+
+    tell_answer(found, show, as_json=told.as_json, output=told.output, table=told.table)
+    if found.failure:
+        nothing_found(found.failure)
+
+
+def _cells(row: int, result: Result) -> list[tuple[str, str]]:
+    """What a table says of a layer."""
+    named = [("row", str(row)), ("workload", mapping_design(result.problem.design).nest.shown_sizes)]
+    value, bound = (("-" if x is None else number(x)) for x in (result.value, result.lower_bound))
+    return [*named, (result.objective.text, value), ("at least", bound), ("status", result.status)]

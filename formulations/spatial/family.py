@@ -120,11 +120,11 @@ class Setting:
         for option, given in (
             ("bypass free", self.options.free_bypass),
             ("fanout parent", self.options.within_parent),
-            ("constraints", self.constraints != NONE),
         ):
             if given:
                 raise InputError(f"{option} does not go with edition dmazerunner; allowed: edition timeloop")
-        return DmazerunnerDesign(self.architecture, Layer(self.nest, self.memory), self.options.divisors_only)
+        layer = Layer(self.nest, self.memory)
+        return DmazerunnerDesign(self.architecture, layer, self.options.divisors_only, self.constraints)
 
 
 class SpatialFamily:
@@ -140,11 +140,12 @@ class SpatialFamily:
             "architecture": architecture_fields(known.architecture),
             "problem": workload_document(known.nest),
             "edition": known.edition,
+            "constraints": constraint_fields(known.constraints),
         }
         if known.edition == DMAZERUNNER:
             memory = {tensor: list(sizes) for tensor, sizes in known.layer.stored}
             return shared | {"memory": memory, "space": {"divisors_only": known.divisors_only}}
-        return shared | {"space": stated(known.options), "constraints": constraint_fields(known.constraints)}
+        return shared | {"space": stated(known.options)}
 
     def choice_fields(self, design: Design) -> Mapping[str, Any]:
         return {}
