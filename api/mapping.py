@@ -12,7 +12,7 @@ from typer import Option
 
 from ithaca.api.answers import Result
 from ithaca.api.keywords import Given, public
-from ithaca.api.live_line import LiveLine
+from ithaca.api.live_line import LiveLine, note
 from ithaca.api.mapped_layers import MappedLayers
 from ithaca.api.options import (
     REPEATED,
@@ -36,7 +36,7 @@ from ithaca.formulations.spatial.constraints import NONE, read_constraints
 from ithaca.formulations.spatial.design import MappingOptions
 from ithaca.formulations.spatial.dmazerunner.layers import read_layers
 from ithaca.formulations.spatial.family import DMAZERUNNER, TIMELOOP, Setting
-from ithaca.formulations.spatial.library import find_architecture, fitted
+from ithaca.formulations.spatial.library import architecture_names, find_architecture, fitted
 from ithaca.formulations.spatial.problem_files import read_problem
 from ithaca.solver.engines import Method as Engine
 from ithaca.solver.options import Budget, SolveOptions
@@ -62,6 +62,17 @@ class Question:
     objective: str | problems.Objective  #: What is minimised
     limits: Limits  #: Upper limits
     constraints: str | Path | None = None  #: A constraints file
+    of_library: bool = True  #: Whether the architecture is one that comes with Ithaca, or was made in Python
+
+    def remark(self) -> None:
+        """Say on stderr what a file of Timeloop's leaves open and is taken to mean."""
+        if self.of_library or self.edition != TIMELOOP or len(self.architecture.levels) == 1:
+            return
+        silent = all(level.keeps is None for level in self.architecture.levels)
+        if silent and self.constraints is None and not self.options.free_bypass:
+            say = "--constraints fixes what passes by, --bypass free leaves it open, as timeloop-mapper does"
+            what = f"{self.architecture.name} does not say which tensors its levels keep, so every level keeps every tensor"
+            note(f"{what}; {say}")
 
     def design(self, nest: LoopNest, memory: tuple[tuple[str, tuple[int, ...]], ...] = ()) -> Design:
         """The mappings of a nest, whose tensors may have extents in ``memory`` of their own.
@@ -102,7 +113,8 @@ def question(
         parse_choice("--fanout", hierarchy.fanout, ("mesh", "parent")) == "parent",
     )
     named = parse_choice("--edition", edition, (TIMELOOP, DMAZERUNNER))
-    return Question(found, named, options, objective, limit, hierarchy.constraints)
+    of_library = isinstance(given, Architecture) or str(given) in architecture_names()
+    return Question(found, named, options, objective, limit, hierarchy.constraints, of_library)
 
 
 #: Options that go with --arch alone, and those that speak of arrays.
@@ -136,7 +148,9 @@ def solve_nest(
     nest: LoopNest, asked: Question, options: SolveOptions, engine: Engine = Engine.AUTO, second: Engine | None = None
 ) -> Result:
     """The best mapping of a nest."""
-    return solve_mapping(asked.problem(asked.design(nest)), asked.architecture.name, options, engine, second)
+    problem = asked.problem(asked.design(nest))
+    asked.remark()
+    return solve_mapping(problem, asked.architecture.name, options, engine, second)
 
 
 def solve_mapping(

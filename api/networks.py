@@ -146,6 +146,7 @@ def map_network(network: Network, asked: Question, options: RunOptions, results:
             posed.append(asked.problem(asked.design(layer.nest)))
         except InputError as error:
             raise InputError(f"layer {layer.name}: {error}") from None
+    asked.remark()
     return map_layers(network, asked, posed, options, results)
 
 

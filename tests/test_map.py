@@ -117,6 +117,17 @@ def test_what_is_exported_evaluates_to_the_same_figures(divisors: tuple[str, ...
     assert (told.returncode, len(told.stderr.splitlines())) == (2, 1)
 
 
+def test_a_file_that_says_nothing_of_bypasses_is_taken_at_its_word_and_that_is_said(files: Path) -> None:
+    words = ("map", *ASKED, "--divisors-only", "--objective", "energy", "--json")
+    kept = command(*words, cwd=files)
+    assert kept.stderr.startswith("ithaca: tiny does not say which tensors its levels keep, so every level keeps every tensor")
+    assert len(kept.stderr.splitlines()) == 1
+    free = command(*words, "--bypass", "free", cwd=files)
+    assert free.stderr == ""
+    costs = [json.loads(done.stdout)["objective"]["value"] for done in (free, kept)]
+    assert costs[0] <= costs[1]
+
+
 def test_python_answers_alike(files: Path) -> None:
     asked = {"divisors_only": True, "limit": {"pes": 2}, "objective": "energy + 3*latency"}
     found = ithaca.map(files / "problem.yaml", arch=files / "tiny.yaml", **asked)
