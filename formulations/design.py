@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,6 +12,7 @@ from ithaca.formulations.algebra.number_systems import NumberSystem
 from ithaca.formulations.space import Role, Space
 
 if TYPE_CHECKING:
+    from ithaca.formulations.configuration import Configuration
     from ithaca.formulations.problem import Limit, Problem
     from ithaca.formulations.stage import Stage
 
@@ -74,6 +75,14 @@ class Design(ABC):
     def stage(self, problem: Problem) -> Stage | None:
         """How a problem of this design is searched in stages; None where bounds of `metrics` do."""
         return None
+
+    def baselines(self) -> Mapping[str, Iterable[tuple[Design, tuple[Limit, ...]]]]:
+        """Parts of its space that published methods keep to, by name: designs and limits, the first that is not empty."""
+        return {}
+
+    def translated(self, design: Design, configuration: Configuration) -> Configuration | None:
+        """What a configuration of a design like this one, such as a baseline, is here; None if it is nothing here."""
+        return self.space.adopted(configuration)
 
     def details(self, values: Mapping[str, Any], numbers: NumberSystem) -> Mapping[str, Mapping[str, Any]]:
         """Numbers beside the metrics that the family reports, by kind and name: ``{"words": {tensor: words}}``, say."""

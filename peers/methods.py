@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 
 import numpy as np
@@ -59,14 +60,17 @@ def run_peer(name: str, problem: Problem, budget: Budget, seed: int = 0, starts:
     The same seed and budget in samples give the same trace, times aside. Every method scores the known feasible ``starts``
     first, and all but random and exhaustive search are steered by them.
 
+    Methods are those of `PEERS`, and the baselines that the problem's design states: the best of the space that each keeps to.
+
     Raises `InputError` if there is no such method, its library is not installed, a start is not feasible, or the design space
     is empty.
     """
-    if name not in PEERS:
-        raise InputError(f"method is '{name}'; allowed: {', '.join(PEERS)}")
+    known = PEERS | {b: Peer(partial(own.search_within, b), boxed=False) for b in problem.design.baselines()}
+    if name not in known:
+        raise InputError(f"method is '{name}'; allowed: {', '.join(known)}")
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InputError(f"seed is {seed!r}; allowed: an integer that is not negative")
-    method = PEERS[name]
+    method = known[name]
     with _quiet():
         for library in method.libraries:
             peer(library)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.peers.evaluator import Evaluator, check_starts
 from ithaca.peers.recorder import Ended
+from ithaca.results.certificate import Status
 from ithaca.results.solution import Solution
 from ithaca.solver.evolution.engine import solve_evolve
 from ithaca.solver.evolution.seeding import NOTHING, Start
@@ -32,6 +34,24 @@ def search_exact(evaluator: Evaluator, seed: int, starts: Sequence[Configuration
     options = SolveOptions(time_limit=recorder.seconds_left, stop=stop)
     solution = solve_exact(problem, options, _Report(evaluator), min(starts, key=problem.value, default=None))
     return _finished(evaluator, solution, 0) or Ended.SAMPLES
+
+
+def search_within(baseline: str, evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
+    """The best of a space that a published method keeps to, by proof instead of enumeration; chance and starts play no part."""
+    recorder, problem = evaluator.recorder, evaluator.problem
+    check_starts(problem, starts)
+    for design, limits in problem.design.baselines()[baseline]:
+        asked = replace(problem, design=design, limits=(*problem.limits, *limits))
+        solution = solve_exact(asked, SolveOptions(time_limit=recorder.seconds_left))
+        if solution.certificate.status is Status.INFEASIBLE:
+            continue
+        recorder.samples += solution.certificate.nodes
+        if solution.configuration is not None:
+            found = problem.design.translated(design, solution.configuration)
+            if found is not None:
+                recorder.offer(found, recorder.samples)
+        return Ended.EXHAUSTED if solution.settled else recorder.used_up()
+    return Ended.EXHAUSTED
 
 
 def evolve_seeded(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import NONE, Constraints
+from ithaca.formulations.spatial.dmazerunner.baselines import dataflows, pruned
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, ORDERED, RF, SPATIAL, SPM, Layer, Machine, metrics, reuse
 from ithaca.formulations.spatial.dmazerunner.stage import DmazerunnerStage
 from ithaca.formulations.spatial.dmazerunner.tables import Tables, asked_of
@@ -25,7 +26,7 @@ from ithaca.workloads.messages import refuse
 from ithaca.workloads.nest import LoopNest
 
 if TYPE_CHECKING:
-    from ithaca.formulations.problem import Problem
+    from ithaca.formulations.problem import Limit, Problem
     from ithaca.formulations.stage import Stage
 
 VOCABULARY = {
@@ -158,6 +159,17 @@ class DmazerunnerDesign(Design):
             rules += [Link(product + 1, Relation.AT_MOST, n) for product in ((s - 1) * r * inside, s * (r - 1) * inside)]
             rules.append(Link((p - 1) * outside + 1, Relation.AT_MOST, inside))
         return Axis(loop, tuple(quantities), (Link(d, Relation.EQUAL, outside), *rules))
+
+    def baselines(self) -> Mapping[str, Iterable[tuple[Design, tuple[Limit, ...]]]]:
+        def within(constraints: Constraints) -> Design:
+            return replace(self, constraints=constraints)
+
+        search = ((within(constraints), limits) for constraints, limits in pruned(self.layer, self.machine))
+        fixed = {name: [(within(constraints), ())] for name, constraints in dataflows(self.layer).items()}
+        return {"pruned": search, **fixed} if self.constraints == NONE else {}
+
+    def translated(self, design: Design, configuration: Configuration) -> Configuration | None:
+        return self.configuration(design.mapping(configuration)) if isinstance(design, DmazerunnerDesign) else None
 
     def stage(self, problem: Problem) -> Stage:
         return DmazerunnerStage(problem, self)

@@ -23,6 +23,8 @@ from ithaca.formulations.spatial.dmazerunner.layers import KINDS
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, Layer, metrics
 from ithaca.formulations.spatial.library import find_architecture
 from ithaca.formulations.spatial.mapping import Slot
+from ithaca.peers.methods import run_peer
+from ithaca.peers.recorder import Budget, Ended
 from ithaca.results.certificate import Status
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.staged.engine import solve_staged
@@ -219,6 +221,25 @@ def test_configurations_and_mappings_correspond() -> None:
     partly = replace(laid, factors={**laid.factors, Slot(DRAM): trips}, orders={**laid.orders, DRAM: between})
     with pytest.raises(InputError, match="order of DRAM is N C Fx Fy Oy M Ox; allowed: orders that reuse as"):
         design.configuration(partly)
+
+
+def test_the_published_search_finds_what_is_published() -> None:
+    problem = make_problem(DmazerunnerDesign(MACHINE, resnet("conv2_2"), divisors_only=True))
+    trace = run_peer("pruned", problem, Budget(seconds=60))
+    assert trace.ended is Ended.EXHAUSTED
+    assert float(trace.value or 0) == pytest.approx(7.196508e15, rel=1e-7)
+
+
+@pytest.mark.parametrize("method", ["output-stationary", "weight-stationary", "row-stationary", "random"])
+def test_baselines_are_no_better_than_the_optimum(method: str) -> None:
+    problem = make_problem(DmazerunnerDesign(MACHINE, resnet("conv5_2"), divisors_only=True))
+    trace = run_peer(method, problem, Budget(seconds=60) if method != "random" else Budget(samples=3000))
+    assert trace.value is not None
+    assert trace.value > 6.844957e15
+    assert trace.best is not None
+    spread = {loop for loop in problem.design.nest.loops if trace.best[f"{loop}.SPM.x"] > 1}  # type: ignore[attr-defined]
+    most = {"output-stationary": {"Ox", "Oy"}, "weight-stationary": {"M", "C"}, "row-stationary": {"Oy", "Fy"}}
+    assert spread <= most.get(method, spread)
 
 
 @pytest.mark.slow
