@@ -51,8 +51,8 @@ def _number(keys: Matrix) -> NDArray[np.float64] | NDArray[np.int64]:
     return np.unique(keys, axis=1, return_inverse=True)[1].ravel()
 
 
-def best(labels: Labels, *, meshes_left: bool, timed: bool, lanes: bool) -> Labels:
-    """Labels of the same extents without those that others are better than in all that matters outside."""
+def undominated_labels(labels: Labels, *, meshes_left: bool, timed: bool, lanes: bool) -> NDArray[np.intp]:
+    """Labels without those that others of the same extents are at least as good as in all that matters outside."""
     layout, hierarchy = labels.layout, labels.hierarchy
     keys = [*labels.rows("extent")]
     if meshes_left:
@@ -78,4 +78,4 @@ def best(labels: Labels, *, meshes_left: bool, timed: bool, lanes: bool) -> Labe
     varying = [row for row in costs if row.size and (row != row[0]).any()]
     if not varying:
         varying = [costs[0]]
-    return labels.take(undominated(np.array(keys), np.array(varying)))
+    return undominated(np.array(keys), np.array(varying))

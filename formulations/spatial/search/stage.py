@@ -20,9 +20,19 @@ from ithaca.formulations.spatial.mapping import Slot, order_quantity
 from ithaca.formulations.spatial.search.bounds import Bounds, Position
 from ithaca.formulations.spatial.search.goal import Goal, monotone
 from ithaca.formulations.spatial.search.hierarchy import Hierarchy
-from ithaca.formulations.spatial.search.labels import Labels, Vector, beginning, enter, fits, joined, repeat, spread
+from ithaca.formulations.spatial.search.labels import (
+    Labels,
+    Matrix,
+    Vector,
+    beginning,
+    enter,
+    fits,
+    joined,
+    repeat,
+    spread,
+)
 from ithaca.formulations.spatial.search.meshes import Layouts
-from ithaca.formulations.spatial.search.pareto import best
+from ithaca.formulations.spatial.search.pareto import undominated_labels
 from ithaca.formulations.stage import Block, Cutoff, least_double
 from ithaca.workloads.errors import DisagreementError
 
@@ -30,7 +40,10 @@ if TYPE_CHECKING:
     from ithaca.formulations.spatial.design import SpatialDesign
 
 #: Labels that are extended together.
-CHUNK, COMPLETED = 1 << 14, 1 << 12
+CHUNK, COMPLETED = 1 << 17, 1 << 12
+
+#: Labels that are made at once, and so many that it is worth dropping dominated ones while a step is being decided.
+SLICE, MANY = 1 << 18, 1 << 13
 
 #: Labels so few that bounding them is not worth its time.
 FEW = 256
@@ -38,9 +51,11 @@ FEW = 256
 #: Mappings whose values floats may not tell apart that are evaluated exactly at most.
 NEAR = 64
 
-#: Labels that are kept at every boundary in the searches for first incumbents, and how many times as many while a step is
-#: being decided, where bounds tell little.
-BEAMS, MIDWAY = (50, 200), 100
+#: Labels that are kept at every boundary in the searches for first incumbents: wider ones follow while they gain so much.
+BEAMS, GAIN = (50, 200, 1000, 5000, 25000), 0.01
+
+#: How many times as many are kept while a step is being decided, where bounds tell little; and most of them.
+MIDWAY, MOST_MIDWAY = 100, 1 << 18
 
 
 @dataclass(frozen=True)
@@ -160,9 +175,8 @@ class TimeloopStage:
         level, name = self.hierarchy.levels[step.level].name, self.hierarchy.loops[loop]
         return "".join(way for way in "xy" if self.design.constraints.lies_along(level, name, way))
 
-    def _lean(self, found: Labels, loop: int) -> NDArray[np.bool_]:
+    def _lean(self, extents: Vector, widest: Vector, loop: int) -> NDArray[np.bool_]:
         """Which labels pad a loop no more than they must: no factor could be less with as many trips left."""
-        extents, widest = found.row("extent", loop), found.row("widest", loop)
         extent = self.hierarchy.extents[loop]
         less = np.maximum(extents - extents / widest, 0.5)
         lean: NDArray[np.bool_] = np.ceil(extent / less - 1e-9) > np.ceil(extent / extents - 1e-9)
@@ -174,31 +188,56 @@ class TimeloopStage:
         inner = found.rows("extent").copy()
         for number, loop in enumerate(order):
             which, factor = self._widened(found, loop, step)
-            if step.lanes:
-                state = self.layouts.add(found.row("mesh")[which], factor, self._along(step, loop))
-                legal = state >= 0
-                which, factor, state = which[legal], factor[legal], state[legal]
-                found = spread(found, loop, which, factor, inner)
-                found.row("mesh")[:] = state
-                inner = inner[:, which]
-                at = Position(step.level, True)
-            else:
-                found = repeat(found, loop, which, factor)
-                at = Position(step.level, undecided=frozenset(order[number + 1 :]))
-            open_ = fits(self.hierarchy, found.rows("extent"), step.level)
-            if not self.divisors:
-                open_ &= self._lean(found, loop)
-            if not open_.all():
-                found, inner = found.take(open_), inner[:, open_] if step.lanes else inner
-            # lanes are bounded better once none can be added
-            last = step.lanes and number + 1 == len(order)
-            if found.count > FEW and ((cutoff is not None and not last) or (most is not None and found.count > most)):
-                bounds = self.bound(found, at, cutoff)
-                left = np.flatnonzero(bounds < least_double(cutoff))
-                if most is not None and left.size > most:
-                    left = left[np.argsort(bounds[left], kind="stable")[:most]]
-                found, inner = found.take(left), inner[:, left] if step.lanes else inner
+            undecided = None if step.lanes else frozenset(order[number + 1 :])
+            at, last = Position(step.level, step.lanes, undecided), number + 1 == len(order)
+            parts, inners = [], []
+            for begin in range(0, max(which.size, 1), SLICE):
+                here = slice(begin, begin + SLICE)
+                part, part_inner = self._with_loop(found, loop, step, which[here], factor[here], inner)
+                # lanes are bounded better once none can be added
+                if cutoff is not None and part.count > FEW and not (step.lanes and last):
+                    open_ = self.bound(part, at, cutoff) < least_double(cutoff)
+                    part, part_inner = part.take(open_), part_inner[:, open_]
+                parts.append(part)
+                inners.append(part_inner)
+            found, inner = joined(parts), np.concatenate(inners, axis=1)
+            left: NDArray[np.intp] | None = None
+            if most is not None and found.count > most:
+                left = np.argsort(self.bound(found, at, cutoff), kind="stable")[:most]
+            elif found.count > MANY and not last and not (step.lanes and self._overlaps):
+                left = self._better(found, decided=False)
+            if left is not None:
+                found, inner = found.take(left), inner[:, left]
         return found
+
+    def _with_loop(
+        self, found: Labels, loop: int, step: Step, which: NDArray[np.intp], factor: Vector, inner: Matrix
+    ) -> tuple[Labels, Matrix]:
+        """Labels with one more loop, those of them that fit; and what their lanes in the present mesh cover each."""
+        extents = found.rows("extent")[:, which]
+        extents[loop] *= factor
+        legal = fits(self.hierarchy, extents, step.level)
+        if not self.divisors:
+            legal &= self._lean(extents[loop], np.maximum(found.row("widest", loop)[which], factor), loop)
+        if not step.lanes:
+            return repeat(found, loop, which[legal], factor[legal]), inner[:, which[legal]]
+        state = self.layouts.add(found.row("mesh")[which], factor, self._along(step, loop))
+        legal &= state >= 0
+        which = which[legal]
+        made = spread(found, loop, which, factor[legal], inner)
+        made.row("mesh")[:] = state[legal]
+        return made, inner[:, which]
+
+    @cached_property
+    def _overlaps(self) -> bool:
+        """Whether tiles of a tensor may overlap: then lanes decided in one mesh tell what others want."""
+        return any(tensor.windows for tensor in self.hierarchy.tensors)
+
+    def _better(self, found: Labels, *, decided: bool) -> NDArray[np.intp]:
+        """Which labels none of the others is better than, in the midst of a step or after it."""
+        meshes_left = not decided or found.meshes < len(self.hierarchy.meshes)
+        timed = self.goal.timed or self.least_lanes > 0
+        return undominated_labels(found, meshes_left=meshes_left, timed=timed, lanes=self.goal.uses_lanes)
 
     def _orders(self, step: Step) -> tuple[tuple[int, ...], ...]:
         everything = tuple(range(len(self.hierarchy.loops)))
@@ -226,8 +265,7 @@ class TimeloopStage:
             found = found.take(found.row("lanes") >= self.least_lanes)
         if cutoff is not None and number + 1 < len(self.steps):
             found = found.take(self.bound(found, self._after(number), cutoff) < least_double(cutoff))
-        timed = self.goal.timed or self.least_lanes > 0
-        return best(found, meshes_left=meshes_left, timed=timed, lanes=self.goal.uses_lanes)
+        return found.take(self._better(found, decided=True))
 
     def _after(self, number: int) -> Position:
         return Position(self.steps[number + 1].level if number + 1 < len(self.steps) else -1)
@@ -250,7 +288,7 @@ class TimeloopStage:
         """The best mapping that is found if few labels are kept at every boundary, if it is below what is known."""
         found, traces = beginning(self.hierarchy), []
         for number in range(len(self.steps)):
-            found = self._step(found, number, known, MIDWAY * width)
+            found = self._step(found, number, known, min(MIDWAY * width, MOST_MIDWAY))
             if found.count > width and number + 1 < len(self.steps):
                 found = found.take(np.argsort(self.bound(found, self._after(number)), kind="stable")[:width])
             traces.append(_trace(found))
@@ -265,10 +303,12 @@ class TimeloopStage:
         """The best that narrow searches find."""
         known: Fraction | None = None
         for width in BEAMS:
-            found = self._beam(width, known)
+            found, before = self._beam(width, known), known
             if found is not None:
                 known = found[1]
             yield None if found is None else found[0]
+            if known is not None and before is not None and known > before * Fraction(1 - GAIN):
+                break
 
     def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
         """Labels up to the outermost mesh."""
