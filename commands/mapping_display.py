@@ -98,6 +98,7 @@ def print_mapped_network(result: NetworkResult) -> None:
     if latency is not None and energy is not None:
         out.print(f"           latency {number(latency)} cycles; energy {microjoules(energy)} µJ, layer after layer")
     seconds = sum(layer.answer.certificate.seconds for layer in result.layers)
-    out.print(f"proven     {result.proven} of {len(result.layers)} layers; {seconds:.2f} s")
+    boxes = sum(layer.answer.certificate.nodes for layer in result.layers)
+    out.print(f"proven     {result.proven} of {len(result.layers)} layers; {boxes:,} boxes, {seconds:.2f} s")
     for line in omission_lines(network):
         out.print(escape(line))
