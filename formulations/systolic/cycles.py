@@ -204,10 +204,11 @@ class _Closed:
         if self.depth == 2:  # where sums are visited once, the loop is entered once
             usual = self.times(one, period)
             later_enters = again * (self.most(usual, *(g.enters for g in reads)) - usual)
+        held_up = self.held_up(self.outputs - one, drained, flow, words, nx)
         terms = []
         for g in reads:
             run = self.most(
-                self.periods(self.visited, g.period, period) + (self.outputs - one) * drained,
+                self.periods(self.visited, g.period, period) + self.most((self.outputs - one) * drained, held_up),
                 self.periods(self.tiles, g.period, period) + (self.outputs - one) * later_enters,
             )
             behind = zero
@@ -235,7 +236,7 @@ class _Closed:
         along = self.out.direction
         across = next((loop for loop in self.array.dataflow if loop != along), None)
         nz, chain = self.lanes(along), self.lanes(across)
-        visits, inner = self.value(self.visits), self.value(self.inner)
+        visits, inner, flow = self.value(self.visits), self.value(self.inner), self.value(self.flow)
         words = self.value(self.out.size / self.out.pack)
         step = self.constant(self.l)
         if self.sums is Sums.FIRST:
@@ -256,10 +257,12 @@ class _Closed:
                 )  # fmt: skip
         terms = []
         pairs = self.floor(self.tiles - one, self.constant(2))
+        usual = self.most(self.times(self.visited, period), sent + d)
+        held_up = self.held_up(self.outputs - one, usual, flow * self.visited, words, chain, doubled=True)
         single = self.most(self.tiles - one - 2 * pairs, zero)  # 0 or 1, at a glance
         for g in reads:
             runs = [
-                self.periods(self.visited, g.period, period) + (self.outputs - one) * (sent + d),
+                self.periods(self.visited, g.period, period) + self.most((self.outputs - one) * (sent + d), held_up),
                 self.periods(self.tiles, g.period, period),
             ]
             if skews:
@@ -267,6 +270,21 @@ class _Closed:
             terms.append((g.fill, self.most(*runs), (nz - one) * self.most(step, h + g.behind)))
         drains = self.outputs * sent + (self.outputs - one) * d + self.trips
         return self.parts(reads, terms, drains, sent, self.constant(self.l) + d, self.constant(self.l) + end)
+
+    def held_up(self, count: Any, usual: Any, taken: Any, words: Any, chain: Any, *, doubled: bool = False) -> Any:
+        """Output tiles where the first module of a chain waits for the last one's words, and its PE for the module.
+
+        The last lane is h (L − 1) behind the first, as data are handed on, and so are its words on their way back. Until they
+        have passed, the first module takes nothing, and its FIFO holds what depth + l − 1 words of the PE are. So the last
+        word of a tile leaves the PE after the module has begun the tile p − 1 before it, p = ⌈(depth + l) / S⌉: p tiles
+        (one more where buffers are doubled) take p S + o + e + 2 h (L − 1) − (depth − 2) at least.
+        """
+        tiles = self.numbers.ceil_div(self.constant(self.depth + self.l), taken)
+        pace = tiles * taken + words + self.e + 2 * self.h * (chain - self.constant(1)) - self.constant(self.depth - 2)
+        if doubled:
+            tiles, pace = tiles + self.constant(1), pace + 2 * self.d
+        times = self.floor(count, tiles)
+        return times * pace + self.most(count - times * tiles, self.constant(0)) * usual
 
     def parts(
         self,
