@@ -168,10 +168,40 @@ def _magnitude(node: Expression, signed: Collection[str], of: Callable[[Expressi
 
 
 def without_cancellation(bound: Expression, signed: Collection[str] = (), *, upper: bool = False) -> Expression:
-    """A bound moved outwards by the rounding of what it subtracts, so that its error is relative to itself."""
-    if not subtracts(bound, signed):
-        return bound
-    return bound + (1 if upper else -1) * Fraction(ROUNDING) * magnitude(bound, signed)
+    """A bound moved outwards by the rounding of what it subtracts, so that its error is relative to itself.
+
+    The error of an extremum is that of an argument; sums and products of what is not negative are no smaller than their
+    terms, and their errors relative to themselves where those of terms and factors are: only these are moved.
+    """
+    known: dict[Expression, Expression] = {}  # bounds share most of their parts
+
+    def moved(node: Expression) -> Expression:
+        if node not in known:
+            known[node] = move(node) if subtracts(node, signed) else node
+        return known[node]
+
+    def move(node: Expression) -> Expression:
+        if isinstance(node, Maximum | Minimum):
+            parts = [moved(argument) for argument in node.arguments]
+            return maximum(*parts) if isinstance(node, Maximum) else minimum(*parts)
+        if isinstance(node, Sum) and all(_not_negative(term, signed) for term in node.terms):
+            return add(*(moved(term) for term in node.terms))
+        if isinstance(node, Product) and _not_negative(node, signed) and all(e > 0 for _, e in node.factors):
+            return multiply(node.coefficient, *(power(moved(b), e) for b, e in node.factors))
+        return node + (1 if upper else -1) * Fraction(ROUNDING) * magnitude(node, signed)
+
+    return moved(bound)
+
+
+def _not_negative(node: Expression, signed: Collection[str]) -> bool:
+    """Whether a bound is ≥ 0 at a glance, also after what it consists of is moved down."""
+    if isinstance(node, Constant):
+        return node.value >= 0
+    if isinstance(node, Symbol):
+        return node.name not in signed
+    if isinstance(node, Product):
+        return node.coefficient > 0 and all(_not_negative(base, signed) for base, _ in node.factors)
+    return (any if isinstance(node, Maximum) else all)(_not_negative(part, signed) for part in node.children)
 
 
 def bound_of_divisor(bound: Expression, signed: Collection[str], *, upper: bool) -> Expression:

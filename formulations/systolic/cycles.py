@@ -66,6 +66,9 @@ def holds_transfers(array: SystolicArray) -> bool:
 #: Cycles, and by how many tiles they are shared.
 _Period: TypeAlias = tuple[tuple[Any, Expression], ...]
 
+#: What a read group's first words take to the last lanes, and its own period.
+_Ahead: TypeAlias = tuple[Any, _Period]
+
 
 class _Closed:
     """The closed form at one point (or an array of points)."""
@@ -121,12 +124,14 @@ class _Closed:
             )
         )
 
-    def periods(self, tiles: Any, own: _Period, period: _Period) -> Any:
-        """The tiles before the last: the first in a group's own period, the others in that of the array.
+    def tiles_before(self, count: Any, ahead: list[_Ahead], period: _Period) -> Any:
+        """The tiles before the last: the first in its group's own period, the others in that of the array.
 
-        [n > 1] M_g + max(n − 2, 0) M is [n > 1] (M_g − M) + (n − 1) M, and at a glance never less for larger periods.
+        B_g + [n > 1] M_g + max(n − 2, 0) M is B_g + [n > 1] (M_g − M) + (n − 1) M, at a glance never less for larger periods.
         """
-        return self.times(self.if_more(tiles), own) + self.times(self.most(tiles - self.constant(2), self.constant(0)), period)
+        first = self.if_more(count)
+        begun = self.most(*(cycles + self.times(first, own) for cycles, own in ahead))
+        return begun + self.times(self.most(count - self.constant(2), self.constant(0)), period)
 
     def lanes(self, loop: str | None) -> Any:
         return self.value(ONE if loop is None else lanes(loop))
@@ -205,12 +210,8 @@ class _Closed:
             usual = self.times(one, period)
             later_enters = again * (self.most(usual, *(g.enters for g in reads)) - usual)
         held_up = self.held_up(self.outputs - one, drained, flow, words, nx)
-        terms = []
+        ahead = []
         for g in reads:
-            run = self.most(
-                self.periods(self.visited, g.period, period) + self.most((self.outputs - one) * drained, held_up),
-                self.periods(self.tiles, g.period, period) + (self.outputs - one) * later_enters,
-            )
             behind = zero
             if self.second is not None:
                 behind = (ny - one) * self.most(sent_on, 2 * h + g.behind)
@@ -218,7 +219,11 @@ class _Closed:
                     lag = self.numbers.minimum(ny - one, self.floor(self.trips - one, self.constant(self.q)))
                     more = (ny - one) * self.most(sent_on, 2 * h) + lag * (h + g.behind - self.constant(self.q - 1))
                     behind = self.most(behind, more)
-            terms.append((g.fill, run, behind))
+            ahead.append((g.fill + behind, g.period))
+        run = self.most(
+            self.tiles_before(self.visited, ahead, period) + self.most((self.outputs - one) * drained, held_up),
+            self.tiles_before(self.tiles, ahead, period) + (self.outputs - one) * later_enters,
+        )
         enters, hops = again * e, (2 * h if self.second is not None else h) + self.constant(self.l)
         # all lanes of a tile leave through one module: ny chains, each of nx lanes
         all_words = ny * nx * words
@@ -227,7 +232,7 @@ class _Closed:
             + (self.outputs - one) * ny * nx * e
             + (self.trips if self.second is not None else self.outputs * flow)
         )
-        return self.parts(reads, terms, drains, all_words, enters + hops, enters + last + hops)
+        return self.parts(reads, run, drains, all_words, enters + hops, enters + last + hops)
 
     def collected(self) -> Cycles:
         e, h, d, one, zero = self.e, self.h, self.d, self.constant(1), self.constant(0)
@@ -255,21 +260,19 @@ class _Closed:
                     self.trips + e + near * (step - self.constant(self.q - 1)) + 2 * d + far * (g.words + e)
                     - self.constant(self.depth - 2)
                 )  # fmt: skip
-        terms = []
         pairs = self.floor(self.tiles - one, self.constant(2))
         usual = self.most(self.times(self.visited, period), sent + d)
         held_up = self.held_up(self.outputs - one, usual, flow * self.visited, words, chain, doubled=True)
         single = self.most(self.tiles - one - 2 * pairs, zero)  # 0 or 1, at a glance
-        for g in reads:
-            runs = [
-                self.periods(self.visited, g.period, period) + self.most((self.outputs - one) * (sent + d), held_up),
-                self.periods(self.tiles, g.period, period),
-            ]
-            if skews:
-                runs.append(pairs * self.most(*skews) + self.times(single, g.period))
-            terms.append((g.fill, self.most(*runs), (nz - one) * self.most(step, h + g.behind)))
+        ahead = [(g.fill + (nz - one) * self.most(step, h + g.behind), g.period) for g in reads]
+        runs = [
+            self.tiles_before(self.visited, ahead, period) + self.most((self.outputs - one) * (sent + d), held_up),
+            self.tiles_before(self.tiles, ahead, period),
+        ]
+        if skews:
+            runs.append(pairs * self.most(*skews) + self.most(*(cycles + self.times(single, own) for cycles, own in ahead)))
         drains = self.outputs * sent + (self.outputs - one) * d + self.trips
-        return self.parts(reads, terms, drains, sent, self.constant(self.l) + d, self.constant(self.l) + end)
+        return self.parts(reads, self.most(*runs), drains, sent, self.constant(self.l) + d, self.constant(self.l) + end)
 
     def held_up(self, count: Any, usual: Any, taken: Any, words: Any, chain: Any, *, doubled: bool = False) -> Any:
         """Output tiles where the first module of a chain waits for the last one's words, and its PE for the module.
@@ -289,7 +292,7 @@ class _Closed:
     def parts(
         self,
         reads: list[_Reads],
-        terms: list[tuple[Any, Any, Any]],
+        run: Any,
         drains: Any,
         leaves: Any,
         after: Any,
@@ -302,8 +305,8 @@ class _Closed:
         tight: n T is the padded work. (Apart, what leaves last would be bounded in what lanes are behind, and in the rest.)
         Nothing is subtracted from them: bounds of less need no largest values, and rows dominate others.
         """
-        fill = self.most(*(fill for fill, _, _ in terms))
+        fill = self.most(*(g.fill for g in reads))
         work = self.value(self.array.pe.tiles * self.array.pe.trips) + (self.tiles - self.constant(1)) * (self.e + self.d)
-        whole = self.most(*(fill + run + self.trips + behind for fill, run, behind in terms), *(g.least for g in reads))
+        whole = self.most(run + self.trips, *(g.least for g in reads))
         latency = self.most(whole + rest, fill + work + leaves + after, fill + drains + after)
         return Cycles(fill, latency - fill - rest, rest, latency)

@@ -60,7 +60,10 @@ class Relaxation:
     def lower(self, node: Expression) -> Expression:
         """Expression over statistics that never exceeds ``node`` on the region."""
         if node not in self._lower_memo:
-            self._lower_memo[node] = self._bound(node, upper=False)
+            bound = self._bound(node, upper=False)
+            # n − 1, which is known not to be negative, says so in its bound, too: then it loses no more than its own rounding
+            whole = isinstance(node, Sum) and len(self.axes(node)) > 1 and self.nonnegative(node)
+            self._lower_memo[node] = maximum(bound, 0) if whole and not all(map(self.nonnegative, node.children)) else bound
         return self._lower_memo[node]
 
     def upper(self, node: Expression) -> Expression:
@@ -125,7 +128,7 @@ class Relaxation:
         if isinstance(node, Minimum):
             return minimum(*(self._either(a, upper) for a in node.arguments))
         if isinstance(node, CeilingDivision):
-            ratio = multiply(node.numerator, power(node.denominator, -1))
+            ratio = multiply(node.numerator, power(self._saturated(node.denominator, node.numerator), -1))
             return ceiling_of_bound(self._either(ratio, upper), self.signed, upper=upper, nonnegative=self.nonnegative(ratio))
         if isinstance(node, Product):
             return self._product(node, upper)
@@ -133,6 +136,18 @@ class Relaxation:
 
     def _either(self, node: Expression, upper: bool) -> Expression:
         return self.upper(node) if upper else self.lower(node)
+
+    def _saturated(self, divisor: Expression, dividend: Expression) -> Expression:
+        """A divisor for the same ceiling, that takes no notice of factors beyond the dividend, so that rows dominate others.
+
+        ⌈c / Π f⌉ = ⌈c / Π min(f, c)⌉ for f ≥ 1: where a factor is c or more, both are 1.
+        """
+        if not (isinstance(dividend, Constant) and isinstance(divisor, Product) and dividend.value >= 1):
+            return divisor
+        simple, compound = self._regroup(divisor)
+        if compound or divisor.coefficient != 1 or any(_least(factor) < 1 for factor, _ in simple):
+            return divisor
+        return multiply(*(minimum(factor, dividend) for factor, _ in simple))
 
     def _column(self, axis: str, node: Expression, upper: bool) -> Expression:
         coefficient, monic = split_coefficient(node)
