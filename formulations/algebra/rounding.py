@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from fractions import Fraction
+from functools import cache
 from math import ceil, copysign, exp, floor, inf, isfinite, nextafter
 from typing import TypeVar
 
@@ -126,12 +127,14 @@ def near_extreme(values: Floats, *, high: bool) -> tuple[float, NDArray[np.bool_
 
 def subtracts(node: Expression, signed: Collection[str] = ()) -> bool:
     """Whether evaluating the expression may cancel digits: whether anything in it is negative, or a signed symbol."""
-    return any(
-        (isinstance(n, Product) and n.coefficient < 0)
-        or (isinstance(n, Constant) and n.value < 0)
-        or (isinstance(n, Symbol) and n.name in signed)
-        for n in walk(node)
-    )
+    return any(_is_negative(n, signed) for n in walk(node))
+
+
+def _is_negative(node: Expression, signed: Collection[str]) -> bool:
+    """Whether an operation by itself makes an expression one that `subtracts`."""
+    if isinstance(node, Product):
+        return node.coefficient < 0
+    return node.value < 0 if isinstance(node, Constant) else isinstance(node, Symbol) and node.name in signed
 
 
 def magnitude(node: Expression, signed: Collection[str] = ()) -> Expression:
@@ -175,9 +178,13 @@ def without_cancellation(bound: Expression, signed: Collection[str] = (), *, upp
     """
     known: dict[Expression, Expression] = {}  # bounds share most of their parts
 
+    @cache
+    def cancels(node: Expression) -> bool:
+        return _is_negative(node, signed) or any(cancels(part) for part in node.children)
+
     def moved(node: Expression) -> Expression:
         if node not in known:
-            known[node] = move(node) if subtracts(node, signed) else node
+            known[node] = move(node) if cancels(node) else node
         return known[node]
 
     def move(node: Expression) -> Expression:

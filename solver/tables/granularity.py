@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import cache
 from math import gcd, lcm
 
 from ithaca.formulations.algebra.expression import (
@@ -24,17 +25,27 @@ def granularity(node: Expression, powers: Mapping[str, int]) -> Fraction:
     Quantities are integers; those that are ``powers`` of two divide their largest value, so their reciprocals are multiples
     of its reciprocal. A search may discard what cannot improve the incumbent by at least one step.
     """
+
+    @cache  # expressions share most of their parts
+    def of(part: Expression) -> Fraction:
+        return _granularity(part, powers, of)
+
+    return of(node)
+
+
+def _granularity(node: Expression, powers: Mapping[str, int], of: Callable[[Expression], Fraction]) -> Fraction:
+    """The granularity of a node, from those of its parts."""
     if isinstance(node, Constant):
         return abs(node.value)
     if isinstance(node, Symbol | CeilingDivision):
         return Fraction(1)
     if isinstance(node, Sum | Maximum | Minimum):
-        return common_step([granularity(c, powers) for c in node.children if not (isinstance(c, Constant) and not c.value)])
+        return common_step([of(c) for c in node.children if not (isinstance(c, Constant) and not c.value)])
     if isinstance(node, Product):
         step = abs(node.coefficient)
         for base, exponent in node.factors:
             if exponent > 0:
-                step *= granularity(base, powers) ** exponent
+                step *= of(base) ** exponent
             elif (widest := _largest_power(base, powers)) is not None:
                 step /= Fraction(widest) ** -exponent
             else:
