@@ -12,7 +12,7 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.algebra.expression import Expression, Maximum, Product, Sum, maximum, multiply, power
+from ithaca.formulations.algebra.expression import Expression, Maximum, Product, Sum, add, maximum, multiply, power
 from ithaca.formulations.algebra.rounding import loosened, without_cancellation
 from ithaca.formulations.problem import Problem, SymbolicProblem
 from ithaca.formulations.space import Space
@@ -158,7 +158,7 @@ def _with_cuts(symbolic: SymbolicProblem, relaxation: Relaxation) -> Expression:
         if isinstance(node, Maximum):
             return maximum(*(bound(a) for a in node.arguments))
         if isinstance(node, Sum):
-            return sum((bound(t) for t in node.terms[1:]), start=bound(node.terms[0]))
+            return add(*(bound(t) for t in node.terms))
         lower = relaxation.lower(node)
         if not isinstance(node, Product) or len(relaxation.axes(node)) < 2:
             return lower

@@ -10,8 +10,11 @@ import pytest
 
 from ithaca import simulate, solve
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.certificate import Status
+from ithaca.simulation.activity import simulate_network
+from ithaca.simulation.arrays import array_network
 from ithaca.solver.cpsat.engine import solve_cpsat
 from ithaca.solver.exact.engine import solve_exact
 from tests.command_line import ithaca
@@ -80,6 +83,47 @@ def test_results_state_their_machine_and_verify(regime: str, tmp_path: Path) -> 
     assert ran.machine.entry == (2 if regime == "hls" else 0)
     assert ran.cycles == pytest.approx(float(found.value), rel=0.05)
     assert ran.models["cycle"] == found.value
+
+
+#: Problems whose best arrays have tiles of a few cycles, shorter than what words take along a chain and back.
+SHORT_TILES = [
+    (("mm", (16, 16, 16)), "int16", "rtl"),
+    (("mm", (32, 32, 32)), "int8", "rtl"),
+    (("mm", (12, 48, 6)), "int8", "rtl"),
+    (("mm", (24, 6, 32)), "int8", "hls"),
+    (("mm", (6, 32, 32)), "fp16", "hls"),
+    (("conv2d", (8, 8, 6, 6, 3, 3)), "int8", "rtl"),
+]
+
+
+def errors_at_optima(kernel: str, extents: tuple[int, ...], dtype: str, regime: str) -> list[float]:
+    """How far the proven optima of all designs are from their runs."""
+    names = dict(zip("ijk" if kernel == "mm" else "oircpq", extents, strict=True))
+    found = solve(kernel, **names, dtype=dtype, edition="cycle", regime=regime)
+    designs = [(systolic(s.problem), s.configuration) for s in found.solutions if s.configuration is not None]
+    runs = [simulate_network(array_network(d, configuration, d.technology.machine)).cycles for d, configuration in designs]
+    return [float(d.costs(c).latency / run - 1) for (d, c), run in zip(designs, runs, strict=True)]
+
+
+@pytest.mark.parametrize(("case", "dtype", "regime"), SHORT_TILES)
+def test_optima_of_narrow_types_run_as_proven(case: tuple[str, tuple[int, ...]], dtype: str, regime: str) -> None:
+    errors = errors_at_optima(*case, dtype, regime)
+    assert len(errors) >= 6
+    assert sum(map(abs, errors)) / len(errors) <= 0.0015
+    assert max(map(abs, errors)) <= 0.08
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("regime", ["rtl", "hls"])
+@pytest.mark.parametrize("kernel", ["mm", "conv2d"])
+def test_optima_of_many_small_problems_run_as_proven(kernel: str, regime: str) -> None:
+    draw, errors = random.Random(3), []
+    for _ in range(40):
+        outer = [draw.choice([4, 6, 7, 8, 12, 16, 24]) for _ in range(3 if kernel == "mm" else 2)]
+        inner = [] if kernel == "mm" else [*[draw.choice([4, 6, 7]) for _ in "rc"], *[draw.choice([1, 3])] * 2]
+        errors += errors_at_optima(kernel, (*outer, *inner), draw.choice(["int8", "int16", "fp16"]), regime)
+    assert sum(map(abs, errors)) / len(errors) <= (0.0015 if regime == "rtl" else 0.007)
+    assert max(map(abs, errors)) <= 0.09
 
 
 def test_plateaus_of_the_exact_edition_are_told_apart() -> None:
