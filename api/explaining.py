@@ -191,7 +191,7 @@ def explain_result(result: Result, design: str | None, options: SolveOptions | N
     if options is None:
         return explain_solutions(result, solutions, None)
     with Interrupt() as interrupt, LiveLine("building problems") as line:
-        budget = Budget(replace(options, stop=interrupt))
+        budget = Budget(replace(options, stop=interrupt, any_tie=True))
         # raised limits, no limits, and once more should the result not be proven
         count, solved = len(RAISES) * len(raisable_limits([s.problem for s in result.designs])) + 2, 0
 

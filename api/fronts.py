@@ -14,7 +14,7 @@ from ithaca.api.keywords import public
 from ithaca.api.live_line import LiveLine, note
 from ithaca.api.options import Effort, Extents, Results, Sizes, TargetedOptions, Workload
 from ithaca.api.parsing import parse_extents, parse_integer, parse_proving_method, split_values
-from ithaca.api.request import Request, problems, read_objective
+from ithaca.api.request import Request, note_left_out, problems, read_objective
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.shown_numbers import counted
 from ithaca.results.certificate import Status
@@ -100,6 +100,7 @@ def pareto(
         before(minimised)
     own = parse_extents(sizes, extents)
     request = problem.request(workload, own, minimised[0].text)
+    note_left_out(request)
     store = None if results is None else Store(Path(results), note)
     with Interrupt() as interrupt, LiveLine("building problems") as line:
         front = fronts.pareto_front(

@@ -139,9 +139,8 @@ def question_of(
     hierarchy: HierarchyOptions, asked: ProblemOptions, objective: str | problems.Objective, given: Given
 ) -> Question:
     """What the options of a command for arrays and architectures alike ask."""
-    edition = asked.edition if "--edition" in given else TIMELOOP
     text = objective if "--objective" in given else OBJECTIVE
-    return question(hierarchy, edition, text, asked.limit, divisors_only=asked.divisors_only)
+    return question(hierarchy, asked.edition or TIMELOOP, text, asked.limit, divisors_only=asked.divisors_only)
 
 
 def solve_nest(

@@ -25,8 +25,10 @@ from ithaca.workloads.nest import LoopNest
 if TYPE_CHECKING:
     from ithaca.api.request import Request
 
-#: What is minimised unless the command line says otherwise.
+#: What is minimised, and the model edition in which, unless the command line says otherwise; and the edition of what cannot be
+#: built, of which that one says nothing.
 OBJECTIVE = "latency"
+EDITION, UNBUILDABLE_EDITION = "cycle", "exact"
 
 #: The data types, as help lists them.
 DTYPES = " or ".join(", ".join(DATA_TYPES).rsplit(", ", 1))
@@ -46,9 +48,8 @@ Sizes = Annotated[
 ]
 Extents = Annotated[int, "by name"]
 DType = Annotated[str | DataType, Option("--dtype", help=f"{DTYPES}.")]
-Edition = Annotated[
-    str, Option("--edition", help="Model edition: exact, cycle (modules word by word), odyssey (as published, to the digit).")
-]
+EDITIONS = "cycle (modules word by word), exact (modules at their rates) or odyssey (as published, to the digit)"
+Edition = Annotated[str, Option("--edition", help=f"Model edition: {EDITIONS}.")]
 Objective = Annotated[str | problems.Objective, Option("--objective", help="What to minimise: an expression over metrics.")]
 Method = Annotated[str, Option("--method", help="auto, exact, staged, cpsat, gp, nlp or evolve.")]
 TimeLimit = Annotated[float | None, Option("--time-limit", metavar="S", help="Seconds for the whole run.")]
@@ -120,7 +121,10 @@ class ProblemOptions:
     permutation: Annotated[
         str | None, Option("--permutation", help="Tensor whose reuse loops are innermost; default: the best.")
     ] = None
-    edition: Edition = "exact"
+    edition: Annotated[
+        str | None,
+        Option("--edition", help=f"Model edition: {EDITIONS}; default: {EDITION}, with --include-unbuildable exact."),
+    ] = None
     include_unbuildable: Annotated[
         bool, Option("--include-unbuildable", help="Consider designs that HLS cannot build, too.")
     ] = False

@@ -8,7 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ithaca.api.options import ProblemOptions
+from ithaca.api.live_line import note
+from ithaca.api.options import EDITION, UNBUILDABLE_EDITION, ProblemOptions
 from ithaca.api.parsing import parse_choice, parse_counts, parse_edition, parse_integer, parse_limits, parse_loops, parse_sizes
 from ithaca.exports.autosa.requirements import data_obstacles, design_obstacles, nest_obstacles
 from ithaca.formulations.algebra.parsing import quoted
@@ -17,7 +18,7 @@ from ithaca.formulations.platform import Bound, Platform
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.systolic.data_types import DataType, data_type
-from ithaca.formulations.systolic.derivation import choose_designs
+from ithaca.formulations.systolic.derivation import choose_designs, hanging_text
 from ithaca.formulations.systolic.design import SpaceOptions, systolic_problem
 from ithaca.formulations.systolic.metrics import METRICS, parse_limit, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
@@ -90,7 +91,7 @@ def read_objective(given: str | Objective) -> Objective:
 
 def read(options: ProblemOptions, objective: str | Objective) -> dict[str, Any]:
     """What options and an objective say, as `Request` and networks' requests take it."""
-    edition = parse_edition(options.edition)
+    edition = parse_edition(options.edition or (UNBUILDABLE_EDITION if options.include_unbuildable else EDITION))
     return {
         "data": read_data_type(options.dtype),
         "platform": timed(read_platform(options.platform), edition, options.regime, options.sums),
@@ -172,6 +173,17 @@ def requested_designs(request: Request) -> tuple[SystolicArray, ...]:
         target=request.space.target,
         sums=request.platform.technology.machine.sums,
     )
+
+
+def note_left_out(request: Request) -> None:
+    """Say which designs that can be built are not solved, as they may hang."""
+    if request.edition is Edition.CYCLE and request.dataflow is None:
+        solved = requested_designs(request)
+        machine = replace(request.platform.technology.machine, sums=Sums.LAST)
+        technology = replace(request.platform.technology, machine=machine)
+        every = requested_designs(replace(request, platform=replace(request.platform, technology=technology)))
+        if left_out := [array for array in every if array not in solved]:
+            note(f"left out: {hanging_text(left_out)}")
 
 
 def check_target(target: Target | None, nest: LoopNest, data: DataType) -> None:

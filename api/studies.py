@@ -27,7 +27,7 @@ from ithaca.api.options import (
     Workload,
 )
 from ithaca.api.parsing import parse_extents, parse_method, parse_number
-from ithaca.api.request import Request, problems, timed
+from ithaca.api.request import Request, note_left_out, problems, timed
 from ithaca.api.vary import OPTIONS, TARGET, parse_variations, varied
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.shown_numbers import counted
@@ -114,6 +114,7 @@ def whatif(
     axes = [v.axis for v in variations]
     if before is not None:
         before(axes)
+    note_left_out(request)
 
     def pose(values: Mapping[str, Any]) -> Sequence[Problem]:
         asked = varied(request, variations, values)
@@ -144,6 +145,6 @@ def _provenance(request: Request, axes: Sequence[str]) -> dict[str, str]:
     fixed["sizes"] = ",".join(f"{loop}={n}" for loop, n in sizes.items())
     sentence = f"{request.nest.name} ({fixed['sizes'].replace(',', ', ')}) {fixed.get('dtype', '')}"
     title = f"{' '.join(sentence.replace('()', '').split())}, {fixed.get('platform', 'several platforms')}, "
-    title += f"{fixed['edition']} model edition" if "edition" in fixed else "both model editions"
+    title += f"{fixed['edition']} model edition" if "edition" in fixed else "several model editions"
     title += "" if request.space.target is None else f", for {request.space.target.title}"
     return {"title": title, **{name: text for name, text in fixed.items() if text}}

@@ -182,7 +182,8 @@ def target_text(target: Target, value: Fraction | None, proof: Certificate, unre
 def proof_text(certificate: Certificate) -> str:
     effort = f"{certificate.nodes:,} boxes, {certificate.seconds:.2f} s"
     if certificate.status is Status.OPTIMAL:
-        return f"optimal: no configuration of this design is better; {effort}"
+        ties = "; not all that are as good were compared" if certificate.ties_broken is False else ""
+        return f"optimal: no configuration of this design is better{ties}; {effort}"
     gap = "unknown gap" if certificate.gap is None else f"gap {certificate.gap:.2%}"
     return f"not proven: lower bound {number(certificate.lower_bound)}, {gap}; {effort}"
 

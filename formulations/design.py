@@ -88,6 +88,14 @@ class Design(ABC):
         """Numbers beside the metrics that the family reports, by kind and name: ``{"words": {tensor: words}}``, say."""
         return {}
 
+    def preferences(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[Any | None, ...] | None:
+        """Numbers, smaller ones better, that choose among configurations of equal objective, one after the other.
+
+        A number is None where the design cannot say it: of several designs those are preferred that can. None instead of
+        numbers: any of these configurations is as good an answer.
+        """
+        return None
+
     @property
     @abstractmethod
     def attributes(self) -> Mapping[str, str | float]:

@@ -101,6 +101,10 @@ class Problem:
         """The objective of a configuration, by the exact reference."""
         return self.objective.value(self._used(configuration))
 
+    def preferences(self, configuration: Mapping[str, int]) -> tuple[Fraction | None, ...] | None:
+        """What chooses among configurations of equal objective (`Design.preferences`), by the exact reference."""
+        return self.design.preferences(_fractions(configuration), FRACTION)
+
     def exceeded(self, configuration: Mapping[str, int]) -> tuple[Limit, ...]:
         """The limits that a configuration exceeds, by the exact reference."""
         metrics = self._used(configuration)

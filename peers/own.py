@@ -31,7 +31,7 @@ def search_exact(evaluator: Evaluator, seed: int, starts: Sequence[Configuration
         budget, boxes = recorder.budget.samples, recorder.samples
         return budget is not None and boxes + 2 * min(boxes, BATCH) > budget
 
-    options = SolveOptions(time_limit=recorder.seconds_left, stop=stop)
+    options = SolveOptions(time_limit=recorder.seconds_left, stop=stop, any_tie=True)
     solution = solve_exact(problem, options, _Report(evaluator), min(starts, key=problem.value, default=None))
     return _finished(evaluator, solution, 0) or Ended.SAMPLES
 

@@ -69,6 +69,9 @@ class Certificate:
     seconds: float  #: Wall time spent
     trace: tuple[TracePoint, ...] = ()  #: When incumbent or bound changed; empty where that was not recorded
     termination: Termination | None = None  #: Why the search ended; None where that was not recorded
+    #: Whether, of all configurations of an optimum, the answer is proven to be the one that is preferred; None where that was
+    #: not recorded.
+    ties_broken: bool | None = None
 
 
 def relative_gap(value: Fraction | None, lower_bound: Fraction | None) -> float | None:

@@ -55,6 +55,7 @@ class CertificateDocument(ProofDocument):
     nodes: Annotated[int, Field(ge=0)]
     seconds: Annotated[float, Field(ge=0)]
     termination: Annotated[Termination, Field(strict=False)] | None = None
+    ties_broken: bool | None = None
     trace: TraceDocument | None = None
 
     @field_validator("trace", mode="before")
@@ -74,7 +75,7 @@ class CertificateDocument(ProofDocument):
             rows = zip(self.trace.seconds, self.trace.nodes, self.trace.incumbent, self.trace.lower_bound, strict=True)
             trace = tuple(TracePoint(*row) for row in rows)
         found = (self.status, self.lower_bound, self.gap, self.method, self.nodes, self.seconds)
-        return Certificate(*found, trace, self.termination)
+        return Certificate(*found, trace, self.termination, self.ties_broken)
 
 
 class ShortfallDocument(Document):

@@ -42,8 +42,13 @@ class Solution:
 
     @property
     def settled(self) -> bool:
-        """Whether no further search can change it."""
+        """Whether no further search can improve it."""
         return self.certificate.status.proven
+
+    @property
+    def final(self) -> bool:
+        """Whether no further search can change it, nor what was chosen among its equals."""
+        return self.settled and self.certificate.ties_broken is not False
 
     def explain(self) -> str:
         """Why there is no configuration: per limit at fault the smallest value that could be met; empty if none is."""
@@ -54,6 +59,11 @@ class Solution:
     def tiling(self) -> Any:
         """The configuration in the form its family likes to write; None where none was found."""
         return None if self.configuration is None else self.problem.design.tiling(self.configuration)
+
+    def rank(self) -> tuple[tuple[bool, Fraction], ...]:
+        """What compares as solutions of equal value are preferred."""
+        known = () if self.configuration is None else self.problem.preferences(self.configuration)
+        return tuple((number is None, number or Fraction(0)) for number in known or ())
 
     @cached_property
     def metrics(self) -> Mapping[str, Fraction]:
@@ -75,5 +85,7 @@ def make_solution(
 
 
 def best_solution(solutions: Sequence[Solution]) -> Solution | None:
-    """The solution of least value; the first of equals."""
-    return min((s for s in solutions if s.value is not None), key=lambda s: s.value or 0, default=None)
+    """The solution of least value; among equals the one that is preferred, or the first."""
+    found = [solution for solution in solutions if solution.value is not None]
+    least = min((solution.value for solution in found if solution.value is not None), default=None)
+    return min((solution for solution in found if solution.value == least), key=Solution.rank, default=None)

@@ -29,6 +29,7 @@ from ithaca.solver.options import Budget, SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
 from ithaca.solver.staged.search import StagedSearch
 from ithaca.solver.tables.frame import build_model
+from ithaca.solver.ties import breaking_ties, preferred
 from ithaca.workloads.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ EARLY_STAGES, FIRST_STAGES = (12,), (1,)
 CPSAT_SHARE = 0.25
 
 
+@breaking_ties
 def solve_auto(
     problem: Problem,
     options: SolveOptions | None = None,
@@ -94,6 +96,7 @@ class Course:
         self._search: Search | StagedSearch | None = None
         self._combined = self._looked_ahead = self._evolved = False
         self._known: Start | None = None
+        self._ties_broken: bool | None = None
 
     # -- what is known -----------------------------------------------------------------
 
@@ -119,7 +122,16 @@ class Course:
             nodes=state.boxes,
             seconds=self.seconds,
         )
-        return make_solution(self.problem, state.incumbent, certificate)
+        ties_broken = False if self.tied and not options.any_tie else self._ties_broken
+        return make_solution(self.problem, state.incumbent, replace(certificate, ties_broken=ties_broken))
+
+    @property
+    def tied(self) -> bool:
+        """Whether its optimum is proven, and others of that value were not looked for."""
+        state = self.state
+        if self._ties_broken or state.incumbent is None or not (state.complete or state.value == state.lower_bound):
+            return False
+        return self.problem.preferences(state.incumbent) is not None
 
     def learn(self, solution: Solution) -> None:
         """Take over what a copy of this course, in another process, came to."""
@@ -127,6 +139,7 @@ class Course:
         infeasible = known.status is Status.INFEASIBLE
         self.state = SearchState(solution.configuration, solution.value, known.nodes, known.lower_bound, infeasible)
         self.seconds, self._methods = known.seconds, [name for name in known.method.split("+") if name != METHOD]
+        self._ties_broken = known.ties_broken
 
     # -- steps -------------------------------------------------------------------------
 
@@ -209,12 +222,21 @@ class Course:
                 report(replace(progress, boxes=state.boxes + progress.boxes, seconds=before + progress.seconds))
 
         try:
-            found = solve_cpsat(self.problem, options, tell, state.incumbent, state.lower_bound)
+            found = solve_cpsat(self.problem, replace(options, any_tie=True), tell, state.incumbent, state.lower_bound)
         except InputError:  # CP-SAT cannot express the problem
             return
         self._methods.append(found.certificate.method)
         self._adopt(search, found)
         state.boxes += found.certificate.nodes
+        self.seconds += budget.spent
+
+    def break_ties(self, options: SolveOptions) -> None:
+        """Go on from the optimum to the one answer of that value."""
+        budget, state = Budget(options), self.state
+        if self.tied and state.value is not None:
+            found = preferred(self.problem, state.value, state.incumbent, options)
+            state.incumbent, self._ties_broken = found.configuration, found.complete
+            state.boxes += found.boxes
         self.seconds += budget.spent
 
     # -- engines -----------------------------------------------------------------------

@@ -7,6 +7,7 @@ those trade-offs and are blind to integrality. The search keeps what either prov
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
@@ -45,7 +46,7 @@ def better_incumbent(
     problem: Problem, options: SolveOptions, incumbent: Configuration | None, known: Start
 ) -> Configuration | None:
     """The best configuration that a short evolution finds from what is known; never worse than the incumbent."""
-    return solve_evolve(problem, options, start=incumbent, samples=SAMPLES, known=known).configuration
+    return solve_evolve(problem, replace(options, any_tie=True), start=incumbent, samples=SAMPLES, known=known).configuration
 
 
 def close_coarse_boxes(problem: Problem, search: Search, options: SolveOptions) -> tuple[int, int]:

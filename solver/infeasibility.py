@@ -26,7 +26,7 @@ def shortfalls(problem: Problem, options: SolveOptions) -> tuple[Shortfall, ...]
     even then exceed their limit are reported: none if the design space is empty, or several limits must be raised together.
     The options limit all minimisations together.
     """
-    limits = problem.open_limits
+    limits, options = problem.open_limits, replace(options, any_tie=True)
     if options.time_limit is not None:
         options = replace(options, time_limit=options.time_limit / max(2 * len(limits), 1))
     found = [_smallest(problem, limit, tuple(o for o in limits if o is not limit), options) for limit in limits]
@@ -60,5 +60,5 @@ def _is_empty(problem: Problem) -> bool:
     if not problem.limits:
         return True
     # any configuration will do, so the search may end with the first; an empty space is mostly seen at once
-    options = SolveOptions(time_limit=EMPTY_WITHIN, gap=1.0)
+    options = SolveOptions(time_limit=EMPTY_WITHIN, gap=1.0, any_tie=True)
     return solve_exact(replace(problem, limits=()), options).certificate.status is Status.INFEASIBLE

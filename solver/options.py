@@ -25,7 +25,7 @@ class SolveOptions:
     stop: Callable[[], bool] | None = None  #: Asked now and then; when true the search ends with what it has
     seed: int = 0  #: Of the random numbers of methods that draw some
     rival: Fraction | None = None  #: The search may end once nothing below this is left: another design has it
-    ties: bool = False  #: Whether a value equal to the rival's is of interest, too
+    any_tie: bool = False  #: Whether any configuration of the optimum will do (`ithaca.solver.ties`)
 
     def checkpoint(self) -> Callable[[], None]:
         """A function for long preparations to call now and then.
@@ -50,7 +50,7 @@ class SolveOptions:
         """Whether nothing that is left can be better than the rival."""
         if self.rival is None or lower_bound is None:
             return False
-        return lower_bound > self.rival or (lower_bound == self.rival and not self.ties)
+        return lower_bound >= self.rival
 
     def gap_is_met(self, value: Fraction | None, lower_bound: Fraction | None) -> bool:
         """Whether a search may end here: beaten by its rival, with the gap asked for, or with none left."""

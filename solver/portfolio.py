@@ -52,11 +52,11 @@ def solve_designs(
                 raise outcome
             known = solutions.get(index)
             solutions[index] = outcome
-            if finished is not None and outcome.settled and not (known is not None and known.settled):
+            if finished is not None and outcome.final and not (known is not None and known.final):
                 finished(index, outcome)
     if finished is not None:
         for index, solution in solutions.items():
-            if not solution.settled:
+            if not solution.final:
                 finished(index, solution)
     return tuple(solutions.get(index) or not_solved(p, s) for index, (p, s) in enumerate(zip(problems, given, strict=True)))
 

@@ -7,7 +7,7 @@ last one was:
    Where there is too little time for that, the programs alone;
 2. *evolution* of whatever may still beat its best rival, the least bound first;
 3. *contest* of the same, for longer and longer stretches, with all engines;
-4. *proofs*: what is left of the time goes to each problem's own optimum.
+4. *proofs*: what is left of the time goes to each problem's own optimum, and at last to its ties.
 
 A problem whose bound is not below its best rival's value waits for the last round: it is "not better". So the best of all is
 found and proven first, and with enough time every problem is proven, as if it had been solved alone.
@@ -59,6 +59,7 @@ class Step(Enum):
     CONTEST = "contest"
     CPSAT = "cpsat"
     PROOF = "proof"
+    TIES = "ties"
 
 
 @dataclass
@@ -70,7 +71,6 @@ class Entry:
     trace: tuple[TracePoint, ...] = ()  #: When its incumbent or bound changed
     best: Fraction | None = None  #: The least value that it or a rival has
     rival: Fraction | None = None  #: Only what is below this is of interest; None: everything
-    ties: bool = False  #: What equals it is, too
     alone: float = 0.0  #: Seconds of its search in which it need not mind its rivals
     turn: float | None = None  #: Seconds that it has in the survey
     explained: bool = False  #: Whether the limits at fault were looked for, if it is infeasible
@@ -78,7 +78,7 @@ class Entry:
 
 def advance(entry: Entry, step: Step, options: SolveOptions, report: Callable[[Progress], None]) -> Solution:
     """Take a step with a problem, for as long as the options say."""
-    course, budget = entry.course, Budget(replace(options, rival=entry.rival, ties=entry.ties))
+    course, budget = entry.course, Budget(replace(options, rival=entry.rival))
     recorder = TraceRecorder(time.perf_counter() - course.seconds, list(entry.trace))
 
     def tell(progress: Progress) -> None:
@@ -101,6 +101,8 @@ def advance(entry: Entry, step: Step, options: SolveOptions, report: Callable[[P
     elif step is Step.CONTEST:
         course.combine(budget.part(EXACT_SHARE))
         course.explore(budget.share(), tell)
+    elif step is Step.TIES:
+        course.break_ties(budget.options)
     elif step is Step.CPSAT:
         course.ask_cpsat(budget.options, tell)
     else:
@@ -118,8 +120,8 @@ def advance(entry: Entry, step: Step, options: SolveOptions, report: Callable[[P
 class Rounds:
     """The problems of one budget, solved in rounds by exact search, or with all engines (``others``).
 
-    ``rivals`` tells which are rivals: those of the same key. ``best_only`` ends when the best of all rivals is proven: among
-    equals the first one.
+    ``rivals`` tells which are rivals: those of the same key. ``best_only`` ends when the best of all rivals is proven, or one
+    of equals.
     """
 
     def __init__(
@@ -174,6 +176,8 @@ class Rounds:
             self._rivalry = False
             self._set_rivals()
             yield from self._round([n for n in everything if self._unproven(n)], Step.PROOF)
+            if not self._budget.options.any_tie:
+                yield from self._round([n for n in everything if self.entries[n].course.tied], Step.TIES)
             self._rivalry = True
             self._set_rivals()
         for number in everything:  # what was left open, or not begun: in view of the best that was found in the end
@@ -184,7 +188,7 @@ class Rounds:
     def solution(self, number: int) -> Solution:
         """What is known of a problem."""
         entry = self.entries[number]
-        found = entry.course.solution(replace(self._budget.options, rival=entry.rival, ties=entry.ties))
+        found = entry.course.solution(replace(self._budget.options, rival=entry.rival))
         return replace(found, certificate=replace(found.certificate, trace=entry.trace))
 
     def _contest(self, limit: float | None) -> Iterator[tuple[int, Solution | Exception]]:
@@ -243,8 +247,6 @@ class Rounds:
                 entry.best, holder = best[entry.rivals]
                 if self._rivalry and number != holder:
                     entry.rival = entry.best - gap * abs(entry.best)
-                # an equal one of an earlier design would be preferred
-                entry.ties = self._best_only and number < holder and not gap
 
     def _able(self) -> list[int]:
         """The problems that may still improve on the best of their rivals, those that may improve most first."""
@@ -258,7 +260,7 @@ class Rounds:
 
     def _closed(self, number: int) -> bool:
         entry = self.entries[number]
-        return entry.course.closed(replace(self._budget.options, rival=entry.rival, ties=entry.ties))
+        return entry.course.closed(replace(self._budget.options, rival=entry.rival))
 
     def _infeasible(self, number: int) -> bool:
         state = self.entries[number].course.state

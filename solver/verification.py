@@ -42,7 +42,7 @@ def prove_again(solution: Solution, method: Method, options: SolveOptions) -> So
 
     Raises `DisagreementError` if they contradict each other.
     """
-    again = engine(method)(solution.problem, options, start=solution.configuration)
+    again = engine(method)(solution.problem, replace(options, any_tie=True), start=solution.configuration)
     if not check_agreement(solution, again):
         return solution
     one, other = solution.certificate, again.certificate
@@ -98,6 +98,7 @@ def _verify_bound(recorded: Solution, options: SolveOptions, at: str, said: str)
 
 def _again(recorded: Solution, method: Method, options: SolveOptions, at: str) -> Solution:
     """Solve a recorded problem by a method, and refuse the record if that contradicts it."""
+    options = replace(options, any_tie=True)
     again = engine(method)(recorded.problem, options, start=recorded.configuration)
     claim, bound = recorded.certificate, again.certificate.lower_bound
     contradicts = again.value is not None and _denies(recorded, again.value)
@@ -130,7 +131,7 @@ def _met(recorded: Solution, shortfall: Shortfall, options: SolveOptions, at: st
     limits = tuple(limit for limit in problem.limits if shortfall.others_kept and limit.metric != shortfall.metric)
     expression = next(limit.expression for limit in problem.limits if limit.metric == shortfall.metric)
     asked = replace(problem, limits=limits, objective=Objective(shortfall.metric, expression))
-    found = engine(Method.EXACT)(asked, options)
+    found = engine(Method.EXACT)(asked, replace(options, any_tie=True))
     if found.certificate.status is Status.INFEASIBLE:
         raise _edited(at, f"raising {shortfall.metric} is said to help, yet nothing is feasible without that limit")
     value, bound = found.value, found.certificate.lower_bound

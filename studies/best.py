@@ -23,6 +23,7 @@ from ithaca.solver.infeasibility import shortfalls
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import not_solved, solve_together
 from ithaca.solver.progress import Progress
+from ithaca.solver.ties import preferred
 from ithaca.studies.scale import EquivalentObjective, equivalent_objective
 
 Report = Callable[[str, Progress], None]
@@ -37,7 +38,7 @@ def solve_best(
     starts: Sequence[Configuration | None] | None = None,
     report: Report | None = None,
 ) -> Solution:
-    """Find the best configuration of all designs, with a proof over all of them; among equals that of the first design.
+    """Find the best configuration of all designs, with a proof over all of them; among equals the preferred one.
 
     There is one problem per design, alike in everything else. The time limit is for all of them, the most promising first
     (`ithaca.solver.rounds`). An ``executor`` may solve several at a time; ``starts`` are configurations of each design's space,
@@ -59,8 +60,30 @@ def solve_best(
         if isinstance(outcome, Exception):
             raise outcome
         solutions[index] = outcome
-    answer = over_all(asked[0], [solutions.get(index) or not_solved(p) for index, p in enumerate(asked)], budget=budget)
+    every = [solutions.get(index) or not_solved(p) for index, p in enumerate(asked)]
+    answer = over_all(asked[0], every, budget=budget)
+    if answer.certificate.status is Status.OPTIMAL and not options.any_tie:
+        answer = _preferred(answer, every, budget)
     return answer if instead.constant is None else _original(answer, instead, problems)
+
+
+def _preferred(answer: Solution, every: Sequence[Solution], budget: Budget) -> Solution:
+    """Of all configurations of an optimum, of any design, the one that is the answer."""
+    value, proof = answer.value, answer.certificate
+    if value is None or answer.configuration is None or answer.problem.preferences(answer.configuration) is None:
+        return answer
+    broken, nodes, best, holder = True, proof.nodes, answer, next(n for n, s in enumerate(every) if s.design == answer.design)
+    for number in sorted(range(len(every)), key=lambda n: n != holder):
+        solution, known = every[number], every[number].certificate
+        if known.status is Status.INFEASIBLE or (known.lower_bound or value) > value:
+            continue
+        rival = None if number == holder and best is answer else best.problem.preferences(best.configuration or {})
+        own = solution.configuration if solution.value == value else None
+        found = preferred(solution.problem, value, own, budget.share(), rival, equal=number < holder)
+        broken, nodes = broken and found.complete, nodes + found.boxes
+        if found.configuration is not None:
+            best, holder = make_solution(solution.problem, found.configuration, proof), number
+    return replace(best, certificate=replace(proof, ties_broken=broken, nodes=nodes, seconds=budget.spent))
 
 
 def _original(answer: Solution, instead: EquivalentObjective, problems: Sequence[Problem]) -> Solution:
@@ -96,7 +119,7 @@ def conclude_least(
     value = min((value for value, _ in parts if value is not None), default=None)
     bounds = [c.lower_bound for c in certificates if c.status is not Status.INFEASIBLE] + [None] * missing
     known = [b for b in (*bounds, value) if b is not None]
-    return conclude(
+    proof = conclude(
         value,
         min(known) if known and None not in bounds else None,
         None if budget is None else budget.options,
@@ -105,6 +128,9 @@ def conclude_least(
         nodes=sum(c.nodes for c in certificates),
         seconds=sum(c.seconds for c in certificates) if budget is None else budget.spent,
     )
+    # what is worse does not matter
+    ties = [c.ties_broken for c in certificates if c.status is not Status.INFEASIBLE and c.lower_bound == value]
+    return proof if set(ties) <= {None} else replace(proof, ties_broken=all(ties))
 
 
 def without_restriction(restricted: Fraction, found: Fraction | None, certificate: Certificate) -> Unrestricted:

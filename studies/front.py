@@ -102,7 +102,7 @@ def pareto_front(
     one is repeated, or one cannot be bounded strictly.
     """
     asked = check_objectives(objectives)
-    budget = Budget(replace(options or SolveOptions(), gap=0.0))
+    budget = Budget(replace(options or SolveOptions(), gap=0.0, any_tie=True))
     found: list[FrontPoint] = []
     equivalents = [equivalent_objective(problems, objective) for objective in asked]
     tell = None if report is None else lambda design, progress: report(len(found), design, progress)

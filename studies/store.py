@@ -36,8 +36,8 @@ from ithaca.workloads.errors import InputError
 from ithaca.workloads.writing import write_text_atomically
 
 #: Counted up when answers of equal problems change for a reason that the problem does not show:
-#: the rules of the design space.
-SPACE_VERSION = 1
+#: the rules of the design space, and those that choose among configurations of equal objective.
+SPACE_VERSION = 2
 
 
 def fingerprint(problems: Sequence[Problem]) -> str:
@@ -96,7 +96,11 @@ class StoredAnswer:
     def serves(self, options: SolveOptions, method: Method = Method.EXACT) -> bool:
         """Whether solving again under ``options`` by an engine could not be asked to do better."""
         certificate = self.answer.certificate
-        if self.answer.settled or (certificate.gap is not None and certificate.gap <= options.gap):
+        if self.answer.settled:
+            # without a time limit the search among ties ended by itself
+            if self.answer.final or self.time_limit is None:
+                return True
+        elif certificate.gap is not None and certificate.gap <= options.gap:
             return True
         if self.engine != method.value:
             return False
@@ -182,6 +186,7 @@ class _Document(Document):
     lower_bound: Rational | None
     status: Annotated[Status, Field(strict=False)]
     termination: Annotated[Termination, Field(strict=False)] | None
+    ties_broken: bool | None
     method: str
     nodes: Annotated[int, Field(ge=0)]
     seconds: Annotated[float, Field(ge=0)]
@@ -192,7 +197,7 @@ def _document(
     name: str, problems: Sequence[Problem], answer: Solution, options: SolveOptions, method: Method
 ) -> dict[str, Any]:
     first, certificate, found = problems[0], answer.certificate, answer.configuration
-    proof = ("lower_bound", "status", "termination", "method", "nodes", "seconds")
+    proof = ("lower_bound", "status", "termination", "method", "nodes", "seconds", "ties_broken")
     fields = {
         "schema": SCHEMA,
         "fingerprint": name,
@@ -219,7 +224,7 @@ def _stored_answer(read: _Document, name: str, problems: Sequence[Problem]) -> S
         raise InputError("fingerprint is not the file's name; allowed: a file as Ithaca wrote it")
     gap = relative_gap(read.value, read.lower_bound)
     proof = (read.status, read.lower_bound, gap, read.method, read.nodes, read.seconds)
-    certificate = Certificate(*proof, termination=read.termination)
+    certificate = Certificate(*proof, termination=read.termination, ties_broken=read.ties_broken)
     check_certificate(certificate, read.value, "the certificate")
     falls = tuple(fall.shortfall(fall.design) for fall in read.shortfalls)
     if read.configuration is None:

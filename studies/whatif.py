@@ -153,7 +153,7 @@ class _Run:
             report=self._tell,
         )
         # a search that was stopped has not gone as far as the options say
-        if self.store is not None and (answer.settled or not self.stopped):
+        if self.store is not None and (answer.final or not self.stopped):
             self.store.save(problems, answer, options, self.method)
         return answer
 

@@ -15,6 +15,7 @@ none or several:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -109,18 +110,23 @@ def choose_designs(
             reason = f"{found[0].name}: {refused[found[0].name]}"
             raise InputError(f"--for {target.value}: {target.title} builds no design of these ({reason})")
         found = tuple(a for a in found if not refused[a.name])
-    if edition is Edition.CYCLE:
-        timed = tuple(a for a in found if a.buildable and not (sums is Sums.FIRST and a.hanging))
-        if not timed:
-            name, group = next(((a.name, a.hanging) for a in found if a.buildable), (found[0].name, None))
-            hangs = "" if group is None else f"may hang: {group.tensor} is handed on along the reduction; allowed: --sums last"
-            raise InputError(f"--edition cycle: no design is left ({name}: {hangs or found[0].obstacle})")
-        return timed
+    if edition is Edition.CYCLE and include_unbuildable:
+        what = "no design is left of those that cannot be built: the cycle edition says nothing of them"
+        raise InputError(f"--include-unbuildable: {what}; allowed: --edition exact or odyssey")
     kept = tuple(a for a in found if a.buildable or include_unbuildable)
     if not kept:
         names = "; ".join(f"{a.name}: {a.obstacle}" for a in found[:1])
         raise InputError(f"no buildable design is left ({names}); allowed: --include-unbuildable")
-    return kept
+    running = tuple(a for a in kept if edition is not Edition.CYCLE or sums is Sums.LAST or a.hanging is None)
+    if not running:
+        raise InputError(f"--edition cycle: no design is left ({hanging_text(kept)})")
+    return running
+
+
+def hanging_text(arrays: Sequence[SystolicArray]) -> str:
+    """Why designs may hang, and what helps."""
+    names, tensor = ", ".join(array.name for array in arrays), next(a.hanging.tensor for a in arrays if a.hanging is not None)
+    return f"{names}: may hang: {tensor} is handed on along the reduction; allowed: --sums last, or --edition exact"
 
 
 @dataclass(frozen=True, slots=True)

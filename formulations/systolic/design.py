@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
@@ -13,6 +13,7 @@ from ithaca.formulations.algebra.expression import Constant, Expression, ceiling
 from ithaca.formulations.algebra.number_systems import FRACTION, NumberSystem
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric, Remarks
+from ithaca.formulations.machine import Sums
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.space import Axis, Kind, Link, Quantity, Relation, Role, Space, make_space
@@ -20,6 +21,7 @@ from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs, accumulation, evaluate
 from ithaca.formulations.systolic.cycles import holds_transfers
 from ithaca.formulations.systolic.data_types import DataType
+from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.metrics import METRICS, metric_values, most_bandwidth, tensor_words
 from ithaca.formulations.systolic.physical_array import ANY_ARRAY, PhysicalArray
 from ithaca.formulations.systolic.systolic_array import Edition, IOGroup, SystolicArray
@@ -96,6 +98,22 @@ class SystolicDesign(Design):
 
     def details(self, values: Mapping[str, Any], numbers: NumberSystem) -> Mapping[str, Mapping[str, Any]]:
         return {"words": tensor_words(self.array, self.costs(values, numbers))}
+
+    def preferences(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[Any, Any, Any]:
+        """Cycles as they fall, whatever the edition; then off-chip words; then DSP."""
+        costs, timed = self.costs(values, numbers), self._timed
+        ran = None if timed is None else (costs if timed is self else timed.costs(values, numbers)).latency
+        return ran, costs.off_chip_words, costs.dsp
+
+    @cached_property
+    def _timed(self) -> SystolicDesign | None:
+        """The design in the cycle edition; None where that says nothing of it."""
+        if self.array.edition is Edition.CYCLE:
+            return self
+        array = derive(self.nest, self.array.dataflow, self.array.permutation, Edition.CYCLE)
+        same = {group.name for group in array.packed_groups} == {group.name for group in self.array.packed_groups}
+        runs = array.buildable and (array.hanging is None or self.technology.machine.sums is Sums.LAST)
+        return replace(self, array=array) if same and runs else None
 
     @property
     def attributes(self) -> Mapping[str, str | float]:

@@ -24,6 +24,7 @@ from ithaca.solver.cpsat.model import IntegerModel, build_integer_model
 from ithaca.solver.cpsat.ratio import Aim
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
+from ithaca.solver.ties import breaking_ties
 
 METHOD = "cpsat"
 
@@ -227,6 +228,7 @@ def _check_order(lower_bound: Fraction | None, value: Fraction | None) -> None:
         raise RuntimeError(f"the lower bound {lower_bound} exceeds the value {value} of a known configuration: it is wrong")
 
 
+@breaking_ties
 def solve_cpsat(
     problem: Problem,
     options: SolveOptions | None = None,

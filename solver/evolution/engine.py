@@ -14,6 +14,7 @@ from ithaca.solver.evolution.search import Evolution
 from ithaca.solver.evolution.seeding import Start, solver_start
 from ithaca.solver.options import SolveOptions, deadline
 from ithaca.solver.progress import Progress
+from ithaca.solver.ties import breaking_ties
 
 METHOD = "evolve"
 
@@ -24,6 +25,7 @@ SAMPLES = 30_000
 SEEDING_SHARE = 0.5
 
 
+@breaking_ties
 def solve_evolve(
     problem: Problem,
     options: SolveOptions | None = None,

@@ -10,8 +10,10 @@ from ithaca.results.solution import Solution
 from ithaca.solver.auto import Course
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
+from ithaca.solver.ties import breaking_ties
 
 
+@breaking_ties
 def solve_exact(
     problem: Problem,
     options: SolveOptions | None = None,

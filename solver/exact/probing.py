@@ -18,9 +18,8 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.exact.descent import descend
 from ithaca.solver.tables.configurations import configuration_of, configurations_of
-from ithaca.solver.tables.frame import LoweredProblem
-from ithaca.solver.tables.model import Source, bound_boxes
-from ithaca.solver.tables.relaxation import statistic
+from ithaca.solver.tables.frame import LoweredProblem, row_sources
+from ithaca.solver.tables.model import bound_boxes
 from ithaca.solver.tables.table import Table
 
 #: Rounds at most, and the share of rows that must go for another one.
@@ -72,18 +71,11 @@ def _best_descent(
 
 def _promising(lowered: LoweredProblem, tables: Sequence[Table], axis: int, value: Fraction | None) -> Table:
     """The rows of one axis that may be part of a configuration that meets the limits and improves on a value."""
-    known: dict[str, Source] = {}
-    for number, table in enumerate(tables):
-        if not table.count:
-            return tables[axis]
-        low, high = table.values.min(axis=1), table.values.max(axis=1)
-        for place, column in enumerate(table.columns):
-            for end, upper in ((low, False), (high, True)):
-                own = (0, table.values[place]) if number == axis else (1, end[place : place + 1])
-                known[statistic(column.index, upper).name] = own
+    if not all(table.count for table in tables):
+        return tables[axis]
     count = tables[axis].count
     nodes = np.stack([np.arange(count), np.zeros(count, np.int64)])
-    bounds, kept = bound_boxes(lowered.bounds, [known[name] for name in lowered.bounds.symbols], lowered.limits, nodes)
+    bounds, kept = bound_boxes(lowered.bounds, row_sources(lowered.bounds, tables, axis), lowered.limits, nodes)
     if value is not None:
         kept &= bounds <= cutoff(value - lowered.step)
     return tables[axis].only(kept)

@@ -27,6 +27,7 @@ from ithaca.solver.exact.descent import descend
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.solver.tables.model import BoundModel, Nodes
+from ithaca.solver.tables.tree import split_boxes
 from ithaca.workloads.errors import DisagreementError
 
 #: Boxes split at once. Enough to amortise a call into NumPy, few enough for the cache.
@@ -77,7 +78,6 @@ class Search:
         self._sequence = 0
         self._batches = 0
         self._floor: Fraction | None = None
-        self._spreads = [tree.spread for tree in model.trees]
         self._lefts = [tree.left for tree in model.trees]
         if all(tree.table.count for tree in model.trees):
             self._examine(np.zeros((len(model.trees), 1), np.int32))
@@ -106,7 +106,7 @@ class Search:
             if self._batches < DIVING_BATCHES:
                 self._dive(nodes[:, np.argsort(bounds, kind="stable")[:DIVES]])
             self._batches += 1
-            self._examine(self._children(nodes))
+            self._examine(split_boxes(self.model.trees, nodes))
         state.seconds = before + time.perf_counter() - began
         state.complete = True
         state.lower_bound = state.value
@@ -196,18 +196,6 @@ class Search:
         open_ = np.ones(bounds.size, bool)
         open_[near[tied[which.ravel()]]] = False
         return nodes[:, open_], bounds[open_]
-
-    def _children(self, nodes: Nodes) -> Nodes:
-        """Split every box along the axis whose node varies most."""
-        spread = np.stack([s.take(n) for s, n in zip(self._spreads, nodes, strict=True)])
-        axis = spread.argmax(axis=0)
-        children = np.repeat(nodes, 2, axis=1)
-        for index, left in enumerate(self._lefts):
-            mine = np.flatnonzero(axis == index)
-            first = left.take(nodes[index, mine])
-            children[index, 2 * mine] = first
-            children[index, 2 * mine + 1] = first + 1
-        return children
 
     def _examine(self, nodes: Nodes) -> None:
         """Bound boxes, keep the open ones, and take improvements among single configurations."""

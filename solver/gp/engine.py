@@ -14,6 +14,7 @@ from ithaca.solver.gp.seeds import round_points
 from ithaca.solver.options import SolveOptions, deadline
 from ithaca.solver.progress import Progress
 from ithaca.solver.tables.frame import build_model
+from ithaca.solver.ties import breaking_ties
 
 METHOD = "gp"
 
@@ -21,6 +22,7 @@ METHOD = "gp"
 FIRST_PROGRAMS, MORE_PROGRAMS, MOST_PROGRAMS = 16, 40, 300
 
 
+@breaking_ties
 def solve_gp(
     problem: Problem,
     options: SolveOptions | None = None,

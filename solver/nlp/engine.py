@@ -13,10 +13,12 @@ from ithaca.solver.conclusion import conclude
 from ithaca.solver.nlp.search import NlpSearch
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
+from ithaca.solver.ties import breaking_ties
 
 METHOD = "nlp"
 
 
+@breaking_ties
 def solve_nlp(
     problem: Problem,
     options: SolveOptions | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
@@ -40,16 +40,37 @@ def build_model(
 
     What ``checkpoint``, called now and then, raises ends the preparation. ``narrow`` may leave rows out before trees are built.
     """
-    space, relaxation = problem.space, relax(problem.space)
+    relaxation = relax(problem.space)
     lowered = lower_problem(problem, relaxation)
-    columns, prune = used_columns(relaxation, frozenset(lowered.bounds.symbols)), not space.entangled
-    built = (build_table(axis, columns.get(axis.name, ()), checkpoint, prune=prune) for axis in space.axes)
+    built = build_tables(problem.space, relaxation, lowered.bounds, checkpoint)
     tables = built if narrow is None else narrow(lowered, list(built))
     return bound_model(problem, lowered, tuple(build_tree(table, checkpoint) for table in tables))
 
 
+def build_tables(
+    space: Space, relaxation: Relaxation, bounds: Program, checkpoint: Callable[[], None] = never
+) -> Iterator[Table]:
+    """The tables of all axes, one after the other, with the columns that a program of bounds uses."""
+    columns, prune = used_columns(relaxation, frozenset(bounds.symbols)), not space.entangled
+    return (build_table(axis, columns.get(axis.name, ()), checkpoint, prune=prune) for axis in space.axes)
+
+
 def bound_model(problem: Problem, lowered: LoweredProblem, trees: tuple[Tree, ...]) -> BoundModel:
     """The bounds of a problem over the rows of its axes, a tree each, which hold the columns that its programs use."""
+    return BoundModel(
+        problem,
+        trees,
+        lowered.bounds,
+        tree_sources(lowered.bounds, trees),
+        lowered.limits,
+        lowered.step,
+        configurations_of(lowered.values, problem.space, [tree.table for tree in trees], lowered.limits),
+        ExactBound(lowered.objective, trees),
+    )
+
+
+def tree_sources(bounds: Program, trees: Sequence[Tree]) -> tuple[Source, ...]:
+    """Where the symbols of a program of bounds come from: the nodes of trees."""
     sources: dict[str, Source] = {}
     for number, tree in enumerate(trees):
         lows, highs = iter(tree.low), iter(tree.high)
@@ -58,16 +79,19 @@ def bound_model(problem: Problem, lowered: LoweredProblem, trees: tuple[Tree, ..
                 sources[statistic(column.index, False).name] = number, next(lows)
             if column.high:
                 sources[statistic(column.index, True).name] = number, next(highs)
-    return BoundModel(
-        problem,
-        trees,
-        lowered.bounds,
-        tuple(sources[symbol] for symbol in lowered.bounds.symbols),
-        lowered.limits,
-        lowered.step,
-        configurations_of(lowered.values, problem.space, [tree.table for tree in trees], lowered.limits),
-        ExactBound(lowered.objective, trees),
-    )
+    return tuple(sources[symbol] for symbol in bounds.symbols)
+
+
+def row_sources(bounds: Program, tables: Sequence[Table], axis: int) -> tuple[Source, ...]:
+    """The same of boxes of one row of an axis, the first of their nodes, and all rows of the others, 0; no table is empty."""
+    sources: dict[str, Source] = {}
+    for number, table in enumerate(tables):
+        low, high = table.values.min(axis=1), table.values.max(axis=1)
+        for place, column in enumerate(table.columns):
+            for end, upper in ((low, False), (high, True)):
+                own = (0, table.values[place]) if number == axis else (1, end[place : place + 1])
+                sources[statistic(column.index, upper).name] = own
+    return tuple(sources[symbol] for symbol in bounds.symbols)
 
 
 @dataclass(frozen=True)
@@ -92,7 +116,7 @@ def lower_problem(problem: Problem, relaxation: Relaxation) -> LoweredProblem:
     constraints = [*symbolic.constraints, *((expression, Fraction(0)) for expression in problem.space.inequalities)]
     for expression in (symbolic.objective, *(e for e, _ in constraints)):
         relaxation.check_divisors(expression)
-    objective = maximum(_with_cuts(symbolic, relaxation), *map(relaxation.lower, problem.floors))
+    objective = maximum(with_cuts(symbolic, relaxation), *map(relaxation.lower, problem.floors))
     bounds = [objective, *(relaxation.lower(e) for e, _ in constraints)]
     return LoweredProblem(
         Program([without_cancellation(bound, relaxation.signed) for bound in bounds]),
@@ -136,7 +160,7 @@ def used_columns(relaxation: Relaxation, statistics: frozenset[str]) -> dict[str
     return columns
 
 
-def _with_cuts(symbolic: SymbolicProblem, relaxation: Relaxation) -> Expression:
+def with_cuts(symbolic: SymbolicProblem, relaxation: Relaxation) -> Expression:
     """The objective's bound, strengthened by product cuts.
 
     Where a constraint limits a product, g ≤ c, any nonnegative term f of the objective satisfies

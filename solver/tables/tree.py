@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -100,6 +100,19 @@ def build_tree(table: Table, checkpoint: Callable[[], None] = never) -> Tree:
         np.concatenate(rows),
         np.concatenate(spreads),
     )
+
+
+def split_boxes(trees: Sequence[Tree], nodes: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The halves of boxes, nodes of each tree, along the axis whose node varies most."""
+    spread = np.stack([tree.spread.take(n) for tree, n in zip(trees, nodes, strict=True)])
+    axis = spread.argmax(axis=0)
+    children = np.repeat(nodes, 2, axis=1)
+    for index, tree in enumerate(trees):
+        mine = np.flatnonzero(axis == index)
+        first = tree.left.take(nodes[index, mine])
+        children[index, 2 * mine] = first
+        children[index, 2 * mine + 1] = first + 1
+    return children
 
 
 def _logarithms(values: NDArray[np.float64]) -> NDArray[np.float64]:

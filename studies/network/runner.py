@@ -88,7 +88,7 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
     def tell(place: str, progress: Progress | None = None) -> None:
         if options.report is not None:
             failed = sum(isinstance(outcome, Failure) for outcome in outcomes.values())
-            done = failed + sum(isinstance(outcome, Solution) and outcome.settled for outcome in outcomes.values())
+            done = failed + sum(isinstance(outcome, Solution) and outcome.final for outcome in outcomes.values())
             options.report(RunState(done, len(jobs), failed, place, progress))
 
     with open_executor(options.threads, options.scheduler) as executor:
@@ -118,13 +118,13 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
             index, job = left[number]
             outcomes[index] = found = failure(job.place, outcome) if isinstance(outcome, Exception) else outcome
             del outcome  # an error holds all that its search held, which the next may need
-            if isinstance(found, Solution) and store is not None and found.settled:
+            if isinstance(found, Solution) and store is not None and found.final:
                 store.save([job.problem], found, asked)
             tell(job.place)
         if store is not None and not stopped():  # they have gone as far as they were asked to
             for index, job in left:
                 kept = outcomes.get(index)
-                if isinstance(kept, Solution) and not kept.settled:
+                if isinstance(kept, Solution) and not kept.final:
                     store.save([job.problem], kept, asked)
     return tuple(outcomes.get(index) or not_solved(job.problem) for index, job in enumerate(jobs))
 

@@ -78,7 +78,7 @@ def fit(
         for number in order:
             others = _buffers((layers[other], known) for other, known in chosen.items() if other != number)
             problem = layers[number].problem.with_design(physical=replace(bare, buffers=others))
-            solution = solve_exact(problem, options, start=chosen.get(number))
+            solution = solve_exact(problem, replace(options, any_tie=True), start=chosen.get(number))
             if solution.configuration is None:
                 return None
             chosen[number] = solution.configuration

@@ -78,6 +78,10 @@ class Fir(Design):
         }
         return {name: found[name] for name in found if names is None or name in names}
 
+    def preferences(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[Any, ...]:
+        """Less energy."""
+        return (self.metrics(values, numbers)["energy"],)
+
     @property
     def attributes(self) -> Mapping[str, str | float]:
         return {"filter": f"{self.taps} taps, {self.samples} samples", "design": self.name}

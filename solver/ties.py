@@ -1,0 +1,279 @@
+"""The one configuration that is the answer among those of equal objective.
+
+A design states what it prefers among them (`Design.preferences`): numbers, smaller ones better, one after the other. What they
+leave equal the space decides: the smallest values of its free quantities, the first of them first. So an optimum has one
+answer, whichever engine has proven it.
+
+It is found by branch and bound over the level set {objective ≤ optimum}, in boxes as exact search has them: each is bounded in
+all these numbers at once, the most promising come first, and a box is dropped if its bounds, compared one after the other, are
+not before what is known. Tables are made anew, as those of the proof lack what only the objective makes superfluous; but the
+optimum leaves few of their rows.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import wraps
+from itertools import count
+from math import inf, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.formulations.algebra.expression import Constant, Expression, Symbols, add, maximum, multiply
+from ithaca.formulations.algebra.number_systems import FRACTION, SYMBOLIC
+from ithaca.formulations.algebra.rounding import cutoff, finer_than_floats, loosened, without_cancellation
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.space import Space
+from ithaca.results.certificate import Status
+from ithaca.results.solution import Solution, make_solution
+from ithaca.solver.options import Budget, SolveOptions, StoppedError
+from ithaca.solver.tables.configurations import configuration_of
+from ithaca.solver.tables.frame import build_tables, relax, row_sources, tree_sources, with_cuts
+from ithaca.solver.tables.granularity import granularity
+from ithaca.solver.tables.model import Nodes, Source
+from ithaca.solver.tables.program import Program
+from ithaca.solver.tables.tree import Tree, build_tree, split_boxes
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+#: Boxes split at once, and examined at most: where a plateau is that large its answer is not worth more.
+BATCH, MOST_BOXES = 4096, 1 << 22
+
+#: Values of a part of the order stay below this, so that floats tell neighbours apart (`cutoff`).
+MOST_CODES = 1 << 30
+
+#: Share of rows that a pass over the tables drops at least, for another pass to pay.
+WORTHWHILE = 0.1
+
+
+@dataclass(frozen=True)
+class Preferred:
+    """What came of a search among ties."""
+
+    configuration: Configuration | None  #: The configuration; None where none is preferred to what was known
+    complete: bool  #: Whether no other is preferred to it
+    boxes: int  #: Boxes examined
+
+
+def preferred(
+    problem: Problem,
+    value: Fraction,
+    known: Configuration | None,
+    options: SolveOptions,
+    rival: tuple[Any, ...] | None = None,
+    *,
+    equal: bool = False,
+) -> Preferred:
+    """The configuration that is the answer of a problem with a proven optimum.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    value : Fraction
+        Its optimum, or that of a rival, which it may reach.
+    known : Configuration or None
+        A configuration of that value.
+    options : SolveOptions
+        Time limit and interruption.
+    rival : tuple, optional
+        Preferences of another design's configuration of that value: only what is preferred to it is asked for.
+    equal : bool
+        Whether what equals the rival is, too.
+    """
+    search = _Search(problem, value, options)
+    if rival is not None:
+        search.limit(rival, equal=equal)
+    if known is not None:
+        search.offer(known)
+    try:
+        complete = search.run()
+    except StoppedError:
+        complete = False
+    return Preferred(search.incumbent, complete, search.boxes)
+
+
+def breaking_ties(solve: Callable[..., Solution]) -> Callable[..., Solution]:
+    """An engine that goes on, once it has proven an optimum, to the one answer of that value."""
+
+    @wraps(solve)
+    def solve_and_choose(problem: Problem, options: SolveOptions | None = None, *given: Any, **named: Any) -> Solution:
+        budget = Budget(options or SolveOptions())
+        found = solve(problem, options, *given, **named)
+        known = found.certificate
+        if budget.options.any_tie or known.status is not Status.OPTIMAL or known.ties_broken:
+            return found
+        if found.value is None or found.configuration is None or problem.preferences(found.configuration) is None:
+            return found
+        chosen = preferred(problem, found.value, found.configuration, budget.share())
+        proof = replace(known, ties_broken=chosen.complete, nodes=known.nodes + chosen.boxes, seconds=budget.spent)
+        return make_solution(problem, chosen.configuration, proof)
+
+    return solve_and_choose
+
+
+class _Search:
+    """Branch and bound over a level set, by bounds that are compared one after the other."""
+
+    def __init__(self, problem: Problem, value: Fraction, options: SolveOptions) -> None:
+        self.incumbent: Configuration | None = None
+        self.boxes = 0
+        self._problem, self._value, self._options = problem, value, options
+        self._symbolic = problem.symbolic()
+        self._preferences = problem.design.preferences(Symbols(), SYMBOLIC) or ()
+        #: The numbers to compare by, over quantities: what equals the objective tells nothing apart.
+        self._keys: list[Expression] = [key for key in self._preferences if key is not None and self._tells(key)]
+        self._keys += order(problem.space)
+        self._steps = [granularity(key, problem.space.powers) for key in self._keys]
+        #: What must be undercut, one number after the other.
+        self._best: tuple[Any, ...] = (inf,) * len(self._keys)
+        self._trees: tuple[Tree, ...] = ()
+        self._sources: tuple[Source, ...] = ()
+        self._heap: list[tuple[tuple[float, ...], int, Nodes, Floats]] = []
+        self._number = count()
+
+    def _tells(self, key: Expression) -> bool:
+        return key != self._symbolic.objective
+
+    # -- what is known -----------------------------------------------------------------
+
+    def offer(self, found: Configuration) -> None:
+        """Take a configuration as incumbent if the reference confirms that it is preferred."""
+        if self._problem.feasible_value(found) == self._value:
+            values = {name: Fraction(number) for name, number in found.items()}
+            keys = tuple(Fraction(key.evaluate(values, FRACTION)) for key in self._keys)
+            if keys < self._best:
+                self.incumbent, self._best = found, keys
+
+    def limit(self, rival: tuple[Any, ...], *, equal: bool) -> None:
+        """Ask only for what is preferred to a rival; what one of both does not say is the worst."""
+        best: list[Any] = []
+        for own, other in zip(self._preferences, rival, strict=True):
+            if (own is None) != (other is None):
+                equal = other is None
+                break
+            if own is not None and self._tells(own):
+                best.append(other)
+        self._best = (*best, *(inf,) * (len(self._keys) - len(best))) if equal else tuple(best)
+
+    # -- the search --------------------------------------------------------------------
+
+    def run(self) -> bool:
+        """Search until nothing is preferred to what is known; whether that was reached."""
+        checkpoint = self._options.checkpoint()
+        checkpoint()
+        if not self._prepare(checkpoint):
+            return True
+        self._examine(np.zeros((len(self._trees), 1), np.int32))
+        while self._heap:
+            checkpoint()
+            if self.boxes >= MOST_BOXES:
+                return False
+            _, _, nodes, keys = heapq.heappop(self._heap)
+            open_ = self._open(keys)
+            if open_.any():
+                self._examine(split_boxes(self._trees, nodes[:, open_]))
+        return True
+
+    def _prepare(self, checkpoint: Callable[[], None]) -> bool:
+        """Build trees of the rows that the level set may have; false if it has none."""
+        space, symbolic = self._problem.space, self._symbolic
+        relaxation = relax(space)
+        constraints = [*symbolic.constraints, *((expression, Fraction(0)) for expression in space.inequalities)]
+        bounds = [
+            maximum(with_cuts(symbolic, relaxation), *map(relaxation.lower, self._problem.floors)),
+            *(relaxation.lower(expression) for expression, _ in constraints),
+            *(with_cuts(replace(symbolic, objective=key), relaxation) for key in self._keys),
+        ]
+        self._limits = [loosened(bound) for bound in (self._value, *(bound for _, bound in constraints))]
+        self._program = Program([without_cancellation(bound, relaxation.signed) for bound in bounds])
+        tables = list(build_tables(space, relaxation, self._program, checkpoint))
+        rows, before = sum(table.count for table in tables), inf
+        while rows < (1 - WORTHWHILE) * before:
+            for axis in range(len(tables)):
+                if not all(table.count for table in tables):
+                    return False
+                checkpoint()
+                count = tables[axis].count
+                nodes = np.stack([np.arange(count), np.zeros(count, np.int64)])
+                tables[axis] = tables[axis].only(self._bound(row_sources(self._program, tables, axis), nodes)[1])
+            rows, before = sum(table.count for table in tables), rows
+        if not all(table.count for table in tables):
+            return False
+        self._trees = tuple(build_tree(table, checkpoint) for table in tables)
+        self._sources = tree_sources(self._program, self._trees)
+        return True
+
+    def _bound(self, sources: Sequence[Source], nodes: NDArray[np.signedinteger]) -> tuple[Floats, Mask]:
+        """Lower bounds of the numbers to compare by, and which boxes may hold something preferred."""
+        self.boxes += nodes.shape[1]
+        outputs = self._program.gather(sources, nodes)
+        feasible = np.ones(nodes.shape[1], bool)
+        for used, limit in zip(outputs, self._limits, strict=False):
+            feasible &= ~(used > limit)
+        keys = np.empty((len(self._keys), nodes.shape[1]))
+        for own, bound in zip(keys, outputs[len(self._limits) :], strict=True):
+            own[:] = np.where(np.isnan(bound), -inf, bound)
+        return keys, feasible & self._open(keys)
+
+    def _open(self, keys: Floats) -> Mask:
+        """Which boxes may hold something preferred to what is known."""
+        undecided = np.ones(keys.shape[1], bool)
+        open_ = np.zeros(keys.shape[1], bool)
+        for bounds, best, step in zip(keys, self._best, self._steps, strict=False):
+            above = cutoff(best)
+            # no smaller for sure: on the grid, where floats tell its values apart
+            even = cutoff(best - step) if step and not finer_than_floats(step, best - step) else above
+            open_ |= undecided & (bounds <= even)
+            undecided &= (bounds > even) & (bounds <= above)
+        return open_
+
+    def _examine(self, nodes: Nodes) -> None:
+        """Bound boxes, keep the open ones, and take what is preferred among single configurations."""
+        keys, open_ = self._bound(self._sources, nodes)
+        nodes, keys = nodes[:, open_], keys[:, open_]
+        order = np.lexsort(keys[::-1])
+        nodes, keys = nodes[:, order], keys[:, order]
+        single = np.ones(keys.shape[1], bool)
+        for tree, node in zip(self._trees, nodes, strict=True):
+            single &= tree.left.take(node) == 0
+        for place in np.flatnonzero(single):
+            if self._open(keys[:, place : place + 1])[0]:
+                rows = [int(tree.row[node]) for tree, node in zip(self._trees, nodes[:, place], strict=True)]
+                self.offer(configuration_of(self._problem.space, [tree.table for tree in self._trees], rows))
+        nodes, keys = nodes[:, ~single], keys[:, ~single]
+        for begin in range(0, keys.shape[1], BATCH):
+            part = slice(begin, begin + BATCH)
+            heapq.heappush(self._heap, (tuple(keys[:, begin]), next(self._number), nodes[:, part], keys[:, part]))
+
+
+def order(space: Space) -> Iterator[Expression]:
+    """The order of a space's configurations as numbers to compare one after the other: digits are the free quantities.
+
+    Each number is of one axis, and positive: it is far from 0, so that trees are split by what decides first.
+    """
+    free = {quantity.name for quantity in space.free}
+    for axis in space.axes:
+        digits: list[tuple[Expression, int]] = []
+        for quantity in (*(q for q in axis.quantities if q.name in free), None):
+            radix = 1 if quantity is None else axis.ranges[quantity.name][1] + 1
+            if digits and (quantity is None or prod(r for _, r in digits) * radix > MOST_CODES):
+                yield _code(digits)
+                digits = []
+            if quantity is not None:
+                digits.append((quantity.symbol, radix))
+
+
+def _code(digits: Sequence[tuple[Expression, int]]) -> Expression:
+    weight, terms = 1, list[Expression]()
+    for digit, radix in reversed(digits):
+        terms.append(multiply(weight, digit))
+        weight *= radix
+    return add(*terms, Constant(Fraction(16 * weight)))
