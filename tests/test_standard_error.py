@@ -31,8 +31,8 @@ def run(words: tuple[str, ...], redirection: str, folder: Path) -> tuple[int, st
 def test_an_answer_needs_no_standard_error(redirection: str, tmp_path: Path) -> None:
     status, printed = run(("solve", *SMALL, "--threads", "2", "-o", "result.json", "--json"), redirection, tmp_path)
     assert status == 0
-    assert json.loads(printed)["objective"]["value"] == 90  # and not "wrote result.json", which is for standard error
-    assert json.loads((tmp_path / "result.json").read_text())["objective"]["value"] == 90
+    assert json.loads(printed)["objective"]["value"] == 106  # and not "wrote result.json", which is for standard error
+    assert json.loads((tmp_path / "result.json").read_text())["objective"]["value"] == 106
 
 
 @pytest.mark.parametrize("redirection", NOWHERE)

@@ -99,11 +99,11 @@ class SystolicDesign(Design):
     def details(self, values: Mapping[str, Any], numbers: NumberSystem) -> Mapping[str, Mapping[str, Any]]:
         return {"words": tensor_words(self.array, self.costs(values, numbers))}
 
-    def preferences(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[Any, Any, Any]:
-        """Cycles as they fall, whatever the edition; then off-chip words; then DSP."""
+    def preferences(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[Any, ...]:
+        """Cycles as they fall, whatever the edition; then off-chip words, DSP, BRAM."""
         costs, timed = self.costs(values, numbers), self._timed
         ran = None if timed is None else (costs if timed is self else timed.costs(values, numbers)).latency
-        return ran, costs.off_chip_words, costs.dsp
+        return ran, costs.off_chip_words, costs.dsp, costs.bram18k
 
     @cached_property
     def _timed(self) -> SystolicDesign | None:

@@ -78,7 +78,8 @@ def test_results_record_the_target_and_are_proven_again(answered: tuple[Path, st
 
 
 def test_a_configuration_that_autosa_does_not_build_is_refused_in_a_result_for_it(tmp_path: Path) -> None:
-    ithaca.solve("mm", i=64, j=64, k=16, dtype="int8", dataflow="i,j", permutation="C").save(tmp_path / "free.json")
+    words = {"dtype": "int8", "dataflow": "i,j", "permutation": "C", "edition": "exact"}
+    ithaca.solve("mm", i=64, j=64, k=16, **words).save(tmp_path / "free.json")
     document = json.loads((tmp_path / "free.json").read_text())
     (tmp_path / "changed.json").write_text(json.dumps(document | {"space": {"for": "autosa"}}))
     with pytest.raises(InputError, match="is not in the design space"):
@@ -128,10 +129,12 @@ def test_networks_restrict_every_layer_and_say_what_the_total_costs() -> None:
 
 
 def test_studies_vary_what_they_are_for() -> None:
-    words = ("whatif", *SMALL, "--dataflow", "i,j", "--permutation", "C", "--vary", "for=none,autosa", "--json")
+    asked = ("--dataflow", "i,j", "--permutation", "C", "--edition", "exact")
+    words = ("whatif", *SMALL, *asked, "--vary", "for=none,autosa", "--json")
     document = json.loads(command(*words).stdout)
     none, autosa = (point["objective"]["value"] for point in document["points"])
-    assert none < autosa == ithaca.solve("mm", i=64, j=64, k=16, dtype="int8", dataflow="i,j", target="autosa").value
+    restricted = {"dtype": "int8", "dataflow": "i,j", "edition": "exact", "target": "autosa"}
+    assert none < autosa == ithaca.solve("mm", i=64, j=64, k=16, **restricted).value
     both = command(*words, "--for", "autosa")
     assert (both.returncode, both.stderr) == (2, "ithaca: --vary 'for' is fixed by another option, too; allowed: one of them\n")
 
@@ -157,10 +160,10 @@ def test_what_autosa_never_builds_is_refused_in_one_line(words: tuple[str, ...],
 
 def test_studies_say_what_they_are_of() -> None:
     said = command("whatif", *SMALL, "--dataflow", "i,j", "--vary", "dsp=1000", "--for", "autosa").stdout
-    assert "int8, u250, exact model edition, for AutoSA" in said
+    assert "int8, u250, cycle model edition, for AutoSA" in said
     assert "--vary for=none,autosa shows what that costs" in said
     front = ("pareto", "mm", "-s", "i=8,j=8,k=8", "--objectives", "latency,dsp", "--dataflow", "i,j", "--for", "autosa")
-    assert "exact model edition, for AutoSA" in command(*front).stdout
+    assert "cycle model edition, for AutoSA" in command(*front).stdout
     document = json.loads(command(*front, "--json").stdout)
     assert document["for"] == "autosa"
     free = json.loads(command(*front[:-2], "--json").stdout)

@@ -35,13 +35,13 @@ from tests.command_line import ithaca
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 
-#: Command lines of `solve` by name: both model editions, 1-D and 2-D arrays, an expression, ASIC limits, untiled loops.
+#: Command lines of `solve` by name: all model editions, 1-D and 2-D arrays, an expression, ASIC limits, untiled loops.
 SOLVES = {
     "mm": "mm -s i=64,j=60,k=64",
     "one": "mm -s i=50,j=30,k=20 --dataflow k --permutation A --include-unbuildable",
     "inside": "mm -s i=32,j=32,k=32 --dataflow i,k --permutation A --include-unbuildable",
     "odyssey": "mm -s i=40,j=40,k=40 --dataflow i,j --permutation C --edition odyssey",
-    "asic": "mm -s i=16,j=16,k=16 --dataflow i,j --permutation C --platform asic-28nm --objective latency*energy",
+    "asic": "mm -s i=16,j=16,k=16 --dataflow i,j --platform asic-28nm --objective latency*energy --edition exact",
     "conv": "conv2d -s o=16,r=8,c=8,i=16 --dataflow o,r --permutation cout",
     "unlimited": "mm -s i=64,j=64,k=64 --dataflow i,j --permutation C --limit latency=1e9",
 }

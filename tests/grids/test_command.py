@@ -48,7 +48,7 @@ def test_the_page_says_whose_answer_is_marked(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     page = (folder / "map.html").read_text(encoding="utf-8")
     best = json.loads((folder / "result.json").read_text())["best"]
-    title = "mm (i=24, j=20, k=16) fp32, exact model edition, u250, design [i,j] C: energy of the least latency with each pair"
+    title = "mm (i=24, j=20, k=16) fp32, cycle model edition, u250, design [i,j] C: energy of the least latency with each pair"
     assert f"<title>{title}</title>" in page
     assert page.count('class="answer"') == 4  # a frame of two colours, on broad pages and on phones
     assert f"the result, {best['metrics']['energy']:,.4f}".rstrip("0").rstrip(".") + " pJ" in page
@@ -103,7 +103,7 @@ def test_it_is_told_what_holding_the_packs_leaves(folder: Path) -> None:
     assert "packs " not in free
     # 16 iterations of k in vectors of 16 words: of 14 to 18 lanes only 16 are a multiple of the pack
     assert ("(lanes.k 1 ×" in done.stdout, "(lanes.k 5 ×" in free) == (True, True)
-    assert "left of the values: lanes.k 1 of 5 (--free-packs" in line
+    assert "left of the values: lanes.k 1 of 5, t2.k 1 of 2 (--free-packs" in line
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def all_configurations(problem: Problem) -> dict[str, np.ndarray]:  # type: igno
 
 
 def first_of(problem: Problem) -> tuple[Fraction, Configuration] | None:
-    """By enumeration: the optimum, and of all that have it the least cycles, words, DSP, and quantities in order."""
+    """By enumeration: the optimum, and of all that have it the least cycles, words, DSP, BRAM, and quantities in order."""
     values = all_configurations(problem)
     count = next(iter(values.values())).size
     doubles = {name: column.astype(float) for name, column in values.items()}
@@ -64,7 +64,7 @@ def first_of(problem: Problem) -> tuple[Fraction, Configuration] | None:
         if design.array.buildable:
             timed = replace(design, array=replace(design.array, edition=Edition.CYCLE))
             stated.append(timed.costs(doubles, NUMPY).latency)
-        stated += [metrics["off_chip_words"], metrics["dsp"]]
+        stated += [metrics[name] for name in ("off_chip_words", "dsp", "bram18k")]
     else:
         stated.append(metrics["energy"])
     for column in (*stated, *(values[quantity.name] for quantity in problem.space.free)):

@@ -265,8 +265,8 @@ def test_the_command_says_it_in_words(results: Path) -> None:
         "Traffic",
     ):
         assert any(line.startswith(start) for line in lines), start
-    # 10 % more (170.5) gains no more than 5 %, so the smaller change is the one to make
-    assert lines[-1].startswith("To change first: raise dsp by 5 %, from 155 to 162.75; latency 547 becomes 422 ")
+    # simulated, they take as long; 10 % more (170.5) gains no more than 5 %, so the smaller change is the one to make
+    assert lines[-1].startswith("To change first: raise dsp by 5 %, from 155 to 162.75; latency 567 becomes 445 ")
     assert "bram18k raised by 5 % or 10 %: no change of latency (proven)" in done.stdout
 
 
@@ -287,12 +287,12 @@ def test_it_is_told_when_no_limit_binds(results: Path) -> None:
     words = ("-s", "i=16,j=16,k=16,l=16", "--dataflow", "i,j", "-o", str(results / "mttkrp.json"))
     assert ithaca("solve", "mttkrp", *words).returncode == 0
     lines = ithaca("explain", str(results / "mttkrp.json")).stdout.splitlines()
-    assert "Tried: drop all limits: latency stays 2,145 (proven)." in lines
+    assert "Tried: drop all limits: latency stays 2,161 (proven)." in lines
     assert "No limit binds: the extents and the latency hiding that the accumulators need allow nothing better." in lines[-1]
     result = load_result(results / "mttkrp.json")
     assert result.best is not None
     unlimited = solve_exact(replace(result.best.problem, limits=()))
-    assert unlimited.value == 2145
+    assert unlimited.value == 2161  # as simulated
 
 
 def test_an_unbuildable_design_is_called_so_by_solve_explain_and_report(results: Path) -> None:
