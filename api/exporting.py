@@ -17,7 +17,7 @@ from ithaca.api.options import WRITTEN, LayerName, ResultFile
 from ithaca.api.parsing import parse_choice
 from ithaca.exports.autosa.folder import AUTOSA
 from ithaca.exports.configuration import ArrayConfiguration, Tool
-from ithaca.exports.layers import TABLE, ExportedLayer, export_layers
+from ithaca.exports.layers import HEADINGS, TABLE, ExportedLayer, export_layers, fresh_folder
 from ithaca.exports.scalesim.folder import SCALESIM
 from ithaca.exports.timeloop import hierarchy
 from ithaca.exports.timeloop.folder import TIMELOOP
@@ -31,6 +31,7 @@ from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.problems import NetworkRequest
+from ithaca.workloads.csv_text import csv_text
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.signals import Interrupt
 from ithaca.workloads.writing import write_folder
@@ -58,6 +59,8 @@ def export(
     tool, found = TARGETS[parse_choice("--to", to, TARGETS)], opened(result, layer)
     if isinstance(found, Result) and found.problem.design.family == "spatial":
         return _export_mapping(to, found, output, nearest=nearest)
+    if isinstance(found, NetworkResult) and not isinstance(found.request, NetworkRequest):
+        return _export_mapped_network(to, found, output, nearest=nearest)
     if isinstance(found, NetworkResult):
         return _export_network(tool, found, output, nearest=nearest)
     if never := tool.nest_obstacles(systolic(found.problem).nest):  # another configuration could not help
@@ -77,6 +80,13 @@ def export(
 
 def _export_mapping(to: str, found: Result, output: str | Path, *, nearest: bool) -> str:
     """Export a mapping onto a memory hierarchy."""
+    write_folder(output, _mapping_files(to, found, nearest=nearest))
+    design = mapping_design(found.problem.design)
+    return f"wrote {output}: {design.nest.name} on {design.architecture.name}, for timeloop-model"
+
+
+def _mapping_files(to: str, found: Result, *, nearest: bool) -> dict[str, str]:
+    """A mapping as Timeloop's files. Raises `InputError` if the tool cannot take it."""
     design, best = mapping_design(found.problem.design), found.best
     if to != "timeloop" or design.edition != "timeloop":
         what = f"--to {to}" if to != "timeloop" else f"edition {design.edition}"
@@ -88,14 +98,26 @@ def _export_mapping(to: str, found: Result, output: str | Path, *, nearest: bool
     mapped = hierarchy.MappedNest(design.nest, design.architecture, design.mapping(best.configuration), best.metrics)
     if reasons := tuple(hierarchy.obstacles(mapped)):
         raise InputError(f"{TIMELOOP.cannot} the mapping of {found.source}: {'; '.join(reasons)}")
-    write_folder(output, hierarchy.files(mapped))
-    return f"wrote {output}: {design.nest.name} on {design.architecture.name}, for timeloop-model"
+    return hierarchy.files(mapped)
+
+
+def _export_mapped_network(to: str, found: NetworkResult, output: str | Path, *, nearest: bool) -> str:
+    """Export the mapping of every layer, each to a folder, with a table of them."""
+    files: dict[str, str] = {}
+    rows: list[tuple[str, int, str, str]] = []
+    folders: list[str] = []
+    for part in found.layers:
+        alone = Result.of(layer_result(found, part), source=part.layer.name)
+        folders.append(fresh_folder(part.layer.name, folders))
+        files |= {f"{folders[-1]}/{name}": text for name, text in _mapping_files(to, alone, nearest=nearest).items()}
+        rows.append((part.layer.name, part.layer.count, folders[-1], alone.problem.design.name))
+    write_folder(output, {**files, TABLE: csv_text(HEADINGS, rows)})
+    return f"wrote {output}: {counted(len(folders), 'layer')} ({TABLE}), for timeloop-model"
 
 
 def _export_network(tool: Tool, found: NetworkResult, output: str | Path, *, nearest: bool) -> str:
     """Export every layer of a network's result."""
-    if not isinstance(found.request, NetworkRequest):
-        raise InputError(f"{found.source} is of a network on a memory hierarchy; allowed with it: --layer NAME")
+    assert isinstance(found.request, NetworkRequest)  # others are exported by themselves
     if nearest and found.arrays:
         raise InputError(f"--nearest does not go with --mode {found.mode}, whose layers share hardware; allowed: without it")
     parts = [(part.layer, Result.of(layer_result(found, part), source=part.layer.name)) for part in found.layers]

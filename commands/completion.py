@@ -52,6 +52,10 @@ def _values(option: str, words: Mapping[str, Any], start: str) -> Iterable[str]:
             from ithaca.formulations.systolic.metrics import METRICS
 
             return (f"{name}=" for name in METRICS) if option == "limit" else METRICS
+        case "arch":
+            from ithaca.formulations.spatial.library import architecture_names
+
+            return [*architecture_names(), *_files(start, ".yaml")]
         case "dtype":
             from ithaca.formulations.systolic.data_types import DATA_TYPES
 

@@ -170,7 +170,7 @@ def _print_design(out: Console, design: dict[str, Any]) -> None:
 
 
 @listing.command("schema")
-def print_schema(document: Annotated[str, typer.Argument(metavar="[result|network|whatif|pareto]")] = "result") -> None:
+def print_schema(document: Annotated[str, typer.Argument(metavar="[result|mapping|network|whatif|pareto]")] = "result") -> None:
     """JSON schema of a kind of document."""
     print_document(schema(document))
 
@@ -187,6 +187,7 @@ def schema(kind: str) -> dict[str, Any]:
 
     models: dict[str, type[Document]] = {
         "result": result_model(FAMILIES["systolic"]),
+        "mapping": result_model(FAMILIES["spatial"]),
         "network": NetworkResultDocument,
         "whatif": StudyDocument,
         "pareto": FrontDocument,

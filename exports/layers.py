@@ -11,6 +11,7 @@ from ithaca.workloads.csv_text import csv_text
 
 #: The table: layers, how often each runs, their folders and designs.
 TABLE = "layers.csv"
+HEADINGS = ("layer", "runs", "folder", "design")
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ def export_layers(tool: Tool, layers: Sequence[ExportedLayer]) -> Mapping[str, s
             folders.append((folder, layer.configuration))
             files |= {f"{folder}/{name}": text for name, text in tool.export(layer.configuration).items()}
         rows.append((layer.name, layer.count, folder, layer.configuration.design.name))
-    return {**files, TABLE: csv_text(("layer", "runs", "folder", "design"), rows)}
+    return {**files, TABLE: csv_text(HEADINGS, rows)}
 
 
 def fresh_folder(name: str, taken: Sequence[str]) -> str:

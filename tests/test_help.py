@@ -80,6 +80,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("ithaca solve mm --platform zc", ["zcu102"]),
         ("ithaca solve conv2d --dataflow o", ["o", "o,r", "o,c", "o,i"]),
         ("ithaca solve mm --permutation ", ["A", "B", "C"]),
+        ("ithaca map --arch s", ["simba-like", "simple"]),
         ("ithaca solve mm --limit dsp=3,bra", ["dsp=3,bram18k="]),
         ("ithaca solve mm --objective off", ["off_chip_words"]),
         ("ithaca solve mm -s i=4,", ["i=4,i=", "i=4,j=", "i=4,k="]),

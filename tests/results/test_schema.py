@@ -60,4 +60,4 @@ def test_files_are_what_the_schema_says(kind: str, file: str, objects: int) -> N
 def test_the_command_prints_it() -> None:
     assert json.loads(ithaca("list", "schema").stdout)["title"] == "ResultDocument"
     assert json.loads(ithaca("list", "schema", "pareto").stdout)["properties"]["study"]["const"] == "pareto"
-    assert "document is 'x'; allowed: result, network" in ithaca("list", "schema", "x").stderr
+    assert "document is 'x'; allowed: result, mapping, network" in ithaca("list", "schema", "x").stderr

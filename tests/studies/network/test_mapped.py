@@ -78,6 +78,9 @@ def test_files_are_verified_explained_reported_and_refused_where_edited(folder: 
     assert command("report", "r.json", "-o", "r.html", cwd=folder).returncode == 0
     assert "The mapping as a loop nest" in (folder / "r.html").read_text()
     assert command("export", "r.json", "--layer", "second", "--to", "timeloop", "-o", "out", cwd=folder).returncode == 0
+    assert command("export", "r.json", "--to", "timeloop", "-o", "all", cwd=folder).returncode == 0
+    assert {path.name for path in (folder / "all").iterdir()} == {"first", "second", "fourth", "last", "layers.csv"}
+    assert (folder / "all" / "second" / "mapping.yaml").read_text() == (folder / "out" / "mapping.yaml").read_text()
     document = json.loads((folder / "r.json").read_text())
     document["layers"][0]["best"]["metrics"]["energy"] += 1
     (folder / "edited.json").write_text(json.dumps(document))
