@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -45,6 +45,9 @@ CHUNK, COMPLETED = 1 << 17, 1 << 12
 #: Labels that are made at once, and so many that it is worth dropping dominated ones while a step is being decided.
 SLICE, MANY = 1 << 18, 1 << 13
 
+#: Bytes of labels beyond which only those of least bounds are kept: several copies of them are held at times.
+MEMORY = 192 << 20
+
 #: Labels so few that bounding them is not worth its time.
 FEW = 256
 
@@ -64,6 +67,17 @@ class Step:
 
     level: int
     lanes: bool
+
+
+class Pauses:
+    """Iterates the pauses of a computation, and has its result in the end."""
+
+    def __init__(self, steps: Generator[None, None, Labels]) -> None:
+        self._steps = steps
+        self.result: Labels
+
+    def __iter__(self) -> Iterator[None]:
+        self.result = yield from self._steps
 
 
 @dataclass(frozen=True)
@@ -183,8 +197,10 @@ class TimeloopStage:
         lean |= widest == 1
         return lean
 
-    def _extended(self, found: Labels, step: Step, order: Sequence[int], cutoff: Fraction | None, most: int | None) -> Labels:
-        """Labels with the loops of a step, one after the other, as far as they may be of interest."""
+    def _extended(
+        self, found: Labels, step: Step, order: Sequence[int], cutoff: Fraction | None, most: int | None
+    ) -> Generator[None, None, Labels]:
+        """Labels with the loops of a step, one after the other, as far as they may be of interest; pauses now and then."""
         inner = found.rows("extent").copy()
         for number, loop in enumerate(order):
             which, factor = self._widened(found, loop, step)
@@ -200,10 +216,14 @@ class TimeloopStage:
                     part, part_inner = part.take(open_), part_inner[:, open_]
                 parts.append(part)
                 inners.append(part_inner)
+                if which.size > FEW:
+                    yield
             found, inner = joined(parts), np.concatenate(inners, axis=1)
             left: NDArray[np.intp] | None = None
             if most is not None and found.count > most:
                 left = np.argsort(self.bound(found, at, cutoff), kind="stable")[:most]
+            elif found.data.nbytes > MEMORY:
+                left = self._held(found, at, cutoff)
             elif found.count > MANY and not last and not (step.lanes and self._overlaps):
                 left = self._better(found, decided=False)
             if left is not None:
@@ -233,6 +253,14 @@ class TimeloopStage:
         """Whether tiles of a tensor may overlap: then lanes decided in one mesh tell what others want."""
         return any(tensor.windows for tensor in self.hierarchy.tensors)
 
+    def _held(self, found: Labels, at: Position, cutoff: Fraction | None) -> NDArray[np.intp]:
+        """As many labels as memory holds, those of least bounds; what the others may hold is remembered."""
+        bounds = self.bound(found, at, cutoff)
+        order = np.argsort(bounds, kind="stable")
+        count = found.count * MEMORY // (2 * found.data.nbytes)
+        self.dropped = min(self.dropped, float(bounds[order[count]]))
+        return order[:count]
+
     def _better(self, found: Labels, *, decided: bool) -> NDArray[np.intp]:
         """Which labels none of the others is better than, in the midst of a step or after it."""
         meshes_left = not decided or found.meshes < len(self.hierarchy.meshes)
@@ -243,7 +271,9 @@ class TimeloopStage:
         everything = tuple(range(len(self.hierarchy.loops)))
         return (everything,) if step.lanes else self.hierarchy.orders[step.level]
 
-    def _step(self, found: Labels, number: int, cutoff: Fraction | None, most: int | None = None) -> Labels:
+    def _step(
+        self, found: Labels, number: int, cutoff: Fraction | None, most: int | None = None
+    ) -> Generator[None, None, Labels]:
         """Labels extended by a step, those of them that may be of interest; ``origin`` is the place of what they are from."""
         step = self.steps[number]
         found = replace(found, data=found.data.copy())
@@ -253,7 +283,7 @@ class TimeloopStage:
         parts = []
         for place, order in enumerate(self._orders(step)):
             found.row("order")[:] = place
-            parts.append(self._extended(found, step, order, cutoff, most))
+            parts.append((yield from self._extended(found, step, order, cutoff, most)))
         together = joined(parts)
         together = replace(together, meshes=together.meshes + 1) if step.lanes else enter(together, step.level)
         return self._sifted(together, number, cutoff)
@@ -270,25 +300,23 @@ class TimeloopStage:
     def _after(self, number: int) -> Position:
         return Position(self.steps[number + 1].level if number + 1 < len(self.steps) else -1)
 
-    def _through(self, found: Labels, number: int, cutoff: Cutoff, size: int = CHUNK) -> Iterator[Labels | None]:
-        """`_step` in parts, so that memory suffices: yields None now and then, and in the end all labels."""
+    def _through(self, found: Labels, number: int, cutoff: Cutoff) -> Generator[None, None, Labels]:
+        """`_step` in parts, so that memory suffices."""
         parts = []
-        for begin in range(0, found.count, size):
-            part = self._step(found.take(np.arange(begin, min(begin + size, found.count))), number, cutoff())
+        for begin in range(0, found.count, CHUNK):
+            part = yield from self._step(found.take(np.arange(begin, min(begin + CHUNK, found.count))), number, cutoff())
             part.row("origin")[:] += begin
             parts.append(part)
-            yield None
-        if len(parts) != 1:
-            parts = [self._sifted(joined(parts), number, cutoff())] if parts else [found]
-        yield parts[0]
+            yield
+        return parts[0] if len(parts) == 1 else self._sifted(joined(parts), number, cutoff())
 
     # -- the search ----------------------------------------------------------------------
 
-    def _beam(self, width: int, known: Fraction | None) -> tuple[Configuration, Fraction] | None:
+    def _beam(self, width: int, known: Fraction | None) -> Generator[None, None, tuple[Configuration, Fraction] | None]:
         """The best mapping that is found if few labels are kept at every boundary, if it is below what is known."""
         found, traces = beginning(self.hierarchy), []
         for number in range(len(self.steps)):
-            found = self._step(found, number, known, min(MIDWAY * width, MOST_MIDWAY))
+            found = yield from self._step(found, number, known, min(MIDWAY * width, MOST_MIDWAY))
             if found.count > width and number + 1 < len(self.steps):
                 found = found.take(np.argsort(self.bound(found, self._after(number)), kind="stable")[:width])
             traces.append(_trace(found))
@@ -303,7 +331,7 @@ class TimeloopStage:
         """The best that narrow searches find."""
         known: Fraction | None = None
         for width in BEAMS:
-            found, before = self._beam(width, known), known
+            found, before = (yield from self._beam(width, known)), known
             if found is not None:
                 known = found[1]
             yield None if found is None else found[0]
@@ -317,35 +345,41 @@ class TimeloopStage:
         least = float(bounds.min())
         yield Block.empty(least)
         for number in range(self.inner - 1):
-            for made in self._through(found, number, cutoff):
-                if made is not None:
-                    found = made
-                yield Block.empty(least)
+            for _ in (pause := Pauses(self._through(found, number, cutoff))):
+                yield Block.empty(min(least, self.dropped))
+            found = pause.result
             bounds = self.bound(found, self._after(number), cutoff())
             open_ = bounds < least_double(cutoff())
             found, bounds = found.take(open_), bounds[open_]
             traces.append(_trace(found))
-            least = max(least, float(bounds.min(initial=inf)))
+            if not found.count:
+                break
+            least = max(least, float(bounds.min()))
         number = self.inner - 1
         order = np.argsort(bounds, kind="stable")
         for begin in range(0, order.size, CHUNK):
             part = order[begin : begin + CHUNK]
             if not bounds[part[0]] < least_double(cutoff()):
                 break
-            made = self._step(found.take(part), number, cutoff())
+            for _ in (pause := Pauses(self._step(found.take(part), number, cutoff()))):
+                yield Block.empty(min(max(least, float(bounds[part[0]])), self.dropped))
+            made = pause.result
             made.row("origin")[:] = part[made.row("origin").astype(np.int64)]
             self._rows.append((made, [*traces, _trace(made)]))
             rows = np.stack([np.full(made.count, len(self._rows) - 1), np.arange(made.count)], axis=1)
             rest = float(bounds[order[begin + CHUNK]]) if begin + CHUNK < order.size else inf
-            yield Block(rows, self.bound(made, self._after(number), cutoff()), max(least, rest))
-        yield Block.empty(inf)
+            yield Block(rows, self.bound(made, self._after(number), cutoff()), min(max(least, rest), self.dropped))
+        yield Block.empty(self.dropped)
 
     def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Iterator[Configuration | None]:
         """The best mappings that extend rows."""
+        dropped = self.dropped
         for block in np.unique(rows[:, 0]):
             found, traces = self._rows[int(block)]
             places = rows[rows[:, 0] == block, 1]
             yield from self._finished(found.take(places), self.inner, [*traces], places, cutoff)
+        if self.dropped < dropped:
+            raise MemoryError  # then these rows stay open
 
     def _finished(
         self, found: Labels, number: int, traces: list[Trace], places: NDArray[np.int64], cutoff: Cutoff
@@ -356,7 +390,7 @@ class TimeloopStage:
             return
         for begin in range(0, found.count, COMPLETED):
             part = found.take(np.arange(begin, min(begin + COMPLETED, found.count)))
-            made = self._step(part, number, cutoff())
+            made = yield from self._step(part, number, cutoff())
             made.row("origin")[:] = places[begin + made.row("origin").astype(np.int64)]
             yield None
             if made.count:
