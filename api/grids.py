@@ -18,7 +18,7 @@ from ithaca.api.options import LayerName, ResultFile
 from ithaca.api.parsing import parse_integer, parse_loops
 from ithaca.formulations.shown_numbers import counted
 from ithaca.grids.grid import Best, asked_between_chunks, best_point, exact_grid, load_grid, save_grid
-from ithaca.grids.heatmap import check_heat_map, heat_map
+from ithaca.grids.heatmap import heat_map
 from ithaca.grids.window import Window, window_around
 from ithaca.studies.charts.files import check_plot, save_plot
 from ithaca.workloads.errors import InputError
@@ -74,7 +74,6 @@ class Grid:
         """Draw a heat map of a metric over two factors, such as ``t2.i``: the best design with each pair."""
         self.check_plot(path, x, y)
         with self.at_work():
-            check_heat_map(self.dataset, x, y, metric)
             save_plot(heat_map(self.dataset, x, y, metric), Path(path))
 
     def check_plot(self, path: str | Path, x: str, y: str) -> None:

@@ -18,7 +18,7 @@ from ithaca.commands.typed import calls
 from ithaca.formulations.shown_numbers import counted, number
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
-from ithaca.grids.heatmap import check_heat_map
+from ithaca.grids.heatmap import check_metric
 from ithaca.grids.window import Window, window_around
 from ithaca.studies.charts.files import check_plot
 from ithaca.studies.files import check_netcdf
@@ -68,10 +68,7 @@ def _tell(grid: Grid, picture: tuple[Path, str, str, str] | None, output: Path |
     dataset = grid.dataset
     check()
     if picture is not None:
-        try:
-            check_heat_map(dataset, *picture[1:])
-        except InputError as error:  # of the option that is named like what it gives
-            raise InputError(f"--{error}") from None
+        check_metric(dataset, picture[3])
     if output is not None:
         grid.save(output)
         wrote(output)

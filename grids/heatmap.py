@@ -15,25 +15,19 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-def check_heat_map(grid: xr.Dataset, x: str, y: str, metric: str) -> None:
-    """Refuse axes that are no two free factors of a grid, or a metric that is no numeric variable of it."""
-    for name, given in (("x", x), ("y", y)):
-        if given not in grid.dims:
-            raise InputError(f"{name} is '{given}'; allowed: a free factor of the grid: {', '.join(map(str, grid.dims))}")
-    if x == y:
-        others = ", ".join(str(dim) for dim in grid.dims if dim != x)
-        raise InputError(f"y is '{y}', like x; allowed: {others or 'a second free factor, of which this grid has none'}")
+def check_metric(grid: xr.Dataset, metric: str) -> None:
+    """Refuse a metric that is no numeric variable of a grid."""
     numeric = [str(name) for name, variable in grid.data_vars.items() if variable.dtype.kind == "f"]
     if metric not in numeric:
-        raise InputError(f"metric is '{metric}'; allowed: {', '.join(numeric)}")
+        raise InputError(f"--metric is '{metric}'; allowed: {', '.join(numeric)}")
 
 
 def heat_map(grid: xr.Dataset, x: str, y: str, metric: str = "latency") -> HeatMap:
-    """The metric of the best feasible design for each pair of values of two factors.
+    """The metric of the best feasible design for each pair of values of two free factors.
 
     All other factors are free: each cell shows the design with the least objective among those with its two values.
     """
-    check_heat_map(grid, x, y, metric)
+    check_metric(grid, metric)
     masked = grid["objective"].where(grid["feasible"], np.inf)
     others = [dim for dim in masked.dims if dim not in (x, y)]
     shown = grid[metric].broadcast_like(masked) if grid[metric].dims != masked.dims else grid[metric]
