@@ -164,23 +164,9 @@ class DmazerunnerStage:
 
     def _rows(self, tiles: NDArray[Any]) -> tuple[Integers, Floats]:
         """All rows of tiles, by group, with their bounds."""
-        tables, machine = self._tables, self._design.machine
-        owner = np.arange(tiles.shape[1])
-        found = np.zeros((0, owner.size), np.int64)
-        columns: Columns | None = None
-        for place, (group, part) in enumerate(zip(tables.groups, tables.rows, strict=True)):
-            tile = tiles[place, owner]
-            entry, number = ragged(group.counts[tile])
-            own = group.first[tile][entry] + number
-            columns = part.take(own) if columns is None else columns.take(entry).times(part.take(own))
-            held = sum(columns[f"held.{tensor}"] for tensor in tables.tensors)
-            keep = np.flatnonzero((columns["s"] <= machine.pes) & (held <= machine.rf_words))
-            owner, columns = owner[entry][keep], columns.take(keep)
-            found = np.concatenate([found[:, entry[keep]], own[None, keep]])
-        assert columns is not None
-        keep = np.flatnonzero(columns["s"] >= tables.least_pes)
-        found, columns, owner = found[:, keep], columns.take(keep), owner[keep]
-        return found, self._row_bounds(columns, tables.product(tables.tiles, tiles[:, owner]))
+        tables = self._tables
+        owner, found = tables.rows_of(tiles)
+        return found, self._row_bounds(tables.product(tables.rows, found), tables.product(tables.tiles, tiles[:, owner]))
 
     def _row_bounds(self, rows: Columns, tiles: Columns) -> Floats:
         exact = {"pes": rows["s"], "rf_words": sum(rows[f"held.{tensor}"] for tensor in self._tables.tensors)}

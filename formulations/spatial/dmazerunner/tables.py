@@ -21,6 +21,9 @@ from ithaca.formulations.spatial.dmazerunner.bounds import outer_parts
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, Layer, Machine, transfers
 from ithaca.workloads.nest import MAX_EXTENT
 
+#: Tiles that are counted together.
+COUNTED = 1 << 9
+
 #: Outer choices that are looked at for the least of them; of more, tensor by tensor.
 MOST_OUTER = 1 << 23
 
@@ -263,6 +266,34 @@ class Tables:
         for part, place in zip(tables[1:], places[1:], strict=True):
             found = found.times(part.take(place))
         return found
+
+    def rows_of(self, tiles: NDArray[Any]) -> tuple[Integers, Integers]:
+        """All rows of tiles that fit register files and PEs: the tile of each, and its choice of each group."""
+        owner, found = np.arange(tiles.shape[1]), np.zeros((0, tiles.shape[1]), np.int64)
+        columns: Columns | None = None
+        for place, (group, part) in enumerate(zip(self.groups, self.rows, strict=True)):
+            tile = tiles[place, owner]
+            entry, number = ragged(group.counts[tile])
+            own = group.first[tile][entry] + number
+            columns = part.take(own) if columns is None else columns.take(entry).times(part.take(own))
+            held = sum(columns[f"held.{tensor}"] for tensor in self.tensors)
+            keep = np.flatnonzero((columns["s"] <= self.machine.pes) & (held <= self.machine.rf_words))
+            owner, columns = owner[entry][keep], columns.take(keep)
+            found = np.concatenate([found[:, entry[keep]], own[None, keep]])
+        assert columns is not None
+        keep = np.flatnonzero(columns["s"] >= self.least_pes)
+        return owner[keep], found[:, keep]
+
+    def count(self) -> int:
+        """How many tilings fit, one order a level each."""
+        sizes = [group.tiles.shape[1] for group in self.groups]
+        total = 0
+        for begin in range(0, prod(sizes), COUNTED):
+            tiles = np.array(np.unravel_index(np.arange(begin, min(begin + COUNTED, prod(sizes))), sizes))
+            rows = np.bincount(self.rows_of(tiles)[0], minlength=tiles.shape[1])
+            kept = np.flatnonzero(rows)
+            total += int((np.bincount(self.outer_of(tiles[:, kept]).tile, minlength=kept.size) * rows[kept]).sum())
+        return total
 
     def outer_counts(self, tiles: Integers) -> Integers:
         """How many outer choices tiles have, before capacities."""

@@ -223,6 +223,14 @@ def test_configurations_and_mappings_correspond() -> None:
         design.configuration(partly)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_tilings_are_counted_exactly(seed: int) -> None:
+    random = Random(seed)
+    layer = random_layer(random, surplus=False, most=6)
+    design = DmazerunnerDesign(small_machine(random), layer, divisors_only=True)
+    assert design.tables.count() == next(enumerated(design, least=False))["latency"].size
+
+
 def test_the_published_search_finds_what_is_published() -> None:
     problem = make_problem(DmazerunnerDesign(MACHINE, resnet("conv2_2"), divisors_only=True))
     trace = run_peer("pruned", problem, Budget(seconds=60))
