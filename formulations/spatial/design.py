@@ -306,11 +306,12 @@ class SpatialDesign(Design):
         mapping.check(self.nest, self.architecture)
         values = {slot.quantity(loop): mapping.factor(slot, loop) for slot in self.slots for loop in self.moving}
         for place, (level, offered) in enumerate(self.orders.items()):
-            kept = frozenset().union(*(self.keeps(k) for k in range(place + 1, len(self.orders))))
+            kept = frozenset().union(*(mapping.keeps[inner.name] for inner in self.architecture.levels[place + 1 :]))
             accesses = [access for access in self.nest.accesses if access.tensor in kept]
             several = frozenset(loop for loop in self.moving if mapping.factor(Slot(level), loop) > 1)
             order = mapping.orders[level]
-            able = [n for n, each in enumerate(offered, start=1) if as_good(each, order, several, accesses)]
+            able = [offered.index(order) + 1] if order in offered else []
+            able += [n for n, each in enumerate(offered, start=1) if as_good(each, order, several, accesses)]
             if not able:
                 raise InputError(f"order of {level} is {' '.join(order)}; allowed: one that the design offers")
             values |= {order_quantity(level): able[0]} if len(offered) > 1 else {}

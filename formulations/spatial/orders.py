@@ -16,6 +16,7 @@ convolution. Nests with loops that move only one of three tensors, as MTTKRP, ar
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from itertools import permutations, product
 
 from ithaca.formulations.spatial.mapping import Order
@@ -41,6 +42,11 @@ def sufficient_orders(nest: LoopNest, tensors: Collection[str], innermost: Order
     innermost : tuple of str
         Loops that are to be innermost, the innermost last.
     """
+    return _sufficient(nest, frozenset(tensors), innermost)
+
+
+@lru_cache(256)  # designs that keep other tensors ask for the same few again and again
+def _sufficient(nest: LoopNest, tensors: frozenset[str], innermost: Order) -> tuple[Order, ...]:
     moving = [loop for loop, extent in nest.extents if extent > 1]
     accesses = [access for access in nest.accesses if access.tensor in tensors]
     fixed = [loop for loop in reversed(innermost) if loop in moving]

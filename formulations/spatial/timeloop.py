@@ -18,7 +18,7 @@ from itertools import accumulate
 from operator import mul
 from typing import Any
 
-from ithaca.formulations.algebra.number_systems import NumberSystem
+from ithaca.formulations.algebra.number_systems import INTERVAL, NumberSystem
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
 from ithaca.workloads.affine import Access
 from ithaca.workloads.messages import refuse
@@ -242,15 +242,21 @@ class TimeloopModel:
 
     def reads(self, level: int, tensor: str) -> Number:
         """Words read."""
-        words = self.sent(level, tensor)
-        return self._held(level, tensor, words - self.first(level, tensor) if self._is_output(tensor) else words)
+        return self._held(level, tensor, self._again(level, tensor, self.sent(level, tensor)))
 
     def fills(self, level: int, tensor: str) -> Number:
         """Words taken from the level around it."""
         if not level:
             return self._one * 0
-        words = self.fills_of(level, tensor)
-        return self._held(level, tensor, words - self.first(level, tensor) if self._is_output(tensor) else words)
+        return self._held(level, tensor, self._again(level, tensor, self.fills_of(level, tensor)))
+
+    def _again(self, level: int, tensor: str, words: Number) -> Number:
+        """Words that are read, or taken from outside: of the output not those for the first time."""
+        if not self._is_output(tensor):
+            return words
+        again = words - self.first(level, tensor)
+        # never negative, which intervals do not see: both sides come from the same factors
+        return INTERVAL.maximum(again, 0) if self._mapping.system is INTERVAL else again
 
     def updates(self, level: int, tensor: str) -> Number:
         """Words of results taken from inside."""

@@ -18,6 +18,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.mapping import Slot, order_quantity
 from ithaca.formulations.spatial.search.bounds import Bounds, Position
+from ithaca.formulations.spatial.search.bypasses import BypassStage
 from ithaca.formulations.spatial.search.goal import Goal, monotone
 from ithaca.formulations.spatial.search.hierarchy import Hierarchy
 from ithaca.formulations.spatial.search.labels import (
@@ -33,7 +34,7 @@ from ithaca.formulations.spatial.search.labels import (
 )
 from ithaca.formulations.spatial.search.meshes import Layouts
 from ithaca.formulations.spatial.search.pareto import undominated_labels
-from ithaca.formulations.stage import Block, Cutoff, least_double
+from ithaca.formulations.stage import Block, Cutoff, Stage, least_double
 from ithaca.workloads.errors import DisagreementError
 
 if TYPE_CHECKING:
@@ -454,10 +455,12 @@ def _trace(found: Labels) -> Trace:
     )
 
 
-def stage_of(design: SpatialDesign, problem: Problem) -> TimeloopStage | None:
+def stage_of(design: SpatialDesign, problem: Problem) -> Stage | None:
     """The stage of a problem; None where objective or limits may fall as a metric grows, or levels share accesses."""
     shared = any(level.cluster > 1 or level.block > 1 for level in design.architecture.levels)
-    if design.options.free_bypass or shared or not monotone(problem, design.vocabulary):
+    if shared or not monotone(problem, design.vocabulary):
         return None
+    if design.options.free_bypass:
+        return None if any("." in name for name in problem.used_metrics) else BypassStage(design, problem)
     keeps = {level.name: design.keeps(place) for place, level in enumerate(design.architecture.levels)}
     return TimeloopStage(design, problem, design.architecture.keeping(keeps))

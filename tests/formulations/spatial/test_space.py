@@ -11,9 +11,13 @@ import numpy as np
 import pytest
 
 from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.algebra.parsing import parse_expression
+from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign
 from ithaca.formulations.spatial.mapping import slots
+from ithaca.results.certificate import Status
+from ithaca.solver.staged.engine import solve_staged
 from ithaca.workloads.nest import LoopNest
 from tests.formulations.spatial.cases import nest_of, random_architecture
 
@@ -87,3 +91,19 @@ def test_bypasses_are_choices_where_they_are_left_open() -> None:
     assert least(free, crossed([axis.table() for axis in free.space.axes])) == pytest.approx(everything)
     closed = SpatialDesign(nest, architecture, MappingOptions(divisors_only=True))
     assert least(closed, crossed([axis.table() for axis in closed.space.axes]))["energy"] > everything["energy"]
+
+
+@pytest.mark.parametrize("objective", ["energy", "edp"])
+def test_free_bypasses_are_proven_in_stages(objective: str) -> None:
+    rng = random.Random(8)
+    nest = nest_of("O[m][p] += I[p+r] * W[m][r]", {"m": 4, "p": 4, "r": 3})
+    architecture = random_architecture(rng, nest, 3, free=True)
+    levels = tuple(replace(level, words=level.words and 12, block=1) for level in architecture.levels)
+    design = SpatialDesign(nest, replace(architecture, levels=levels), MappingOptions(divisors_only=True, free_bypass=True))
+    expression = parse_expression(objective, where="objective", allowed=design.vocabulary)
+    found = solve_staged(Problem(design, (), Objective(objective, expression)))
+    assert found.certificate.status is Status.OPTIMAL
+    best = least(design, crossed([axis.table() for axis in design.space.axes]))[objective]
+    assert float(found.value or 0) == pytest.approx(best)
+    kept = SpatialDesign(nest, design.architecture, MappingOptions(divisors_only=True))
+    assert best < least(kept, crossed([axis.table() for axis in kept.space.axes]))[objective]
