@@ -107,6 +107,11 @@ class Course:
             return True
         return stopped or self.state.complete or options.gap_is_met(self.state.value, self.state.lower_bound)
 
+    @property
+    def prepared(self) -> bool:
+        """Whether the tables of exact search are built."""
+        return self._search is not None
+
     def solution(self, options: SolveOptions) -> Solution:
         """What is known, as the solution of a search that ended under some options."""
         alone = EXACT if self._stage is None else STAGED

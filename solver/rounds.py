@@ -3,8 +3,8 @@
 Problems are *rivals* where only the best of them matters, as the designs of a workload are. In rounds, each going on where the
 last one was:
 
-1. *survey*: a short exact search of every problem, which proves most; of the others a bound and seeds by geometric programs.
-   Where there is too little time for that, the programs alone;
+1. *opening* and *survey*: a short exact search of every problem, which proves most, as long as it does; of the others a bound
+   and seeds by geometric programs;
 2. *evolution* of whatever may still beat its best rival, the least bound first;
 3. *contest* of the same, for longer and longer stretches, with all engines;
 4. *proofs*: what is left of the time goes to each problem's own optimum, and at last to its ties.
@@ -43,6 +43,9 @@ EVOLUTION_SHARE = 0.4
 #: Least time of a problem in the survey (seconds): for a geometric program, and for tables before that.
 LEAST, LEAST_TABLES = 0.1, 0.25
 
+#: Share of a time limit that the opening may take for one problem, and for all that it does not prove.
+PATIENCE_SHARE, LOST_SHARE = 0.05, 0.08
+
 
 #: Seconds of exact search in which a problem need not mind its rivals; it looks for configurations first.
 MOMENT = 0.05
@@ -54,6 +57,7 @@ LEAST_STRETCH = 1.0
 class Step(Enum):
     """What is done with a problem in a round."""
 
+    OPENING = "opening"
     SURVEY = "survey"
     EVOLUTION = "evolution"
     CONTEST = "contest"
@@ -72,7 +76,8 @@ class Entry:
     best: Fraction | None = None  #: The least value that it or a rival has
     rival: Fraction | None = None  #: Only what is below this is of interest; None: everything
     alone: float = 0.0  #: Seconds of its search in which it need not mind its rivals
-    turn: float | None = None  #: Seconds that it has in the survey
+    turn: float | None = None  #: Seconds that it has in the survey; None: as long as it takes
+    patience: float = 0.0  #: Seconds that its tables, and the search, may take in the opening
     explained: bool = False  #: Whether the limits at fault were looked for, if it is infeasible
 
 
@@ -85,14 +90,15 @@ def advance(entry: Entry, step: Step, options: SolveOptions, report: Callable[[P
         recorder(progress)
         report(progress)
 
-    if step is Step.SURVEY:
-        most = ALONE if entry.turn is None else min(ALONE, entry.turn * EXACT_SHARE)
-        if entry.turn is None or entry.turn >= LEAST_TABLES or not course.others:
-            # where nothing is known and no other engine helps, tables may take their time: there must be an answer
-            tables = None if entry.turn is None or (entry.best is None and not course.others) else entry.turn * EXACT_SHARE
-            # a configuration is wanted even of what is beaten at once
-            course.explore(replace(budget.share().at_most(tables), rival=None), tell, entry.alone)
+    if step is Step.OPENING or (step is Step.SURVEY and entry.turn is None):
+        most = ALONE if entry.turn is None else min(ALONE, entry.patience)
+        # where nothing is known and no other engine helps, tables may take their time: there must be an answer
+        tables = None if entry.turn is None or (entry.best is None and not course.others) else entry.patience
+        # a configuration is wanted even of what is beaten at once
+        course.explore(replace(budget.share().at_most(tables), rival=None), tell, entry.alone)
+        if course.prepared:  # else the same time would not do again
             course.explore(budget.share().at_most(tables), tell, most)
+    if step is Step.SURVEY:
         course.bound(budget.share().at_most(entry.turn))
         if course.state.value is None and entry.best is None:  # anything is better than nothing
             course.evolve(budget.share())
@@ -105,7 +111,7 @@ def advance(entry: Entry, step: Step, options: SolveOptions, report: Callable[[P
         course.break_ties(budget.options)
     elif step is Step.CPSAT:
         course.ask_cpsat(budget.options, tell)
-    else:
+    elif step is Step.PROOF:
         course.finish(budget.options, tell)
     solution = course.solution(budget.options)
     proof = solution.certificate
@@ -159,11 +165,18 @@ class Rounds:
             if limit is not None:
                 turn = max(limit * SURVEY_SHARE / self._turns(everything), LEAST)
                 most = max(limit * SURVEY_SHARE / len(places), turn)
+                patience = turn * EXACT_SHARE
+                if self._others and self._resumes:
+                    patience = max(patience, min(limit * PATIENCE_SHARE, LEAST_TABLES))
                 for entry in self.entries:
-                    entry.turn = turn
+                    entry.turn, entry.patience = turn, patience
             # one of each first: the time may not suffice for all
-            order = sorted((place, number) for numbers in places.values() for place, number in enumerate(numbers))
-            yield from self._round([number for _, number in order], Step.SURVEY, most)
+            pairs = sorted((place, number) for numbers in places.values() for place, number in enumerate(numbers))
+            order = [number for _, number in pairs]
+            if limit is not None and (not self._others or self._resumes or turn >= LEAST_TABLES):
+                yield from self._opening(order, limit, most)
+            if limit is None or self._others:
+                yield from self._round([n for n in order if limit is None or not self._closed(n)], Step.SURVEY, most)
             if limit is not None:
                 able = self._able()
                 most = self._budget.part(EVOLUTION_SHARE).time_limit or 0.0
@@ -190,6 +203,18 @@ class Rounds:
         entry = self.entries[number]
         found = entry.course.solution(replace(self._budget.options, rival=entry.rival))
         return replace(found, certificate=replace(found.certificate, trace=entry.trace))
+
+    def _opening(self, order: Sequence[int], limit: float, most: float | None) -> Iterator[tuple[int, Solution | Exception]]:
+        """Search a little, as long as that proves something, where other engines wait for their turn."""
+        lost = 0.0
+        before = self._budget.spent
+        for number, outcome in self._round(order, Step.OPENING, most):
+            yield number, outcome
+            now = self._budget.spent
+            lost += 0.0 if self._closed(number) else now - before
+            before = now
+            if self._others and self._resumes and lost > limit * LOST_SHARE:
+                return
 
     def _contest(self, limit: float | None) -> Iterator[tuple[int, Solution | Exception]]:
         """Advance what may beat its rivals, until nothing may or the time of the contest is over."""
@@ -253,7 +278,8 @@ class Rounds:
 
         def hope(number: int) -> float:
             """By how much of the best value it may be improved, negative."""
-            bound, best = self.entries[number].course.state.lower_bound, self.entries[number].best
+            course, best = self.entries[number].course, self.entries[number].best
+            bound = course.problem.floor if course.state.lower_bound is None else course.state.lower_bound
             return -inf if bound is None or not best else float((bound - best) / abs(best))
 
         return sorted((n for n in range(len(self.entries)) if n not in self.failed and not self._closed(n)), key=hope)

@@ -20,13 +20,15 @@ from ithaca.results.certificate import Status, Termination
 from ithaca.results.files import load_result, result_document
 from ithaca.results.result import Result
 from ithaca.results.solution import Solution, best_solution
-from ithaca.solver import rounds
+from ithaca.solver import auto, combination, rounds
 from ithaca.solver.engines import Method
+from ithaca.solver.evolution import seeding
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.verification import verify
 from ithaca.workloads.kernel_files import kernel_nest
+from ithaca.workloads.library import workload
 from tests.problems import MM_DATAFLOWS, mm_problem
 from tests.solver.test_exact import random_problem
 
@@ -194,3 +196,49 @@ def test_processes_come_to_the_same_best_within_a_limit() -> None:
         found = best_solution(solve_designs(problems, SolveOptions(time_limit=120.0), method=Method.AUTO, threads=threads))
         assert found is not None
         assert (found.value, found.certificate.status) == (optimum, Status.OPTIMAL)
+
+
+def steps_of(problems: list[Problem], options: SolveOptions, monkeypatch: pytest.MonkeyPatch) -> list[tuple[rounds.Step, str]]:
+    """Which steps the default engine takes with which designs."""
+    taken: list[tuple[rounds.Step, str]] = []
+    advance = rounds.advance
+
+    def note(entry: rounds.Entry, step: rounds.Step, *rest: Any) -> Solution:
+        taken.append((step, entry.course.problem.design.name))
+        return advance(entry, step, *rest)
+
+    monkeypatch.setattr(rounds, "advance", note)
+    solve_designs(problems, options, method=Method.AUTO)
+    return taken
+
+
+@pytest.mark.usefixtures("counted_time")
+def test_what_exact_search_proves_at_once_needs_no_other_engine_under_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    problems = [mm_problem((48, 40, 32), d) for d in MM_DATAFLOWS]
+    taken = steps_of(problems, SolveOptions(time_limit=2.0), monkeypatch)
+    assert {step for step, _ in taken} <= {rounds.Step.OPENING, rounds.Step.TIES}
+
+
+@pytest.mark.usefixtures("counted_time")
+def test_an_opening_that_proves_nothing_ends_and_the_least_bound_evolves_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = (Limit("dsp", Fraction("8601.6")), Limit("bram18k", Fraction("3763.2")))
+    objective = parse_objective("energy/latency-dsp")
+    nest = workload("mm", {"i": 4096, "j": 4096, "k": 4096})
+    arrays = choose_designs(nest, Edition.EXACT)
+    problems = [systolic_problem(nest, a, data_type("fp32"), limits, objective) for a in arrays]
+    built: list[Problem] = []
+
+    def slow(problem: Problem, checkpoint: Any, *more: Any) -> Any:
+        built.append(problem)
+        while True:
+            checkpoint()
+
+    monkeypatch.setattr(auto, "build_model", slow)
+    monkeypatch.setattr(seeding, "solver_start", lambda *given, **more: seeding.NOTHING)
+    monkeypatch.setattr(combination, "SAMPLES", 400)
+    # the contest builds tables again
+    taken = steps_of(problems, SolveOptions(time_limit=2.0, stop=lambda: len(built) > 2), monkeypatch)
+    opened = [design for step, design in taken if step is rounds.Step.OPENING]
+    assert opened == ["[i] C", "[j] C"]  # a twentieth of the time for each, a twelfth for all
+    evolved = [design for step, design in taken if step is rounds.Step.EVOLUTION]
+    assert {"[i,j] C", "[i,k] C", "[j,k] C"} == set(evolved[:3])
