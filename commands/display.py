@@ -33,6 +33,9 @@ WORDS = (
     "           lanes: PEs along a loop; packs: words moved at a time; boxes: sets of candidates bounded at once",
 )
 
+#: How many times as long sums that come first make a run, for it to be said.
+SLOWED = 1.5
+
 #: Width of tables where the terminal does not say.
 WIDTH = 140
 
@@ -100,6 +103,23 @@ def print_result(result: Result) -> None:
         _print_best(out, result, result.best)
     if len(result.designs) > 1:
         out.print(_design_table(result))
+    if slowed := _slowed_by_sums(result.designs):
+        out.print(
+            "warning    PEs wait for their neighbours' sums, which they add first. If they added them last (--sums last):"
+        )
+        out.print(escape(f"           {'; '.join(slowed)}"))
+
+
+def _slowed_by_sums(designs: Iterable[Solution]) -> list[str]:
+    """What designs would gain if PEs added their neighbours' sums last, where that is much."""
+    found = []
+    for solution in designs:
+        if solution.configuration is not None:
+            design = systolic(solution.problem)
+            slowed = float(design.slowed_by_sums(solution.configuration))
+            if slowed >= SLOWED:
+                found.append(f"design {design.name} would be {slowed:.1f} times as fast")
+    return found
 
 
 def _print_best(out: Console, result: Result, best: Solution) -> None:

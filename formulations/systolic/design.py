@@ -96,6 +96,14 @@ class SystolicDesign(Design):
         known = _With(values, extents)
         return evaluate(self.array, known, self.data, numbers, self.technology, dict(self.physical.buffers))
 
+    def slowed_by_sums(self, configuration: Mapping[str, int]) -> Fraction:
+        """How many times as long a run takes as if PEs added their neighbours' sums last, in the cycle edition; else 1."""
+        machine = self.technology.machine
+        if self.array.edition is not Edition.CYCLE or machine.sums is Sums.LAST:
+            return Fraction(1)
+        last = replace(self, technology=replace(self.technology, machine=replace(machine, sums=Sums.LAST)))
+        return Fraction(self.costs(configuration).latency / last.costs(configuration).latency)
+
     def details(self, values: Mapping[str, Any], numbers: NumberSystem) -> Mapping[str, Mapping[str, Any]]:
         return {"words": tensor_words(self.array, self.costs(values, numbers))}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -145,3 +146,12 @@ def test_bad_input_is_one_line(options: tuple[str, ...], line: str) -> None:
     ran = ithaca("solve", "mm", "-s", "i=8,j=8,k=8", *options)
     assert ran.returncode == 2
     assert ran.stderr == f"{line}\n"
+
+
+@pytest.mark.parametrize(("sums", "warns"), [("first", True), ("last", False)])
+def test_what_sums_that_come_first_cost_is_said(sums: str, warns: bool) -> None:
+    words = ("solve", "conv2d", "-s", "o=4,i=64,r=2,c=2,p=7,q=7", "--edition", "cycle", "--dataflow", "i", "--sums", sums)
+    printed = ithaca(*words).stdout
+    assert ("wait for their neighbours' sums" in printed) == warns
+    if warns:
+        assert re.search(r"design \[i\] cout would be 2\.\d times as fast", printed)
