@@ -22,7 +22,7 @@ from ithaca.formulations.machine import LETTERS, RTL
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.points import load_points
-from ithaca.simulation.activity import ModuleShare, Wait
+from ithaca.simulation.activity import ModuleShare, Run, Wait
 from ithaca.simulation.arrays import array_network
 from ithaca.simulation.trace import phase_trace, word_dump
 from ithaca.simulation.values import Values
@@ -120,7 +120,7 @@ def print_simulation(found: Simulation) -> None:
     console().print(shown_table([_row(module) for module in run.modules], left={"module"}))
     for module in run.modules:
         if module.cause is not None:
-            say(f"{module.module} waits longest {_shown_wait(module.cause)}")
+            say(f"{module.module} waits longest {_shown_wait(module.cause)}{_shown_root(run, module)}")
     if found.values is not None:
         say(_shown_values(found.values, design.nest.output.tensor))
 
@@ -145,6 +145,16 @@ def _row(module: ModuleShare) -> list[tuple[str, str]]:
         ("instances", str(module.processes)),
         *((name, f"{share:.1%}") for name, share in shares.items()),
     ]
+
+
+def _shown_root(run: Run, module: ModuleShare) -> str:
+    """The process that a chain of waits ends at, where it is not the first."""
+    if module.cause is None or module.root in (None, module.cause.neighbour):
+        return ""
+    root = run.by_name[str(module.root)]
+    if root.busy < root.starved + root.held_up + root.meeting:
+        return f", in the end for each other, {root.process} among them"
+    return f", in the end for {root.process}, which is busy {root.busy / max(run.cycles, 1):.1%} of the time"
 
 
 def _shown_wait(wait: Wait) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from math import fsum
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from ithaca.simulation.network import Network
+from ithaca.simulation.network import Meet, Network, steps_of
 from ithaca.workloads.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,6 +51,11 @@ class Activity:
         """Cycles without room for a word (back-pressure)."""
         return sum(wait.cycles for wait in self.waits if not wait.starved)
 
+    @property
+    def busy(self) -> int:
+        """Cycles that it takes itself, not waiting for others."""
+        return self.working + self.entering + self.refreshing
+
 
 @dataclass(frozen=True, slots=True)
 class ModuleShare:
@@ -63,7 +69,15 @@ class ModuleShare:
     held_up: float  #: Waiting for room
     meeting: float  #: At barriers
     idle: float  #: Before it began, after it ended, or while memory refreshed
-    cause: Wait | None  #: The longest wait of any of its processes
+    #: The longest wait of any of its processes, then that of the process it waits for, and so on (at a barrier: of the other
+    #: one there): to a process that is busy longer than it waits, or that was met before.
+    chain: tuple[Wait, ...]
+    root: str | None  #: That process
+
+    @property
+    def cause(self) -> Wait | None:
+        """The longest wait of any of its processes."""
+        return self.chain[0] if self.chain else None
 
 
 @dataclass(frozen=True)
@@ -89,6 +103,35 @@ class Run:
             together.setdefault(activity.module or activity.process, []).append(activity)
         return tuple(self._share(name, activities) for name, activities in together.items())
 
+    @cached_property
+    def by_name(self) -> Mapping[str, Activity]:
+        """What each process did."""
+        return {activity.process: activity for activity in self.activities}
+
+    @cached_property
+    def _partners(self) -> Mapping[str, str]:
+        """The other process at the barriers of each that has some."""
+        met: dict[str, list[str]] = {}
+        for process in self.network.processes:
+            for name in {step.barrier for step in steps_of(process.steps) if isinstance(step, Meet)}:
+                met.setdefault(name, []).append(process.name)
+        return {one: other for pair in met.values() for one, other in (pair, pair[::-1])}
+
+    def _chain(self, wait: Wait) -> tuple[tuple[Wait, ...], str]:
+        found, root, seen = [wait], wait.neighbour, set[str]()
+        while root not in seen:
+            seen.add(root)
+            activity = self.by_name[root]
+            longest = activity.waits[0].cycles if activity.waits else 0
+            if activity.busy >= activity.starved + activity.held_up + activity.meeting or not longest + activity.meeting:
+                break
+            if activity.meeting > longest:
+                root = self._partners[root]
+            else:
+                found.append(activity.waits[0])
+                root = activity.waits[0].neighbour
+        return tuple(found), root
+
     def _share(self, name: str, activities: list[Activity]) -> ModuleShare:
         def mean(of: Callable[[Activity], int]) -> float:
             return fsum(of(activity) for activity in activities) / len(activities) / max(self.cycles, 1)
@@ -97,7 +140,8 @@ class Run:
         parts = {part: mean(attrgetter(part)) for part in names}
         waits = [activity.waits[0] for activity in activities if activity.waits]
         cause = max(waits, key=lambda wait: wait.cycles, default=None)
-        return ModuleShare(name, len(activities), **parts, idle=max(1 - fsum(parts.values()), 0.0), cause=cause)
+        chain, root = ((), None) if cause is None else self._chain(cause)
+        return ModuleShare(name, len(activities), **parts, idle=max(1 - fsum(parts.values()), 0.0), chain=chain, root=root)
 
 
 def simulate_network(network: Network, checkpoint: Callable[[], None] | None = None) -> Run:

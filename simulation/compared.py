@@ -56,7 +56,11 @@ class Simulation:
                 **({} if self.values is None else {"values": self.values.document}),
                 "hanging": [_wait_document(wait) for wait in self.run.hanging],
                 "modules": [
-                    {**asdict(module), "cause": None if module.cause is None else _wait_document(module.cause)}
+                    asdict(module)
+                    | {
+                        "cause": None if module.cause is None else _wait_document(module.cause),
+                        "chain": [_wait_document(wait) for wait in module.chain],
+                    }
                     for module in self.run.modules
                 ],
             },

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -228,3 +229,33 @@ def test_traces_to_unwritable_places_are_refused_before_anything_runs(result: Pa
         ran.stderr == f"ithaca: cannot write {tmp_path / 'none' / 'run.json'}: {tmp_path / 'none'} is not an existing folder\n"
     )
     assert not ran.stdout
+
+
+def test_waits_are_followed_to_what_causes_them() -> None:
+    run = simulate_network(array_network(SMALL, SMALL.configuration(TILING), REGIMES["rtl"], Memory(bandwidth=1)))
+    roots = {module.module: module.root for module in run.modules}
+    # memory that moves a byte a cycle holds everything up, by way of buffers, their barriers and other PEs
+    assert {roots["PE"], roots["A_IO_L2_in fill"], roots["B_IO_L2_in fill"]} <= {
+        "A_IO_L3_in",
+        "B_IO_L3_in",
+        "C_drain_IO_L3_out",
+    }
+    (pes,) = (module for module in run.modules if module.module == "PE")
+    assert pes.cause == pes.chain[0]
+    assert all(wait.cycles for wait in pes.chain)
+    by_name = {activity.process: activity for activity in run.activities}
+    for wait in pes.chain[1:]:
+        assert any(wait in activity.waits[:1] for activity in by_name.values())
+
+
+def test_the_root_of_waits_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    solve("mm", i=16, j=16, k=16, dataflow="i,j", edition="exact").save(path)
+    ran = ithaca("simulate", path, "--memory", "bandwidth=2")
+    assert re.search(
+        r"\nPE waits longest for .*, in the end for [ABC]\w*_IO_L3_\w+, which is busy \d\d\.\d% of the time", ran.stdout
+    )
+    document = json.loads(ithaca("simulate", path, "--memory", "bandwidth=2", "--json").stdout)
+    (pes,) = (module for module in document["simulation"]["modules"] if module["module"] == "PE")
+    assert pes["chain"][0] == pes["cause"]
+    assert "_IO_L3_" in pes["root"]
