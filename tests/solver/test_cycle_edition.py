@@ -137,7 +137,10 @@ def test_plateaus_of_the_exact_edition_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        (("--regime", "hls"), "ithaca: --regime does not go with --edition exact; allowed: --edition cycle"),
+        (
+            ("--edition", "exact", "--regime", "hls"),
+            "ithaca: --regime does not go with --edition exact; allowed: --edition cycle",
+        ),
         (("--edition", "cycle", "--regime", "asic"), "ithaca: --regime is 'asic'; allowed: rtl, hls"),
         (("--edition", "cycle", "--sums", "now"), "ithaca: --sums is 'now'; allowed: first, last"),
     ],
