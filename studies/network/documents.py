@@ -9,7 +9,7 @@ Fraction reference, and the document of what was read must be the document in th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from fractions import Fraction
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
 
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.json_numbers import SCHEMA, parse_json, read_text, refuse
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Problem
@@ -46,6 +47,7 @@ from ithaca.results.schema import (
     configuration_fields,
     tightest,
 )
+from ithaca.results.shortfall import Shortfall
 from ithaca.results.solution import Solution, make_solution
 from ithaca.studies.network.consistency import check_consistent
 from ithaca.studies.network.problems import NetworkRequest
@@ -82,6 +84,12 @@ class NetworkPart(Document):
     name: Text
     parameters: dict[str, int]
     omissions: list[OmissionDocument]
+
+    def network(self, layers: Iterable[LayerResult]) -> Network:
+        """The network, of these layers."""
+        omissions = tuple(Omission(**dict(omission)) for omission in self.omissions)
+        parameters = tuple(self.parameters.items())
+        return Network(self.name, tuple(layer.layer for layer in layers), unsupported=omissions, parameters=parameters)
 
 
 class PartitionDocument(Document):
@@ -225,11 +233,7 @@ def network_document(result: NetworkResult) -> dict[str, Any]:
         "schema": SCHEMA,
         "study": "network",
         "mode": result.mode,
-        "network": {
-            "name": network.name,
-            "parameters": dict(network.parameters),
-            "omissions": list(network.unsupported),
-        },
+        "network": network_fields(network),
         "dtype": request.data.name,
         "platform": {"name": request.platform.name, "limits": tightest(request.limits)},
         "edition": request.edition,
@@ -247,6 +251,12 @@ def network_document(result: NetworkResult) -> dict[str, Any]:
         "unrestricted": result.unrestricted,
     }
     return NetworkResultDocument.model_validate(document, from_attributes=True).written()
+
+
+def network_fields(network: Network) -> dict[str, Any]:
+    """What `NetworkPart` states of a network."""
+    omissions = list(network.unsupported)
+    return {"name": network.name, "parameters": dict(network.parameters), "omissions": omissions}
 
 
 def _summary(result: NetworkResult) -> dict[str, Any]:
@@ -332,32 +342,31 @@ def _read_result(read: NetworkResultDocument) -> NetworkResult:
         arrays=read.partition.arrays,
         minimise=read.partition.minimise,
     )
-    layers = []
-    for index, layer in enumerate(read.layers):
-        try:
-            layers.append(_read_layer(layer, request))
-        except InputError as error:
-            raise InputError(f"layers[{index}]: {error}") from None
-    network = Network(
-        read.network.name,
-        tuple(layer.layer for layer in layers),
-        unsupported=tuple(Omission(**dict(omission)) for omission in read.network.omissions),
-        parameters=tuple(read.network.parameters.items()),
-    )
-    certificate = read.total.certificate
+    layers = read_layers(read.layers, lambda layer: _read_layer(layer, request))
     return NetworkResult(
         read.mode,
-        network,
+        read.network.network(layers),
         request,
         read.method,
-        tuple(layers),
-        None if certificate is None else _total(read.total.value, certificate, "total"),
+        layers,
+        read_total(read.total.value, read.total.certificate, "total"),
         read.complete,
         tuple(_read_shared(SharedDesign, choice, f"choices[{index}]") for index, choice in enumerate(read.choices)),
         tuple(_read_shared(ArrayResult, array, f"arrays[{index}]") for index, array in enumerate(read.arrays)),
         tuple(Failure(failure.place, failure.reason) for failure in read.failures),
         read_unrestricted(read, read.total.value),
     )
+
+
+def read_layers(documents: Sequence[Any], read: Callable[[Any], LayerResult]) -> tuple[LayerResult, ...]:
+    """The layers of a document; errors say which it is."""
+    layers = []
+    for index, document in enumerate(documents):
+        try:
+            layers.append(read(document))
+        except InputError as error:
+            raise InputError(f"layers[{index}]: {error}") from None
+    return tuple(layers)
 
 
 def _read_layer(read: LayerDocument, request: NetworkRequest) -> LayerResult:
@@ -367,10 +376,10 @@ def _read_layer(read: LayerDocument, request: NetworkRequest) -> LayerResult:
     def problem(choice: ChoiceDocument) -> Problem:
         return Problem(FAMILY.design(setting, choice), request.limits, request.objective)
 
-    certificate = _certificate(read.certificate, read.value, "certificate")
+    certificate = read_certificate(read.certificate, read.value, "certificate")
     falls = tuple(s.shortfall(s.design) for s in read.shortfalls)
     designs = tuple(
-        Solution(problem(d), None, d.value, _certificate(d.certificate, d.value, f"designs[{index}].certificate"))
+        Solution(problem(d), None, d.value, read_certificate(d.certificate, d.value, f"designs[{index}].certificate"))
         for index, d in enumerate(read.designs)
     )
     if read.best is None:
@@ -381,27 +390,35 @@ def _read_layer(read: LayerDocument, request: NetworkRequest) -> LayerResult:
         if given is not None:
             parts: dict[str, Any] = {name: tuple(part.items()) if isinstance(part, dict) else part for name, part in given}
             posed = posed.with_design(physical=PhysicalArray(**parts))
-        configuration = FAMILY.configuration(posed.design, read.best.tiling)
-        if posed.feasible_value(configuration) is None:
-            check_legal(posed.space, configuration, "best.tiling")
-            raise InputError("best.tiling exceeds a limit or breaks a condition of the design; allowed: one that does not")
-        solution = make_solution(posed, configuration, certificate, falls)
-        if solution.settled:  # a file states bounds as doubles; the optimum is the exact value
-            solution = replace(solution, certificate=replace(certificate, lower_bound=solution.value))
+        solution = read_solution(posed, FAMILY.configuration(posed.design, read.best.tiling), certificate, falls)
     return LayerResult(layer, solution, designs, read.array)
+
+
+def read_solution(
+    problem: Problem, configuration: Configuration, certificate: Certificate, falls: tuple[Shortfall, ...]
+) -> Solution:
+    """How a layer is run, refused where that is not within the problem's space and limits."""
+    if problem.feasible_value(configuration) is None:
+        check_legal(problem.space, configuration, "best.tiling")
+        raise InputError("best.tiling exceeds a limit or breaks a condition of the design; allowed: one that does not")
+    solution = make_solution(problem, configuration, certificate, falls)
+    if solution.settled:  # a file states bounds as doubles; the optimum is the exact value
+        solution = replace(solution, certificate=replace(certificate, lower_bound=solution.value))
+    return solution
 
 
 def _read_shared(kind: type[Shared], read: SharedDesignDocument | ArrayDocument, at: str) -> Shared:
     own = dict(read)
-    total = _total(own.pop("value"), own.pop("certificate"), at)
+    total = Total(own["value"], read_certificate(own.pop("certificate"), own.pop("value"), f"{at}.certificate"))
     return kind(**own, total=total)
 
 
-def _total(value: Fraction | None, certificate: ProofDocument, at: str) -> Total:
-    return Total(value, _certificate(certificate, value, f"{at}.certificate"))
+def read_total(value: Fraction | None, certificate: ProofDocument | None, at: str) -> Total | None:
+    """The total that a document states, if it states one."""
+    return None if certificate is None else Total(value, read_certificate(certificate, value, f"{at}.certificate"))
 
 
-def _certificate(read: ProofDocument, value: Fraction | None, at: str) -> Certificate:
+def read_certificate(read: ProofDocument, value: Fraction | None, at: str) -> Certificate:
     """A certificate that its value does not contradict."""
     certificate = read.certificate()
     check_certificate(certificate, value, at)

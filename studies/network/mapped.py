@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -23,19 +23,28 @@ from ithaca.formulations.spatial.documents import (
 from ithaca.formulations.spatial.family import FAMILY, LevelMappingDocument, MappingSpaceDocument, Setting
 from ithaca.formulations.spatial.library import fitted
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
-from ithaca.results.certificate import Certificate
-from ithaca.results.files import check_certificate, check_legal
 from ithaca.results.schema import FirstPart, ProofDocument, ShortfallDocument, configuration_fields, tightest
-from ithaca.results.solution import Solution, make_solution
+from ithaca.results.solution import Solution
 from ithaca.studies.network.consistency import check_consistent
-from ithaca.studies.network.documents import Count, Names, NetworkPart, check_same
+from ithaca.studies.network.documents import (
+    Count,
+    FailureDocument,
+    Names,
+    NetworkPart,
+    check_same,
+    network_fields,
+    read_certificate,
+    read_layers,
+    read_solution,
+    read_total,
+)
 from ithaca.studies.network.parts import PER_LAYER
 from ithaca.studies.network.problems import LayerProblems
-from ithaca.studies.network.result import Failure, LayerResult, NetworkResult, Total
+from ithaca.studies.network.result import Failure, LayerResult, NetworkResult
 from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.documents import validated
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.networks.network import Layer, Network, Omission
+from ithaca.workloads.networks.network import Layer, Network
 
 
 @dataclass(frozen=True)
@@ -103,13 +112,6 @@ class _TotalDocument(Document):
     energy: Number | None
 
 
-class _FailureDocument(Document):
-    """A problem that could not be solved."""
-
-    place: str
-    reason: str
-
-
 class _Part(FirstPart):
     study: Literal["network"]
     family: Literal["spatial"]
@@ -123,7 +125,7 @@ class _Part(FirstPart):
     complete: bool
     total: _TotalDocument
     layers: Annotated[list[_LayerDocument], Field(min_length=1)]
-    failures: list[_FailureDocument]
+    failures: list[FailureDocument]
 
 
 #: The whole file.
@@ -132,17 +134,13 @@ MappedNetworkDocument: Any = create_model("MappedNetworkDocument", __base__=_Par
 
 def mapped_network_document(result: NetworkResult, request: MappingRequest) -> dict[str, Any]:
     """The document of ``ithaca network --arch``."""
-    network, total = result.network, result.total
+    total = result.total
     document = {
         "schema": SCHEMA,
         "study": "network",
         "family": "spatial",
         "mode": result.mode,
-        "network": {
-            "name": network.name,
-            "parameters": dict(network.parameters),
-            "omissions": list(network.unsupported),
-        },
+        "network": network_fields(result.network),
         "architecture": architecture_fields(request.architecture),
         "edition": request.edition,
         "platform": {"name": request.architecture.name, "limits": tightest(request.limits)},
@@ -195,28 +193,13 @@ def read_mapped_network(document: Any, path: Path) -> NetworkResult:
 
 def _read_result(read: Any) -> tuple[NetworkResult, MappingRequest]:
     architecture, options = read_architecture_document(read.architecture), MappingOptions(**dict(read.space))
-    layers = []
-    for index, layer in enumerate(read.layers):
-        try:
-            layers.append(_read_layer(layer, read, architecture, options))
-        except InputError as error:
-            raise InputError(f"layers[{index}]: {error}") from None
+    layers = read_layers(read.layers, lambda layer: _read_layer(layer, read, architecture, options))
     problems = tuple(layer.answer.problem for layer in layers)
     limits, objective = problems[0].limits, problems[0].objective
     request = MappingRequest(architecture, read.edition, options, limits, objective, problems)
-    omissions = tuple(Omission(**dict(omission)) for omission in read.network.omissions)
-    network = Network(
-        read.network.name,
-        tuple(layer.layer for layer in layers),
-        unsupported=omissions,
-        parameters=tuple(read.network.parameters.items()),
-    )
-    total = None
-    if read.total.certificate is not None:
-        total = Total(read.total.value, _certificate(read.total.certificate, read.total.value, "total.certificate"))
     failures = tuple(Failure(failure.place, failure.reason) for failure in read.failures)
-    parts = (read.method, tuple(layers), total, read.complete)
-    return NetworkResult(PER_LAYER, network, request, *parts, failures=failures), request
+    parts = (read.method, layers, read_total(read.total.value, read.total.certificate, "total"), read.complete)
+    return NetworkResult(PER_LAYER, read.network.network(layers), request, *parts, failures=failures), request
 
 
 def _read_layer(read: _LayerDocument, document: Any, architecture: Architecture, options: MappingOptions) -> LayerResult:
@@ -226,21 +209,9 @@ def _read_layer(read: _LayerDocument, document: Any, architecture: Architecture,
     design = Setting(fitted(architecture, nest), nest, document.edition, options, asked, memory).design
     known = design.vocabulary
     problem = Problem(design, document.platform.upper_limits(known), read_objective(document.objective, "objective", known))
-    certificate = _certificate(read.certificate, read.value, "certificate")
+    certificate = read_certificate(read.certificate, read.value, "certificate")
     falls = tuple(fall.shortfall(design.name) for fall in read.shortfalls)
     solution = Solution(problem, None, None, certificate, falls)
     if read.best is not None:
-        configuration = FAMILY.configuration(design, read.best.tiling)
-        if problem.feasible_value(configuration) is None:
-            check_legal(problem.space, configuration, "best.tiling")
-            raise InputError("best.tiling exceeds a limit; allowed: one that does not")
-        solution = make_solution(problem, configuration, certificate, falls)
-        if solution.settled:  # a file states bounds as doubles; the optimum is the exact value
-            solution = replace(solution, certificate=replace(certificate, lower_bound=solution.value))
+        solution = read_solution(problem, FAMILY.configuration(design, read.best.tiling), certificate, falls)
     return LayerResult(Layer(read.name, nest, read.count, read.sources), solution, (solution,))
-
-
-def _certificate(read: ProofDocument, value: Any, at: str) -> Certificate:
-    certificate = read.certificate()
-    check_certificate(certificate, value, at)
-    return certificate
