@@ -17,6 +17,7 @@ from ithaca.api.parsing import parse_extents, parse_integer, parse_proving_metho
 from ithaca.api.request import Request, note_left_out, problems, read_objective
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.shown_numbers import counted
+from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.results.certificate import Status
 from ithaca.studies import front as fronts
 from ithaca.studies.charts.chart import Chart
@@ -122,6 +123,6 @@ def parse_objectives(given: str | Sequence[str | Objective]) -> tuple[Objective,
     if not all(parts):
         raise InputError("--objectives has an empty part; allowed: expressions between commas, e.g. latency,dsp")
     try:
-        return fronts.check_objectives([read_objective(part) for part in parts])
+        return fronts.check_objectives([read_objective(part) for part in parts], METRICS)
     except InputError as error:
         raise InputError(f"--objectives: {str(error).removeprefix('--objective: ')}") from None

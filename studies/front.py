@@ -20,13 +20,13 @@ kept proofs, which takes no search, and goes on where it ended.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Objective, Problem
-from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.results.shortfall import Shortfall
 from ithaca.solver.engines import Method
 from ithaca.solver.executor import open_executor
@@ -101,7 +101,7 @@ def pareto_front(
     points or patience ran out; its points are proven all the same. Raises `InputError` if there are fewer than two objectives,
     one is repeated, or one cannot be bounded strictly.
     """
-    asked = check_objectives(objectives)
+    asked = check_objectives(objectives, problems[0].design.vocabulary)
     budget = Budget(replace(options or SolveOptions(), gap=0.0, any_tie=True))
     found: list[FrontPoint] = []
     equivalents = [equivalent_objective(problems, objective) for objective in asked]
@@ -112,9 +112,11 @@ def pareto_front(
         return _Search(tuple(problems), asked, equivalents, prover, found, max_points).run(budget)
 
 
-def check_objectives(given: Sequence[str | Objective]) -> tuple[Objective, ...]:
-    """Read objectives; refuse too few or many of them, and repeated ones."""
-    found = tuple(parse_objective(o) if isinstance(o, str) else o for o in given)
+def check_objectives(given: Sequence[str | Objective], known: Collection[str]) -> tuple[Objective, ...]:
+    """Read objectives over the metrics known; refuse too few or many of them, and repeated ones."""
+    found = tuple(
+        Objective(o, parse_expression(o, where="--objective", allowed=known)) if isinstance(o, str) else o for o in given
+    )
     if not 2 <= len(found) <= MAX_OBJECTIVES:
         raise InputError(f"a front needs 2 to {MAX_OBJECTIVES} objectives, not {len(found)}; allowed: e.g. latency,dsp")
     for position, objective in enumerate(found):

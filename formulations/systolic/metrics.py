@@ -134,6 +134,11 @@ def throughput(costs: Costs) -> Any:
     return operations / costs.latency
 
 
+def edp(costs: Costs) -> Any:
+    """Energy times latency (pJ·cycles)."""
+    return energy(costs) * costs.latency
+
+
 METRICS: Mapping[str, CostMetric] = {
     m.name: m
     for m in (
@@ -152,7 +157,7 @@ METRICS: Mapping[str, CostMetric] = {
             "throughput", "Gop/s", "multiplications and an addition per iteration, over the latency", throughput, most=True
         ),
         CostMetric("energy", "pJ", "activity counts times energies of the platform", energy),
-        CostMetric("edp", "pJ·cycles", "energy times latency", lambda costs: energy(costs) * costs.latency),
+        CostMetric("edp", "pJ·cycles", "energy times latency", edp),
         CostMetric("power", "mW", "energy over time, or the platform's regression", power),
         CostMetric("area", "µm²", "the platform's regression", area, silicon_only=True),
     )

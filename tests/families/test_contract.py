@@ -25,7 +25,7 @@ from ithaca.formulations.families import FAMILIES
 from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.space import Axis as SpaceAxis
-from ithaca.formulations.space import Kind, Link, Quantity, Relation, Space, make_space
+from ithaca.formulations.space import Kind, Link, Quantity, Relation, Role, Space, make_space
 from ithaca.grids.grid import best_point, exact_grid
 from ithaca.grids.window import window_around
 from ithaca.peers.methods import PEERS, run_peer
@@ -48,6 +48,9 @@ from ithaca.studies.grid import Axis
 from ithaca.studies.whatif import run_study
 from ithaca.workloads.errors import InputError
 from tests.families.fir import Fir, FirFamily, every_point, fir_problem
+from tests.families.mapped import front as mapped_front
+from tests.families.mapped import mapped_problem
+from tests.families.mapped import optimum as mapped_optimum
 from tests.problems import mm_problem
 from tests.solver.enumeration import enumerated_optimum
 from tests.studies.brute_front import brute_front
@@ -67,6 +70,9 @@ class Sample:
     """A limit that changes the optimum."""
     impossible: Limit
     families: Mapping[str, Any] = field(default_factory=lambda: FAMILIES)
+    objectives: tuple[str, str] = ("latency", "dsp")
+    """What fronts are of."""
+    searches: tuple[Method, ...] = SEARCHES
 
     def least(self) -> Fraction:
         """The least objective over all designs."""
@@ -106,6 +112,16 @@ SAMPLES = (
         brute_front,
         Limit("dsp", Fraction(20)),
         Limit("dsp", Fraction(1)),
+    ),
+    Sample(
+        "spatial",
+        [mapped_problem(energy=2500)],
+        mapped_optimum,
+        mapped_front,
+        Limit("pes", Fraction(2)),
+        Limit("energy", Fraction(100)),
+        objectives=("latency", "pes"),
+        searches=(Method.EVOLVE,),  # "has more than one trip" is not smooth
     ),
 )
 
@@ -169,6 +185,10 @@ def test_relaxations_bound_from_below(sample: Sample) -> None:
 @each_family
 @pytest.mark.parametrize("method", SEARCHES, ids=lambda method: method.value)
 def test_searches_find_configurations(sample: Sample, method: Method) -> None:
+    if method not in sample.searches:
+        with pytest.raises(InputError, match="has no smooth program"):
+            engine(method)(sample.problems[0], SolveOptions(time_limit=5))
+        return
     for problem in sample.problems:
         optimum = sample.optimum(problem)
         assert optimum is not None
@@ -303,7 +323,7 @@ def test_tables_hold_every_metric(solved: tuple[Sample, Result]) -> None:
 
 @each_family
 def test_fronts_are_those_enumerated(sample: Sample) -> None:
-    objectives = ["latency", "dsp"]
+    objectives = list(sample.objectives)
     front = pareto_front(sample.problems, objectives)
     assert front.complete
     assert {tuple(map(float, point.values)) for point in front.points} == sample.front(sample.problems, objectives)
@@ -326,7 +346,8 @@ def test_grids_hold_the_exact_values(solved: tuple[Sample, Result]) -> None:
     sample, result = solved
     for solution in result.designs:
         assert solution.configuration is not None
-        window = window_around(solution.problem, solution.configuration, around=2, free_packs=True)
+        ports = any(quantity.role is Role.PORT for quantity in solution.problem.space.free)
+        window = window_around(solution.problem, solution.configuration, around=2, free_packs=ports)
         grid = exact_grid(window)
         found = best_point(grid, window)
         assert found is not None
