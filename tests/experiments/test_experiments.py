@@ -99,6 +99,14 @@ def test_what_figure_1_loses() -> None:
     assert lost["communication-pruned"] == pytest.approx(45.98, abs=0.01)
 
 
+def test_anchors_of_timeloops_mapper() -> None:
+    rows = quick("timeloop-mapper").table.records(**{"found by": "proven"})
+    found = {(row["problem"], row["objective"]): row["value"] for row in rows}
+    assert found["simple, gemm", "edp"] == pytest.approx(4.269706e16, rel=1e-6)
+    assert found["eyeriss, resnet18_l1", "edp"] == pytest.approx(3.746823e14, rel=1e-6)
+    assert found["simple, gemm", "latency"] == 4_718_592
+
+
 @pytest.mark.parametrize(("relation", "holds"), [("<", True), ("≤", True), ("=", False), ("≥", False), (">", False)])
 def test_a_claim_can_fail(relation: str, holds: bool) -> None:
     claim = Claim("", "", "", Fraction(1, 3), relation, Fraction(1, 2))
