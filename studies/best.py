@@ -23,7 +23,7 @@ from ithaca.solver.infeasibility import shortfalls
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import not_solved, solve_together
 from ithaca.solver.progress import Progress
-from ithaca.solver.ties import preferred
+from ithaca.solver.ties import Preferred, preferred
 from ithaca.studies.scale import EquivalentObjective, equivalent_objective
 
 Report = Callable[[str, Progress], None]
@@ -70,20 +70,39 @@ def solve_best(
 def _preferred(answer: Solution, every: Sequence[Solution], budget: Budget) -> Solution:
     """Of all configurations of an optimum, of any design, the one that is the answer."""
     value, proof = answer.value, answer.certificate
-    if value is None or answer.configuration is None or answer.problem.preferences(answer.configuration) is None:
+    assert value is not None
+    open_ = [
+        s for s in every if s.certificate.status is not Status.INFEASIBLE and (s.certificate.lower_bound or value) <= value
+    ]
+    holder = next(number for number, solution in enumerate(open_) if solution.design == answer.design)
+    known = [solution.configuration if solution.value == value else None for solution in open_]
+    found = preferred_of([solution.problem for solution in open_], value, known, holder, budget)
+    if found is None:
         return answer
-    broken, nodes, best, holder = True, proof.nodes, answer, next(n for n, s in enumerate(every) if s.design == answer.design)
-    for number in sorted(range(len(every)), key=lambda n: n != holder):
-        solution, known = every[number], every[number].certificate
-        if known.status is Status.INFEASIBLE or (known.lower_bound or value) > value:
-            continue
-        rival = None if number == holder and best is answer else best.problem.preferences(best.configuration or {})
-        own = solution.configuration if solution.value == value else None
-        found = preferred(solution.problem, value, own, budget.share(), rival, equal=number < holder)
-        broken, nodes = broken and found.complete, nodes + found.boxes
+    number, chosen = found
+    certificate = replace(proof, ties_broken=chosen.complete, nodes=proof.nodes + chosen.boxes, seconds=budget.spent)
+    return make_solution(open_[number].problem, chosen.configuration, certificate)
+
+
+def preferred_of(
+    problems: Sequence[Problem], value: Fraction, known: Sequence[Configuration | None], holder: int, budget: Budget
+) -> tuple[int, Preferred] | None:
+    """Of all configurations of an optimum, of any of some designs, the one that is preferred.
+
+    The optimum is known of one design, the ``holder``, by a configuration, and may be of others. Returns the number of its
+    problem, and what came of the search; None where any configuration will do.
+    """
+    best, nodes, complete = known[holder], 0, True
+    if best is None or problems[holder].preferences(best) is None:
+        return None
+    rival: tuple[Fraction | None, ...] | None = None
+    for number in sorted(range(len(problems)), key=lambda n: n != holder):
+        found = preferred(problems[number], value, known[number], budget.share(), rival, equal=number < holder)
+        nodes, complete = nodes + found.boxes, complete and found.complete
         if found.configuration is not None:
-            best, holder = make_solution(solution.problem, found.configuration, proof), number
-    return replace(best, certificate=replace(proof, ties_broken=broken, nodes=nodes, seconds=budget.spent))
+            best, holder = found.configuration, number
+        rival = problems[holder].preferences(best)
+    return holder, Preferred(best, complete, nodes)
 
 
 def _original(answer: Solution, instead: EquivalentObjective, problems: Sequence[Problem]) -> Solution:

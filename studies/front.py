@@ -15,7 +15,7 @@ objective each over all of objective space, so that a partial front at least sho
 Quotients are minimised last within a box, when their denominator often has a single value left.
 
 With a results folder every proof is kept. An interrupted front is then computed again from the
-kept proofs, which takes no search, and goes on where it ended.
+kept proofs, which takes no search but for the choice among equals, and goes on where it ended.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class FrontPoint:
     """A point of a front."""
 
     problem: Problem  #: Its design
-    configuration: Configuration  #: Its configuration; others may have the same objectives
+    configuration: Configuration  #: Of those with the same objectives the preferred one, as far as time allowed
     values: tuple[Fraction, ...]  #: Its objectives, by the Fraction reference
     metrics: dict[str, Fraction]  #: All its metrics
     proof: tuple[ProofStep, ...]  #: The proven minima that no dominating configuration is compatible with
@@ -92,10 +92,10 @@ def pareto_front(
 
     There is one problem per design, alike in everything else; their own objectives do not matter. The time limit is for the
     whole front, which may also end after ``max_points``; a gap has no meaning here, and the engine must prove what it finds.
-    The front does not depend on how many ``threads`` solve designs at a time, beyond 1 in processes of their own; which of
-    several configurations with the same objectives stands for a point may. A store keeps every proof as it is found, and
-    supplies those found before. ``report`` hears of the number of points found, the name of a design and the progress of its
-    search.
+    The front does not depend on how many ``threads`` solve designs at a time, beyond 1 in processes of their own: of
+    configurations with the same objectives the preferred one stands for a point (`ithaca.solver.ties`). A store keeps every
+    proof as it is found, and supplies those found before. ``report`` hears of the number of points found, the name of a design
+    and the progress of its search.
 
     Returned is every vector of objectives on the front, with one configuration each. It is partial, and labelled so, if time,
     points or patience ran out; its points are proven all the same. Raises `InputError` if there are fewer than two objectives,
@@ -199,7 +199,7 @@ class _Search:
         assert found is not None
         if found.vector not in self.vectors:
             self.vectors.append(found.vector)
-            self.points.append(self._point(found, tuple(proof)))
+            self.points.append(self._point(self.prover.preferred(found), tuple(proof)))
         return found.vector
 
     def _point(self, found: Found, proof: tuple[ProofStep, ...]) -> FrontPoint:

@@ -15,6 +15,7 @@ from ithaca.solver.engines import Method, engine
 from ithaca.solver.executor import Executor, InProcess
 from ithaca.solver.options import Budget
 from ithaca.solver.progress import Progress
+from ithaca.studies.best import preferred_of
 from ithaca.studies.region import Bound, Region, Vector, admits, inside
 from ithaca.studies.scale import find_scale, form_of
 from ithaca.studies.store import Store
@@ -113,6 +114,19 @@ class Prover:
         value = None if best is None else best.vector[objective]
         known = len(self._problems) - len(solved)
         return ProofStep(objective, region, value, len(solved), known, self.nodes - nodes, self.seconds - seconds), best
+
+    def preferred(self, found: Found) -> Found:
+        """Of all configurations with the objectives of one that was found, the one that is preferred, as far as time allows."""
+        region = tuple(Bound(value, strict=False) for value in found.vector)
+        left = [d for d in range(len(self._problems)) if not self._covered(d, self._normal(d, region))]
+        asked = [self._question(design, 0, self._normal(design, region), ()) for design in left]
+        known = [found.configuration if design == found.design else None for design in left]
+        holder = left.index(found.design)
+        chosen = preferred_of(asked, asked[holder].value(found.configuration), known, holder, self._budget)
+        if chosen is None or chosen[1].configuration is None:
+            return found
+        self.nodes += chosen[1].boxes
+        return Found(left[chosen[0]], chosen[1].configuration, found.vector)
 
     def empty(self, region: Region) -> bool:
         """Whether a region is already known to hold no configuration of any design."""

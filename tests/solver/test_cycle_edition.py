@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ithaca import simulate, solve
+from ithaca import network, simulate, solve
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.systolic_array import Edition
@@ -125,6 +125,41 @@ def test_optima_of_many_small_problems_run_as_proven(kernel: str, regime: str) -
         errors += errors_at_optima(kernel, (*outer, *inner), draw.choice(["int8", "int16", "fp16"]), regime)
     assert sum(map(abs, errors)) / len(errors) <= (0.0015 if regime == "rtl" else 0.007)
     assert max(map(abs, errors)) <= 0.09
+
+
+def test_it_is_the_default_and_what_is_proven_runs() -> None:
+    """The answers of both doors, without an edition, take as many cycles as `ithaca simulate` counts."""
+    large = solve("mm", i=1024, j=1024, k=1024, dataflow="i,j")
+    assert large.value == simulate(large).cycles == 639_892
+    layer = solve("conv2d", o=16, r=14, c=14, i=16, p=3, q=3, dataflow="o,r")
+    assert layer.value == simulate(layer).cycles
+    small = ("mm", "-s", "i=16,j=12,k=8", "--dataflow", "i,j")
+    document = json.loads(ithaca("solve", *small, "--json").stdout)
+    least = simulate(solve("mm", i=16, j=12, k=8, dataflow="i,j")).cycles
+    assert (document["edition"], document["objective"]["value"]) == ("cycle", least)
+    assert document["best"]["certificate"]["ties_broken"] is True
+    (point,) = json.loads(ithaca("whatif", *small, "--vary", "dsp=8000", "--json").stdout)["points"]
+    assert point["objective"]["value"] == least
+    front = json.loads(ithaca("pareto", *small, "--objectives", "latency,dsp", "--json").stdout)
+    assert min(p["values"]["latency"] for p in front["points"]) == least
+    assert network("alexnet", layers="conv1", dataflow="o,r").request.edition is Edition.CYCLE
+
+
+def test_what_cannot_be_built_is_compared_in_the_exact_edition() -> None:
+    asked = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--include-unbuildable")
+    document = json.loads(ithaca("solve", *asked, "--json").stdout)
+    assert (document["edition"], len(document["designs"])) == ("exact", 3)
+    refused = ithaca("solve", *asked, "--edition", "cycle")
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert "allowed: --edition exact or odyssey" in refused.stderr
+
+
+def test_designs_left_out_as_they_may_hang_are_named() -> None:
+    done = ithaca("solve", "mttkrp", "-s", "i=4,j=4,k=4,l=4", "--limit", "dsp=40", "--json")
+    assert done.stderr.startswith("ithaca: left out: [k] D, [l] D, [j,k] D, [j,l] D: may hang: C is handed on")
+    assert {tuple(d["dataflow"]) for d in json.loads(done.stdout)["designs"]}.isdisjoint(
+        {("k",), ("l",), ("j", "k"), ("j", "l")}
+    )
 
 
 def test_plateaus_of_the_exact_edition_are_told_apart() -> None:

@@ -25,6 +25,7 @@ from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.studies.best import solve_best
+from ithaca.studies.front import pareto_front
 from ithaca.workloads.library import workload
 from tests.families.fir import fir_problem
 from tests.problems import MM_DATAFLOWS, mm_problem
@@ -179,6 +180,20 @@ def test_threads_do_not_matter(threads: int) -> None:
     found = solve_designs(problems, method=Method.AUTO, threads=threads)
     assert [s.configuration for s in found] == [s.configuration for s in alone]
     assert all(solution.certificate.ties_broken for solution in found)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_points_of_fronts_are_the_preferred_ones(threads: int) -> None:
+    problems = symmetric_problems("latency")
+    front = pareto_front(problems, ["bram18k", "comm"], threads=threads)
+    assert front.complete
+    for point in front.points:
+        tied = [Limit(text, value) for text, value in zip(("bram18k", "comm"), point.values, strict=True)]
+        alike = [replace(p, limits=(*p.limits, *tied), objective=parse_objective("bram18k")) for p in problems]
+        found = [(p.preferences(f[1]), n) for n, (p, f) in enumerate((p, first_of(p)) for p in alike) if f]
+        preferences, number = min(found)
+        assert point.problem.design == problems[number].design
+        assert point.problem.preferences(point.configuration) == preferences
 
 
 # -- what is open ------------------------------------------------------------------------
