@@ -15,7 +15,7 @@ objective each over all of objective space, so that a partial front at least sho
 Quotients are minimised last within a box, when their denominator often has a single value left.
 
 With a results folder every proof is kept. An interrupted front is then computed again from the
-kept proofs, which takes no search but for the choice among equals, and goes on where it ended.
+kept proofs, which takes no search, and goes on where it ended.
 """
 
 from __future__ import annotations

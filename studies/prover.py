@@ -10,7 +10,8 @@ from functools import partial
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.results.certificate import Status
-from ithaca.results.solution import Solution
+from ithaca.results.solution import Solution, make_solution
+from ithaca.solver.conclusion import conclude
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.executor import Executor, InProcess
 from ithaca.solver.options import Budget
@@ -122,11 +123,23 @@ class Prover:
         asked = [self._question(design, 0, self._normal(design, region), ()) for design in left]
         known = [found.configuration if design == found.design else None for design in left]
         holder = left.index(found.design)
-        chosen = preferred_of(asked, asked[holder].value(found.configuration), known, holder, self._budget)
-        if chosen is None or chosen[1].configuration is None:
-            return found
-        self.nodes += chosen[1].boxes
-        return Found(left[chosen[0]], chosen[1].configuration, found.vector)
+        stored = None if self._store is None else self._store.load(asked)
+        if stored is not None and stored.answer.certificate.ties_broken and stored.answer.configuration is not None:
+            answer = stored.answer
+        else:
+            value = asked[holder].value(found.configuration)
+            chosen = preferred_of(asked, value, known, holder, self._budget)
+            if chosen is None or chosen[1].configuration is None:
+                return found
+            number, outcome = chosen
+            proof = conclude(value, value, method=self._method.value, complete=True, nodes=outcome.boxes)
+            answer = make_solution(asked[number], outcome.configuration, replace(proof, ties_broken=outcome.complete))
+            if self._store is not None and outcome.complete:
+                self._store.save(asked, answer, self._budget.options, self._method)
+        assert answer.configuration is not None
+        self.nodes += answer.certificate.nodes
+        design = next(d for d, problem in zip(left, asked, strict=True) if problem.design == answer.problem.design)
+        return Found(design, answer.configuration, found.vector)
 
     def empty(self, region: Region) -> bool:
         """Whether a region is already known to hold no configuration of any design."""
