@@ -378,7 +378,7 @@ def test_results_without_a_configuration(tmp_path: Path, options: str, words: li
 
 def test_the_command_writes_whole_pages_or_none(tmp_path: Path, result: Callable[[str], Result]) -> None:
     file, out = solved(tmp_path, "conv"), tmp_path / "page.html"
-    assert ithaca("report", file, "-o", out, "--time-limit", "5").returncode == 0
+    assert ithaca("report", file, "-o", out, "--time-limit", "1").returncode == 0
     text = out.read_text(encoding="utf-8")
     assert text.rstrip().endswith("</html>")
     assert (
