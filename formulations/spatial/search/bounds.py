@@ -21,6 +21,9 @@ from ithaca.formulations.spatial.search.hierarchy import Count, Hierarchy, Mesh
 from ithaca.formulations.spatial.search.labels import Item, Labels, Matrix, Vector, box, fits, width
 from ithaca.formulations.spatial.search.meshes import Layouts
 
+#: Bytes of tables beyond which those that were made are forgotten.
+KEPT = 96 << 20
+
 
 @dataclass(frozen=True)
 class Group:
@@ -270,6 +273,8 @@ class Outer:
         if key not in self._reached:
             for loop in undecided:
                 table = self._along(table, loop)
+            if sum(kept.nbytes for kept in self._reached.values()) > KEPT:
+                self._reached.clear()
             self._reached[key] = table
         found: Matrix = self._reached[key]
         return found

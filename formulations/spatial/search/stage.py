@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from ithaca.formulations.spatial.design import SpatialDesign
 
 #: Labels that are extended together.
-CHUNK, COMPLETED = 1 << 17, 1 << 12
+CHUNK, COMPLETED = 1 << 17, 1 << 11
 
 #: Labels that are made at once, and so many that it is worth dropping dominated ones while a step is being decided.
-SLICE, MANY = 1 << 18, 1 << 13
+SLICE, MANY = 1 << 16, 1 << 13
 
 #: Bytes of labels beyond which only those of least bounds are kept: several copies of them are held at times.
 MEMORY = 192 << 20
@@ -284,7 +284,11 @@ class TimeloopStage:
         parts = []
         for place, order in enumerate(self._orders(step)):
             found.row("order")[:] = place
-            parts.append((yield from self._extended(found, step, order, cutoff, most)))
+            part = yield from self._extended(found, step, order, cutoff, most)
+            parts.append(part.take(self._better(part, decided=False)) if part.count > MANY else part)
+            if sum(part.data.nbytes for part in parts) > MEMORY:
+                together = joined(parts)
+                parts = [together.take(self._better(together, decided=False))]
         together = joined(parts)
         together = replace(together, meshes=together.meshes + 1) if step.lanes else enter(together, step.level)
         return self._sifted(together, number, cutoff)

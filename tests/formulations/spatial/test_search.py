@@ -1,0 +1,349 @@
+"""Proofs of the edition `timeloop`, against enumeration of whole spaces and what the real tool has evaluated and found.
+
+That spaces hold a best mapping of all tilings and orders is `test_space.py`'s.
+"""
+
+from __future__ import annotations
+
+import csv
+import random
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from math import prod
+
+import numpy as np
+import pytest
+
+import ithaca.formulations.spatial.search.stage as search
+from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.algebra.parsing import parse_expression
+from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
+from ithaca.formulations.spatial.architecture_files import read_architecture
+from ithaca.formulations.spatial.constraints import NONE, Asked, Constraints
+from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign
+from ithaca.formulations.spatial.library import find_architecture, fitted
+from ithaca.formulations.spatial.mapping import Slot, order_quantity
+from ithaca.formulations.spatial.problem_files import read_problem
+from ithaca.formulations.spatial.search.bounds import Position
+from ithaca.formulations.spatial.search.labels import beginning, enter, repeat, spread
+from ithaca.formulations.spatial.search.stage import TimeloopStage
+from ithaca.results.certificate import Status, Termination
+from ithaca.results.solution import Solution
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.staged.engine import solve_staged
+from ithaca.workloads.nest import LoopNest
+from tests.formulations.spatial.cases import golden, nest_of
+
+STATEMENTS = (
+    "O[m][n] += A[m][k] * B[n][k]",
+    "O[m][p] += W[m][c][r] * I[c][p+r]",
+    "O[p][q] += W[r][s] * I[p+r][q+s]",
+    "O[c][p] += W[c][r] * I[c][p+r]",
+    "O[m][p] += W[m][r] * I[2*p+r]",
+    "O[p] += W[r] * I[p+r]",
+    "O[i][j] += A[i][k][l] * B[k][j] * C[l][j]",
+)
+OBJECTIVES = ("energy", "latency", "edp", "energy*latency", "latency*latency + energy")
+MOST = 400_000
+
+
+def posed(design: SpatialDesign, objective: str, limits: Collection[Limit] = ()) -> Problem:
+    expression = parse_expression(objective, where="objective", allowed=design.vocabulary)
+    return Problem(design, tuple(limits), Objective(objective, expression))
+
+
+def drawn_nest(rng: random.Random) -> LoopNest:
+    statement = rng.choice(STATEMENTS)
+    loops = sorted({c for c in statement if c.islower()})
+    sizes = (1, 2, 3, 4, 6, 8) if len(loops) < 4 else (1, 2, 2, 3, 4)
+    return nest_of(statement, {loop: rng.choice(sizes) for loop in loops})
+
+
+def drawn_architecture(rng: random.Random, nest: LoopNest) -> Architecture:
+    """Two or three levels with bypasses, tight capacities, bandwidths and nested meshes."""
+    tensors = [access.tensor for access in nest.accesses]
+    x = y = 1
+    levels = []
+    for place in range(rng.choice((2, 2, 3))):
+        kept = frozenset(t for t in tensors if not place or rng.random() < 0.7) or frozenset(tensors[:1])
+        costs = [Fraction(rng.randrange(800 if not place else 40), 4) for _ in range(3)]
+        rates = [rng.choice((None, None, Fraction(1, 2), Fraction(1), Fraction(4))) for _ in range(2)]
+        words = rng.choice((None, 4, 6, 10, 20, 40)) if place else None
+        level = Level(f"L{place}", words=words, keeps=kept, instances=x * y, mesh_x=x, mesh_y=y)
+        level = replace(level, read_bandwidth=rates[0], write_bandwidth=rates[1], leak=Fraction(rng.choice((0, 0, 1)), 2))
+        levels.append(replace(level, read_energy=costs[0], write_energy=costs[1], update_energy=costs[2]))
+        if rng.random() < 0.55:
+            x, y = x * rng.choice((1, 2, 3, 4)), y * rng.choice((1, 2, 2, 4))
+    return Architecture("drawn", tuple(levels), Compute("mac", x * y, x, y, Fraction(1)))
+
+
+def enumerated(problem: Problem) -> tuple[float, dict[str, int]] | None:
+    """The least objective of all configurations, and one that has it; None where none is feasible."""
+    design = problem.design
+    assert isinstance(design, SpatialDesign)
+    tables = [axis.table() for axis in design.space.axes]
+    sizes = [len(next(iter(table.values()))) for table in tables]
+    places = np.unravel_index(np.arange(prod(sizes)), sizes)
+    values = {name: column[at] for table, at in zip(tables, places, strict=True) for name, column in table.items()}
+    legal = np.ones(prod(sizes), bool)
+    for link in design.space.links:
+        legal &= np.broadcast_to(link.holds(values), legal.shape)
+    values = {name: column[legal].astype(float) for name, column in values.items()}
+    if not legal.any():
+        return None
+    metrics = design.metrics(values, NUMPY, problem.used_metrics)
+    found = np.broadcast_to(problem.objective.expression.evaluate(metrics, NUMPY), (legal.sum(),)).astype(float)
+    for limit in problem.limits:
+        found = np.where(limit.expression.evaluate(metrics, NUMPY) > float(limit.bound) * (1 + 1e-12), np.inf, found)
+    best = int(found.argmin())
+    return None if found[best] == np.inf else (float(found[best]), {name: int(column[best]) for name, column in values.items()})
+
+
+def drawn_problem(seed: int, *, constrained: bool = False) -> Problem:
+    """A small problem of which everything can be enumerated."""
+    rng = random.Random(seed)
+    while True:
+        nest = drawn_nest(rng)
+        architecture = drawn_architecture(rng, nest)
+        options = MappingOptions(divisors_only=rng.random() < 0.5, within_parent=rng.random() < 0.3)
+        design = SpatialDesign(nest, architecture, options)
+        if constrained:
+            loop, level = rng.choice(nest.loops), architecture.levels[-1].name
+            most = min(nest.sizes[loop], 2)
+            asked = Constraints(
+                factors=((level, "temporal", loop, rng.choice((Asked(1, 1), Asked(1, 2), Asked(most, None)))),),
+                orders=((architecture.levels[0].name, tuple(rng.sample(nest.loops, min(2, len(nest.loops))))),),
+                directions=tuple((level.name, loop, rng.choice("xy")) for level in architecture.levels),
+                least_used=Fraction(rng.choice((0, 1)), 4),
+            )
+            design = replace(design, constraints=asked)
+        if (
+            len(design.slots) > 1
+            and design.space.axes
+            and (prod(len(next(iter(axis.table().values()))) for axis in design.space.axes) <= MOST)
+        ):
+            return posed(design, rng.choice(OBJECTIVES))
+
+
+def check(problem: Problem, seed: int) -> None:
+    """The search proves what enumeration finds."""
+    expected, solution = enumerated(problem), solve_staged(problem)
+    assert solution.certificate.method == "staged"
+    if expected is None:
+        assert solution.certificate.status is Status.INFEASIBLE, seed
+    else:
+        assert solution.certificate.status is Status.OPTIMAL, seed
+        assert solution.value is not None
+        assert float(solution.value) == pytest.approx(expected[0], rel=1e-9), seed
+
+
+def check_with_limit(problem: Problem, seed: int) -> None:
+    """The same without a limit, and with one around what the best mapping has of a metric."""
+    check(problem, seed)
+    expected = enumerated(problem)
+    if expected is not None:
+        output = problem.design.nest.output.tensor  # type: ignore[attr-defined]
+        metric = random.Random(seed).choice(("energy", "latency", "pes", f"L0.{output}.reads", "L0.energy"))
+        used = problem.metrics(expected[1])[metric]
+        for share in (Fraction(9, 10), Fraction(1)):
+            check(Problem(problem.design, (Limit(metric, used * share),), problem.objective), seed)
+
+
+@pytest.mark.parametrize("constrained", [False, True])
+@pytest.mark.parametrize("seed", range(16))
+def test_small_problems_are_solved_as_by_enumeration(monkeypatch: pytest.MonkeyPatch, seed: int, constrained: bool) -> None:
+    monkeypatch.setattr(search, "FEW", 0)  # bounds at every chance, from poor first incumbents
+    monkeypatch.setattr(search, "BEAMS", (3,))
+    check_with_limit(drawn_problem(seed, constrained=constrained), seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 400))
+def test_many_small_problems_are_solved_as_by_enumeration(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    monkeypatch.setattr(search, "FEW", 0)
+    monkeypatch.setattr(search, "BEAMS", (3,))
+    check_with_limit(drawn_problem(seed, constrained=seed % 3 == 0), seed)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_memory_does_not_hold_keeps_its_bound(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    for name, value in (("MEMORY", 1 << 13), ("SLICE", 64), ("CHUNK", 40), ("COMPLETED", 16), ("MANY", 8), ("BEAMS", (2,))):
+        monkeypatch.setattr(search, name, value)
+    problem = drawn_problem(seed)
+    expected, solution = enumerated(problem), solve_staged(problem)
+    proof = solution.certificate
+    if proof.status is Status.INFEASIBLE:
+        assert expected is None
+    elif expected is not None and proof.lower_bound is not None:
+        assert float(proof.lower_bound) <= expected[0] * (1 + 1e-9)
+        assert solution.value is None or float(solution.value) >= expected[0] * (1 - 1e-9)
+        assert proof.status.proven or proof.termination is Termination.EXHAUSTED
+
+
+# -- bounds on the way to mappings ------------------------------------------------------
+
+
+def bounds_towards(stage: TimeloopStage, values: Mapping[str, int]) -> list[float]:
+    """The bounds of the labels that a configuration passes."""
+    hierarchy, found, bounds = stage.hierarchy, beginning(stage.hierarchy), []
+    for number, step in enumerate(stage.steps):
+        name = hierarchy.levels[step.level].name
+        order: tuple[int, ...] = tuple(range(len(hierarchy.loops)))
+        slots = [Slot(name, "x"), Slot(name, "y")] if step.lanes else [Slot(name)]
+        if step.lanes:
+            found.row("mesh")[:] = stage.layouts.open(found.row("mesh"))
+        else:
+            order = hierarchy.orders[step.level][values.get(order_quantity(name), 1) - 1]
+        inner, one = found.rows("extent").copy(), np.zeros(1, np.intp)
+        for done, loop in enumerate(order, start=1):
+            trips = np.array([float(prod(values[slot.quantity(hierarchy.loops[loop])] for slot in slots))])
+            undecided = None if step.lanes else frozenset(order[done:])
+            if step.lanes:
+                state = stage.layouts.add(found.row("mesh"), trips, "xy")
+                found = spread(found, loop, one, trips, inner)
+                found.row("mesh")[:] = state
+            else:
+                found = repeat(found, loop, one, trips)
+            bounds.append(float(stage.bound(found, Position(step.level, step.lanes, undecided))[0]))
+        found = replace(found, meshes=found.meshes + 1) if step.lanes else enter(found, step.level)
+        if number + 1 < len(stage.steps):
+            bounds.append(float(stage.bound(found, Position(stage.steps[number + 1].level))[0]))
+    return bounds
+
+
+def scattered(rng: random.Random, problem: Problem) -> dict[str, int] | None:
+    """A feasible configuration at random: prime factors of loops in random slots."""
+    design = problem.design
+    assert isinstance(design, SpatialDesign)
+    for _ in range(3000):
+        values = {slot.quantity(loop): 1 for slot in design.slots for loop in design.moving}
+        weights = [rng.random() ** 2 * (3 if not place else 1) for place, _ in enumerate(design.slots)]
+        for loop in design.moving:
+            left = design.nest.sizes[loop]
+            while left > 1:
+                factor = next(f for f in range(2, left + 1) if left % f == 0)
+                values[rng.choices(design.slots, weights)[0].quantity(loop)] *= factor
+                left //= factor
+        for name, orders in design.orders.items():
+            if len(orders) > 1:
+                values[order_quantity(name)] = rng.randint(1, len(orders))
+        if problem.feasible_value(values) is not None:
+            return values
+    return None
+
+
+@pytest.mark.parametrize("architecture", ["simple", "eyeriss", "simba-like"])
+@pytest.mark.parametrize("layer", ["resnet18_l3s2", "depthwise", "gemm"])
+def test_bounds_never_exceed_what_follows(architecture: str, layer: str) -> None:
+    """In particular where lanes along output and filter want tiles that overlap, which multiplies less than either."""
+    rng, checked = random.Random(1), 0
+    for objective in ("energy", "latency", "edp"):
+        problem = published(architecture, layer, objective)
+        stage = problem.design.stage(problem)
+        assert isinstance(stage, TimeloopStage)
+        for _ in range(6):
+            values = scattered(rng, problem)
+            if values is not None:
+                checked += 1
+                assert max(bounds_towards(stage, values)) <= float(problem.value(values)) * (1 + 1e-12)
+    assert checked > 6
+
+
+def test_lanes_that_share_inputs_are_bounded() -> None:
+    """Proven of a layer with 42 lanes that want 16 different rows: a bound by all 42 would exclude it."""
+    assert solved("eyeriss", "depthwise", "energy").value == 209_248_560
+
+
+# -- the tool's files --------------------------------------------------------------------
+
+
+def published(architecture: str, layer: str, objective: str, *, divisors: bool = True) -> Problem:
+    """A problem of the tool's files on an architecture of them, or of the library."""
+    nest = read_problem(golden() / "simple" / f"problem_{layer}.yaml")
+    library = architecture != "simple"
+    hardware = fitted(find_architecture(architecture), nest) if library else read_architecture(golden() / "simple")
+    return posed(SpatialDesign(nest, hardware, MappingOptions(divisors_only=divisors)), objective)
+
+
+def solved(architecture: str, layer: str, objective: str, *, divisors: bool = True) -> Solution:
+    solution = solve_staged(published(architecture, layer, objective, divisors=divisors))
+    assert solution.certificate.status is Status.OPTIMAL
+    return solution
+
+
+@pytest.mark.parametrize(
+    ("architecture", "layer", "objective", "value"),
+    [
+        ("simple", "gemm", "edp", 4.269706e16),
+        ("eyeriss", "resnet18_l1", "edp", 3.746823e14),
+        ("simple", "resnet18_l1", "energy", 683_058_240),
+        ("simple", "resnet18_l1", "latency", 451_584),
+        ("eyeriss", "conv1x1", "energy", 396_075_418),
+        ("eyeriss", "conv1x1", "latency", 458_752),
+    ],
+)
+def test_optima_that_the_tool_has_confirmed(architecture: str, layer: str, objective: str, value: float) -> None:
+    found = solved(architecture, layer, objective).value
+    assert found is not None
+    assert float(found) == pytest.approx(value, rel=5e-7)
+
+
+@pytest.mark.parametrize(
+    ("architecture", "layer", "objective", "value"),
+    [
+        ("simple", "gemm", "edp", 5.581955964233318e16),
+        ("simple", "gemm", "energy", 10055417856),
+        ("simple", "gemm", "latency", 4718592),
+        ("eyeriss", "resnet18_l1", "edp", 1320054508276940.8),
+        ("eyeriss", "resnet18_l1", "energy", 625745971.2),
+        ("eyeriss", "resnet18_l1", "latency", 1275904),
+    ],
+)
+def test_optima_are_no_worse_than_what_the_mapper_found(architecture: str, layer: str, objective: str, value: float) -> None:
+    """In two minutes on two threads."""
+    found = solved(architecture, layer, objective).value
+    assert found is not None
+    assert float(found) <= value
+
+
+LAYERS = ("depthwise", "gemm", "conv1x1", "vgg_conv5", "resnet18_l3s2", "resnet18_l1")
+
+
+def least_evaluated(architecture: str, layer: str) -> dict[str, float]:
+    """The least energy, cycles and product of both of all mappings that the tool evaluated."""
+    with (golden() / f"{architecture}.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["workload"] == layer and row["valid"] == "1"]
+    pairs = [(float(row["energy_pJ"]), float(row["cycles"])) for row in rows]
+    return {"energy": min(e for e, _ in pairs), "latency": min(c for _, c in pairs), "edp": min(e * c for e, c in pairs)}
+
+
+@pytest.mark.parametrize("layer", [pytest.param(x, marks=pytest.mark.slow) if n > 2 else x for n, x in enumerate(LAYERS)])
+@pytest.mark.parametrize("architecture", ["simple", "eyeriss"])
+def test_no_mapping_that_the_tool_evaluated_is_better(architecture: str, layer: str) -> None:
+    for objective, least in least_evaluated(architecture, layer).items():
+        found = solved(architecture, layer, objective).value
+        assert found is not None
+        assert float(found) <= least * (1 + 1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layer", LAYERS)
+def test_padding_never_costs(layer: str) -> None:
+    for objective in ("energy", "latency", "edp"):
+        padded, found = (solved("simple", layer, objective, divisors=divisors).value for divisors in (False, True))
+        assert padded is not None
+        assert found is not None
+        assert padded <= found
+
+
+def test_a_time_limit_leaves_a_bound() -> None:
+    solution = solve_staged(published("simple", "resnet18_l1", "edp", divisors=False), SolveOptions(time_limit=0.0))
+    assert solution.certificate.termination is Termination.TIME_LIMIT
+
+
+def test_objectives_that_gain_from_more_energy_have_no_stage() -> None:
+    problem = published("simple", "gemm", "latency/energy")
+    assert problem.design.stage(problem) is None
+    assert NONE.least_used == 0
