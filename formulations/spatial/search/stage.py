@@ -211,9 +211,11 @@ class TimeloopStage:
             for begin in range(0, max(which.size, 1), SLICE):
                 here = slice(begin, begin + SLICE)
                 part, part_inner = self._with_loop(found, loop, step, which[here], factor[here], inner)
-                # lanes are bounded better once none can be added
-                if cutoff is not None and part.count > FEW and not (step.lanes and last):
-                    open_ = self.bound(part, at, cutoff) < least_double(cutoff)
+                if cutoff is not None and part.count > FEW:
+                    # lanes are bounded better once none can be added
+                    whole = step.lanes and last
+                    through = replace(part, meshes=part.meshes + 1) if whole else part
+                    open_ = self.bound(through, Position(step.level) if whole else at, cutoff) < least_double(cutoff)
                     part, part_inner = part.take(open_), part_inner[:, open_]
                 parts.append(part)
                 inners.append(part_inner)
