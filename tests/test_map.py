@@ -95,7 +95,9 @@ def test_a_mapping_is_told_as_timeloop_does(files: Path) -> None:
     assert "optimal" in again.stdout
     assert command("explain", "r.json", "--quick", cwd=files).returncode == 0
     assert command("report", "r.json", "-o", "r.html", "--quick", cwd=files).returncode == 0
-    assert "Loop nest" in (files / "r.html").read_text()
+    page = (files / "r.html").read_text()
+    for part in ("Loop nest", "The memory hierarchy", "Energy by level", "What binds", "Roofline", "↓"):
+        assert part in page
 
 
 @pytest.mark.parametrize("divisors", [("--divisors-only",), ()])
@@ -126,6 +128,19 @@ def test_a_file_that_says_nothing_of_bypasses_is_taken_at_its_word_and_that_is_s
     assert free.stderr == ""
     costs = [json.loads(done.stdout)["objective"]["value"] for done in (free, kept)]
     assert costs[0] <= costs[1]
+
+
+def test_what_binds_is_what_takes_all_cycles(files: Path) -> None:
+    """Where DRAM gives one word a cycle, the words that are read set the latency of this product."""
+    (files / "tiny.yaml").write_text(TINY.replace("read_bandwidth: 2", "read_bandwidth: 1"))
+    found = ithaca.map(files / "problem.yaml", arch=files / "tiny.yaml", divisors_only=True, objective="latency")
+    assert found.best is not None
+    (binding, *_) = found.explain(quick=True).statements[2:]
+    latency, reads = found.best.metrics["latency"], sum(found.best.metrics[f"DRAM.{t}.reads"] for t in ("Weights", "Inputs"))
+    assert latency == reads
+    assert binding.startswith(f"Binding: DRAM reads (mostly Weights), {latency} cycles; of these take ")
+    steps = found.best.metrics["computes"] / found.best.metrics["pes"]
+    assert f"computation {float(100 * steps / latency):.1f} %" in binding
 
 
 def test_python_answers_alike(files: Path) -> None:

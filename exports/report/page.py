@@ -76,6 +76,10 @@ def rendered(
 
 def family_sections(best: BestConfiguration, *, simulated: bool = False) -> FamilySections:
     """What is shown of a configuration beside what is shown of any; with a run of it, if it is to be simulated."""
+    if best.problem.design.family == "spatial":
+        from ithaca.exports.report.hierarchy import hierarchy_sections
+
+        return hierarchy_sections(best)
     if not isinstance(best.problem.design, SystolicDesign):
         return FamilySections()
     from ithaca.exports.report.systolic import array_sections

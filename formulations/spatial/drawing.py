@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from ithaca.formulations.shown_numbers import number, percent
@@ -30,9 +31,55 @@ def loop_lines(nest: LoopNest, architecture: Architecture, mapping: Mapped, metr
     yield "<<< Compute >>>"
 
 
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """What the words of a level take at a bandwidth."""
+
+    level: str  #: The level
+    what: str  #: ``reads``, ``writes`` or ``words`` (both)
+    words: Fraction  #: Words of an instance
+    rate: Fraction  #: Words a cycle of an instance
+    tensor: str  #: The tensor with most of them
+
+    @property
+    def cycles(self) -> Fraction:
+        """Cycles that they take."""
+        return self.words / self.rate
+
+
+def waits(nest: LoopNest, architecture: Architecture, metrics: Mapping[str, Fraction]) -> Iterator[Wait]:
+    """What the words of every level with a bandwidth take."""
+    for level in architecture.levels:
+        limits = (
+            ("reads", level.read_bandwidth, ("reads",)),
+            ("writes", level.write_bandwidth, ("fills", "updates")),
+            ("words", level.shared_bandwidth, ("reads", "fills", "updates")),
+        )
+        for what, rate, counts in limits:
+            by_tensor = {
+                access.tensor: sum((metrics.get(f"{level.name}.{access.tensor}.{c}", Fraction(0)) for c in counts), Fraction(0))
+                for access in nest.accesses
+            }
+            words = sum(by_tensor.values(), Fraction(0))
+            if rate is not None and words:
+                yield Wait(level.name, what, words, rate, max(by_tensor, key=lambda tensor: by_tensor[tensor]))
+
+
+def working(architecture: Architecture, mapping: Mapped, level: str) -> int:
+    """Instances of a level that work."""
+    count = 1
+    for outer in architecture.levels:
+        if outer.name == level:
+            return count
+        for direction in "xy":
+            for trips in mapping.factors.get(Slot(outer.name, direction), {}).values():
+                count *= trips
+    return count
+
+
 def statements(nest: LoopNest, architecture: Architecture, mapping: Mapped, metrics: Mapping[str, Fraction]) -> Iterator[str]:
     """What binds, where the energy goes, how many multipliers work, and what is padded; each ``Term: statement.``"""
-    yield f"Binding: {_binding(architecture, metrics)}."
+    yield f"Binding: {_binding(nest, architecture, metrics)}."
     shares = {level.name: metrics.get(f"{level.name}.energy") for level in architecture.levels}
     known = {name: energy for name, energy in shares.items() if energy is not None}
     if known and (whole := metrics["energy"]):
@@ -49,18 +96,14 @@ def statements(nest: LoopNest, architecture: Architecture, mapping: Mapped, metr
     yield f"Padding: {', '.join(more)}; {percent(work - 1)} more work." if more else "Padding: none."
 
 
-def _binding(architecture: Architecture, metrics: Mapping[str, Fraction]) -> str:
-    """What sets the latency."""
-    cycles = {level.name: metrics.get(f"{level.name}.cycles") for level in architecture.levels}
-    known = {name: n for name, n in cycles.items() if n is not None}
-    steps = metrics["computes"] / metrics["pes"] if "computes" in metrics else None
+def _binding(nest: LoopNest, architecture: Architecture, metrics: Mapping[str, Fraction]) -> str:
+    """What sets the latency, and how far from that everything else is."""
     latency = metrics["latency"]
-    if steps is None:
+    if "computes" not in metrics:
         return f"{number(latency)} cycles"
-    if steps == latency:
-        return f"computation, {number(latency)} cycles; no level's bandwidth limits it"
-    slowest = max(known, key=lambda name: known[name])
-    return (
-        f"the bandwidth of {slowest}, whose words take {number(latency)} cycles; the multipliers work {number(steps)} of them "
-        f"({percent(steps / latency)})"
-    )
+    steps = metrics["computes"] / metrics["pes"]
+    parts = [(steps, "computation")]
+    parts += [(w.cycles, f"{w.level} {w.what} (mostly {w.tensor})") for w in waits(nest, architecture, metrics)]
+    (_, slowest), *others = sorted(parts, key=lambda part: -part[0])
+    rest = ", ".join(f"{what} {percent(cycles / latency)}" for cycles, what in others)
+    return f"{slowest}, {number(latency)} cycles" + (f"; of these take {rest}" if rest else "")

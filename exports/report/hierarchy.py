@@ -1,0 +1,176 @@
+"""What the report shows of a mapping onto a memory hierarchy: what moves where, what that takes, and a drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from html import escape
+
+from markupsafe import Markup
+
+from ithaca.exports.report.answer import BestConfiguration, Card, FamilySections
+from ithaca.exports.report.blocks import Block, Figure, Paragraph, Section, Table, chart_figure
+from ithaca.formulations.shown_numbers import number, percent, rounded
+from ithaca.formulations.spatial.drawing import Wait, waits, working
+from ithaca.formulations.spatial.family import MappingDesign, mapping_design
+from ithaca.formulations.spatial.mapping import Mapping as Mapped
+from ithaca.studies.charts.chart import Bar, BarChart, LineChart, Series
+
+#: The drawing's measures (pixels).
+WIDTH, HEIGHT, GAP, MARGIN = 720, 52, 46, 12
+
+
+def hierarchy_sections(best: BestConfiguration) -> FamilySections:
+    """Figures, tables, charts and the drawing of a mapping; editions that count no levels show less."""
+    design, metrics = mapping_design(best.problem.design), best.solution.metrics
+    mapping = design.mapping(best.configuration)
+    counted = f"{design.architecture.levels[0].name}.cycles" in metrics
+    return FamilySections(
+        _cards(best),
+        (_levels(design, metrics),) if counted else (),
+        (_energy(best, design), _time(best, design), _roofline(best, design, mapping)) if counted else (),
+        (_drawn(design, mapping, metrics),),
+    )
+
+
+def _cards(best: BestConfiguration) -> tuple[Card, ...]:
+    metrics, compute = best.solution.metrics, mapping_design(best.problem.design).architecture.compute
+    found = []
+    if best.objective != "latency":
+        found.append(Card("latency", number(metrics["latency"]), "cycles", ""))
+    if best.objective != "energy":
+        found.append(Card("energy", rounded(metrics["energy"] / 10**6), "µJ", ""))
+    share = percent(metrics["pes"] / compute.instances)
+    return (*found, Card("multipliers", number(metrics["pes"]), f"of {compute.instances:,}", f"{share} work"))
+
+
+def _levels(design: MappingDesign, metrics: Mapping[str, Fraction]) -> Block:
+    rows = []
+    for level in design.architecture.levels:
+        for tensor in (access.tensor for access in design.nest.accesses):
+            counts = [metrics.get(f"{level.name}.{tensor}.{what}") for what in ("capacity", "reads", "fills", "updates")]
+            if None not in counts:
+                rows.append((level.name, tensor, *map(number, counts)))
+    columns = ("level", "tensor", "words held", "reads", "fills", "updates")
+    return Table("What an instance of each level holds and moves (words)", columns, tuple(rows), frozenset({0, 1}))
+
+
+def _energy(best: BestConfiguration, design: MappingDesign) -> Section:
+    """Energy by level, as parts of a whole."""
+    metrics, architecture = best.solution.metrics, design.architecture
+    spent = {level.name: metrics[f"{level.name}.energy"] for level in architecture.levels}
+    spent[architecture.compute.name] = metrics["energy"] - sum(spent.values())
+    bars = []
+    for name, energy in spent.items():
+        share = f" ({percent(energy / metrics['energy'])})" if metrics["energy"] else ""
+        bars.append(Bar(name, float(energy) / 1e6, f"{rounded(energy / 10**6)} µJ{share}"))
+    chart = BarChart(f"{best.subject}: energy by level", "µJ", tuple(bars), stacked=True)
+    whole = rounded(metrics["energy"] / 10**6)
+    text = f"Accesses times their energies, {whole} µJ in all; a bar begins where the one above it ends."
+    return Section("energy", "Energy by level", (Paragraph(text), chart_figure("energy-chart", chart)))
+
+
+def _time(best: BestConfiguration, design: MappingDesign) -> Section:
+    """Cycles that the multipliers work, and that the words of each level take."""
+    metrics = best.solution.metrics
+    steps, latency = metrics["computes"] / metrics["pes"], metrics["latency"]
+    bars = [Bar("multipliers", float(steps), f"{number(steps)} ({percent(steps / latency)})", _role(steps, latency))]
+    for wait in waits(design.nest, design.architecture, metrics):
+        cycles = wait.cycles
+        note = f"{number(cycles)} ({percent(cycles / latency)}), most of them {wait.tensor}"
+        bars.append(Bar(f"{wait.level} {wait.what}", float(cycles), note, _role(cycles, latency)))
+    chart = BarChart(f"{best.subject}: cycles by part", "cycles", tuple(bars), (float(latency), "latency"))
+    text = "The latency is that of the slowest part; all overlap. What a level's words take is their number over its bandwidth."
+    return Section("time", "What binds", (Paragraph(text), chart_figure("time-chart", chart)))
+
+
+def _role(cycles: Fraction, latency: Fraction) -> str:
+    return "limit" if cycles == latency else "main"
+
+
+def _roofline(best: BestConfiguration, design: MappingDesign, mapping: Mapped) -> Section:
+    """Multiply-accumulates a cycle against those per word that a level moves."""
+    metrics, compute = best.solution.metrics, design.architecture.compute
+    did, peak = float(metrics["computes"] / metrics["latency"]), float(compute.instances)
+    slowest: dict[str, Wait] = {}
+    for wait in waits(design.nest, design.architecture, metrics):
+        if wait.level not in slowest or wait.cycles > slowest[wait.level].cycles:
+            slowest[wait.level] = wait
+    series, points = [], []
+    for name, wait in slowest.items():
+        instances = working(design.architecture, mapping, name)
+        bandwidth, intensity = float(wait.rate * instances), float(metrics["computes"] / (wait.words * instances))
+        left, ridge = min(intensity, peak / bandwidth) / 2, peak / bandwidth
+        label = f"{name} {wait.what}: {rounded(wait.rate * instances)} words a cycle"
+        series.append(
+            Series(label, (left, max(ridge, 2 * left)), (left * bandwidth, max(peak, 2 * left * bandwidth)), form="line")
+        )
+        points.append((intensity, did, name))
+    if not points:
+        return Section("roofline", "Roofline", (Paragraph("No level has a bandwidth that limits it."),))
+    ends = min(x for x, _, _ in points) / 2, max(x for x, _, _ in points) * 2
+    series.append(Series(f"{compute.instances:,} multipliers", ends, (peak, peak), role="limit", form="line"))
+    x, y, names = zip(*points, strict=True)
+    series.append(Series("the answer, at each level", x, y, labels=names, notes=names, role="answer", form="points"))
+    axes = ("multiply-accumulates per word moved", "multiply-accumulates per cycle")
+    chart = LineChart(f"{best.subject}: roofline", *axes, tuple(series), log_x=True, log_y=True)
+    text = (
+        "A level's line is what its bandwidth allows at so many multiply-accumulates per word; the answer is below the lines "
+        "of all levels and of the multipliers, and on the line of what binds."
+    )
+    table = Table("The figures of the roofline", *chart.figures, folded=True)
+    return Section("roofline", "Roofline", (Paragraph(text), chart_figure("roofline-chart", chart), table))
+
+
+def _drawn(design: MappingDesign, mapping: Mapped, metrics: Mapping[str, Fraction]) -> Section:
+    """The levels as boxes, outermost first, with what they keep, and beside the arrows what moves between them in a run."""
+    parts, top = [], MARGIN
+    levels = design.architecture.levels
+    for place, level in enumerate(levels):
+        kept = [access.tensor for access in design.nest.accesses if access.tensor in mapping.keeps[level.name]]
+        held = [f"{tensor} {_words(metrics, level.name, tensor, 'capacity')}".strip() for tensor in kept]
+        size = "" if level.words is None else f" of {level.words:,} words"
+        instances = working(design.architecture, mapping, level.name)
+        many = f"{number(Fraction(instances))} of {level.instances:,} instances" if level.instances > 1 else "1 instance"
+        parts.append(_box(top, f"{level.name}: {many}{size}", "keeps " + ", ".join(held)))
+        moved = []
+        for tensor in kept:
+            words = [metrics.get(f"{level.name}.{tensor}.{what}") for what in ("reads", "updates")]
+            down, up = (None if n is None else n * instances for n in words)
+            sent = [f"↓ {number(down)}"] if down else []
+            moved += [f"{tensor} {' '.join([*sent, *([f'↑ {number(up)}'] if up else [])])}"] if down or up else []
+        parts.append(_arrow(top + HEIGHT, "; ".join(moved)))
+        top += HEIGHT + GAP
+        if place + 1 == len(levels):
+            compute = design.architecture.compute
+            parts.append(_box(top, compute.name, f"{number(metrics['pes'])} of {compute.instances:,} multipliers work"))
+    height = top + HEIGHT + MARGIN
+    title = f"{design.nest.name} on {design.architecture.name}"
+    said = "Levels from outside to inside; beside each arrow the words that all instances of the level above it send and take."
+    svg = (
+        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" width="{WIDTH}" height="{height}"><title>{escape(title)}</title>'
+        f"<desc>{escape(said)}</desc>{''.join(parts)}</svg>"
+    )
+    return Section("hierarchy", "The memory hierarchy", (Paragraph(said), Figure(Markup(svg), title)))
+
+
+def _words(metrics: Mapping[str, Fraction], level: str, tensor: str, what: str) -> str:
+    found = metrics.get(f"{level}.{tensor}.{what}")
+    return "" if found is None else number(found)
+
+
+def _box(top: int, name: str, text: str) -> str:
+    inside = WIDTH - 2 * MARGIN
+    return (
+        f'<rect x="{MARGIN}" y="{top}" width="{inside}" height="{HEIGHT}" rx="6" fill="none" stroke="currentColor"/>'
+        f'<text x="{2 * MARGIN}" y="{top + 21}" fill="currentColor" font-weight="bold">{escape(name)}</text>'
+        f'<text x="{2 * MARGIN}" y="{top + 41}" fill="currentColor">{escape(text)}</text>'
+    )
+
+
+def _arrow(top: int, text: str) -> str:
+    x, end = WIDTH // 12, top + GAP
+    return (
+        f'<path d="M{x} {top}V{end}M{x - 5} {end - 8}L{x} {end}L{x + 5} {end - 8}" fill="none" stroke="currentColor"/>'
+        f'<text x="{x + 14}" y="{top + 28}" fill="currentColor">{escape(text)}</text>'
+    )
