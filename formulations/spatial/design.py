@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -23,6 +23,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric, Remarks
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.baselines import dataflows
 from ithaca.formulations.spatial.constraints import NONE, Constraints
 from ithaca.formulations.spatial.drawing import loop_lines, statements
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
@@ -33,10 +34,7 @@ from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 
 if TYPE_CHECKING:
-    from ithaca.formulations.problem import Limit
-
-if TYPE_CHECKING:
-    from ithaca.formulations.problem import Problem
+    from ithaca.formulations.problem import Limit, Problem
     from ithaca.formulations.stage import Stage
 
 #: What a level counts of every tensor (words of an instance).
@@ -277,6 +275,19 @@ class SpatialDesign(Design):
         model = self.model(values, numbers)
         wanted = self.vocabulary if names is None else [name for name in self.vocabulary if name in names]
         return {name: metric_of(model, self.architecture, name) for name in wanted}
+
+    def baselines(self) -> Mapping[str, Iterable[tuple[Design, tuple[Limit, ...]]]]:
+        """Dataflows that are fixed beforehand, where no other constraints are asked for."""
+        if self.constraints != NONE:
+            return {}
+        return {
+            name: [(replace(self, constraints=constraints), ())]
+            for name, constraints in dataflows(self.nest, self.architecture).items()
+        }
+
+    def translated(self, design: Design, configuration: Configuration) -> Configuration | None:
+        """A configuration of a smaller space as one of this space."""
+        return self.configuration(design.mapping(configuration)) if isinstance(design, SpatialDesign) else None
 
     def stage(self, problem: Problem) -> Stage | None:
         """Labels from the multipliers outwards (`ithaca.formulations.spatial.search`)."""

@@ -1,0 +1,50 @@
+"""Fixed dataflows as smaller spaces of mappings."""
+
+from __future__ import annotations
+
+import pytest
+
+from ithaca.formulations.algebra.parsing import parse_expression
+from ithaca.formulations.problem import Objective, Problem
+from ithaca.formulations.spatial.architecture_files import read_architecture
+from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign
+from ithaca.formulations.spatial.library import find_architecture, fitted
+from ithaca.formulations.spatial.mapping import Slot
+from ithaca.formulations.spatial.problem_files import read_problem
+from ithaca.peers.methods import run_peer
+from ithaca.peers.recorder import Budget
+from ithaca.solver.staged.engine import solve_staged
+from tests.formulations.spatial.cases import golden, nest_of
+
+#: What each dataflow spreads over the mesh of a convolution.
+SPREAD = {"output-stationary": {"P", "Q"}, "weight-stationary": {"M", "C"}, "row-stationary": {"P", "R"}}
+
+
+def problem(workload: str, objective: str) -> Problem:
+    nest = read_problem(golden() / "simple" / f"problem_{workload}.yaml")
+    design = SpatialDesign(nest, fitted(find_architecture("eyeriss"), nest), MappingOptions(divisors_only=True))
+    return Problem(design, (), Objective(objective, parse_expression(objective, where="objective", allowed=design.vocabulary)))
+
+
+@pytest.mark.parametrize("method", sorted(SPREAD))
+@pytest.mark.parametrize("objective", ["energy", "edp"])
+def test_dataflows_keep_to_their_loops_and_lose(method: str, objective: str) -> None:
+    asked = problem("resnet18_l1", objective)
+    found = run_peer(method, asked, Budget(seconds=600))
+    optimum = solve_staged(asked).value
+    assert found.value is not None
+    assert optimum is not None
+    assert optimum < found.value < 10 * optimum
+    assert found.best is not None
+    assert asked.feasible_value(found.best) == found.value
+    mapping = asked.design.mapping(found.best)  # type: ignore[attr-defined]
+    spread = {loop for way in "xy" for loop, n in mapping.factors[Slot("GLB", way)].items() if n > 1}
+    assert spread <= SPREAD[method]
+
+
+def test_products_have_no_rows_to_keep_and_machines_without_meshes_no_dataflows() -> None:
+    assert sorted(problem("gemm", "edp").design.baselines()) == ["output-stationary", "weight-stationary"]
+    nest = nest_of("O[i][j] += A[i][k] * B[k][j]", {"i": 2, "j": 2, "k": 2})
+    folder = read_architecture(golden() / "simple")
+    one = type(folder)("one", folder.levels[:1], type(folder.compute)("mac"))
+    assert SpatialDesign(nest, one).baselines() == {}
