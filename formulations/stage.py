@@ -44,14 +44,15 @@ class Stage(Protocol):
     tenths of a second, if need be nothing (`Block.empty`, None): searches are interrupted only there.
     """
 
+    @property
+    def dropped(self) -> Fraction | float:
+        """No configuration that was left out is below this: for want of memory, or of precision. Infinite if none was."""
+
     def incumbents(self) -> Iterator[Configuration | None]:
         """Good configurations to begin with, found quickly; they need not be feasible."""
 
     def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
-        """All rows whose bound is below the cutoff. What was left out for want of memory is in the last block's ``rest``.
-
-        A `MemoryError` ends the search with what is known.
-        """
+        """All rows whose bound is below the cutoff, but those `dropped`. A `MemoryError` ends the search with what is known."""
 
     def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Iterator[Configuration | None]:
         """The best completion of any of these rows, if it is below the cutoff; better and better ones at will."""

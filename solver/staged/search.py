@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from math import inf
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -44,8 +44,9 @@ class StagedSearch:
         self._rows: list[NDArray[Any]] = []
         self._bounds: list[NDArray[np.float64]] = []
         self._rest = -inf
+        self._stage = stage
         self._floor: Fraction | None = None
-        self._steps: Iterator[None] | None = self._search(stage)
+        self._steps: Iterator[None] | None = self._search()
 
     def run(self) -> SearchState:
         """Search until proven, exhausted, or until the options say to stop; may be called again to go on.
@@ -104,16 +105,19 @@ class StagedSearch:
         """Set the proven bound; the search is complete once nothing below the incumbent is open."""
         state = self.state
         least = min([self._rest, *(float(bounds[0]) for bounds in self._bounds)])
-        if least >= least_double(state.value):
+        dropped = self._stage.dropped
+        if least >= least_double(state.value) and dropped >= (inf if state.value is None else state.value):
             state.complete, state.lower_bound = True, state.value
             return
-        found = None if least == -inf else Fraction(least)
+        lowest = min(least, dropped)
+        found = Fraction(lowest) if isfinite(lowest) else None
         bounds = [bound for bound in (found, self._floor, state.lower_bound) if bound is not None]
         state.lower_bound = max(bounds, default=None)
         if state.value is not None and state.lower_bound is not None and state.lower_bound >= state.value:
             state.complete, state.lower_bound = True, state.value
 
-    def _search(self, stage: Stage) -> Iterator[None]:
+    def _search(self) -> Iterator[None]:
+        stage = self._stage
         for found in stage.incumbents():
             if found is not None:
                 self.offer(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ class ChainFirst:
     size: int = 5  #: Rows of a block
     stop_after: int | None = None  #: Blocks after which memory is short
     completed: list[int] = field(default_factory=list)
+    dropped: Fraction | float = inf
 
     def points(self, blocks: int) -> list[tuple[Fraction, Configuration]]:
         problem = self.problem

@@ -35,6 +35,11 @@ class BypassStage:
             self._stages[choice] = stage
         return self._stages[choice]
 
+    @property
+    def dropped(self) -> Fraction | float:
+        """The least that any choice has left out."""
+        return min((stage.dropped for stage in self._stages.values()), default=np.inf)
+
     def _free(self, choice: int, found: Configuration | None) -> Configuration | None:
         """A configuration of a choice as one of the whole design."""
         if found is None:

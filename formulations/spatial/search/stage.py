@@ -98,11 +98,13 @@ class TimeloopStage:
         self.hierarchy = hierarchy = Hierarchy(design.nest, architecture, design.orders)
         self.divisors = divisors = design.options.divisors_only
         self.goal = Goal(problem, hierarchy)
+        #: Whether energies are of whole accesses of several words: then words are compared by their share of an access.
+        self.rounds = any(level.cluster > 1 or level.block > 1 for level in hierarchy.levels)
         self.least_lanes = float(design.constraints.least_used * architecture.compute.instances)
         self.layouts = Layouts(hierarchy.meshes, within_parent=design.options.within_parent)
         self.bounds = Bounds(hierarchy, self.layouts, [self._values(n) for n in hierarchy.extents], divisors=divisors)
         self._rows: list[tuple[Labels, list[Trace]]] = []
-        self.dropped = inf  #: The least bound of what was left out for want of memory
+        self.dropped: Fraction | float = inf  #: No mapping that was left out is below this
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -225,7 +227,7 @@ class TimeloopStage:
             left: NDArray[np.intp] | None = None
             if most is not None and found.count > most:
                 left = np.argsort(self.bound(found, at, cutoff), kind="stable")[:most]
-            elif found.data.nbytes > MEMORY:
+            elif most is None and found.data.nbytes > MEMORY:
                 left = self._held(found, at, cutoff)
             elif found.count > MANY and not last and not (step.lanes and self._overlaps):
                 left = self._better(found, decided=False)
@@ -353,7 +355,7 @@ class TimeloopStage:
         yield Block.empty(least)
         for number in range(self.inner - 1):
             for _ in (pause := Pauses(self._through(found, number, cutoff))):
-                yield Block.empty(min(least, self.dropped))
+                yield Block.empty(least)
             found = pause.result
             bounds = self.bound(found, self._after(number), cutoff())
             open_ = bounds < least_double(cutoff())
@@ -369,24 +371,21 @@ class TimeloopStage:
             if not bounds[part[0]] < least_double(cutoff()):
                 break
             for _ in (pause := Pauses(self._step(found.take(part), number, cutoff()))):
-                yield Block.empty(min(max(least, float(bounds[part[0]])), self.dropped))
+                yield Block.empty(max(least, float(bounds[part[0]])))
             made = pause.result
             made.row("origin")[:] = part[made.row("origin").astype(np.int64)]
             self._rows.append((made, [*traces, _trace(made)]))
             rows = np.stack([np.full(made.count, len(self._rows) - 1), np.arange(made.count)], axis=1)
             rest = float(bounds[order[begin + CHUNK]]) if begin + CHUNK < order.size else inf
-            yield Block(rows, self.bound(made, self._after(number), cutoff()), min(max(least, rest), self.dropped))
-        yield Block.empty(self.dropped)
+            yield Block(rows, self.bound(made, self._after(number), cutoff()), max(least, rest))
+        yield Block.empty(inf)
 
     def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Iterator[Configuration | None]:
         """The best mappings that extend rows."""
-        dropped = self.dropped
         for block in np.unique(rows[:, 0]):
             found, traces = self._rows[int(block)]
             places = rows[rows[:, 0] == block, 1]
             yield from self._finished(found.take(places), self.inner, [*traces], places, cutoff)
-        if self.dropped < dropped:
-            raise MemoryError  # then these rows stay open
 
     def _finished(
         self, found: Labels, number: int, traces: list[Trace], places: NDArray[np.int64], cutoff: Cutoff
@@ -412,16 +411,20 @@ class TimeloopStage:
         order = np.argsort(bounds, kind="stable")
         if not bounds[order[0]] < least_double(cutoff()):
             return
-        near = order[bounds[order] <= bounds[order[0]] * (1 + 2.0**-30)][:NEAR]
+        most = least_double(cutoff()) if self.rounds else bounds[order[0]] * (1 + 2.0**-30)
+        near = order[bounds[order] <= most][:NEAR]
         values = [(value, int(place)) for place in near if (value := self.goal.exact(vector[:, place])) is not None]
         if values:
             value, place = min(values)
-            yield self._checked(self._configuration(traces, int(places[place])), value)
+            if self.rounds:  # what is worse than this in what is compared may be as good in truth
+                self.dropped = min(self.dropped, value)
+            for chosen in sorted({each for _, each in values} if self.rounds else {place}):
+                yield self._checked(self._configuration(traces, int(places[chosen])), value)
 
     def _checked(self, found: Configuration, value: Fraction) -> Configuration:
         """A configuration, if the reference gives it the value that the search has: else what it proves is worth nothing."""
         reference = self.problem.feasible_value(found)
-        if reference != value:
+        if reference != value and not self.rounds:
             said = "infeasible" if reference is None else f"{float(reference):,.10g}"
             raise DisagreementError(f"the search computes {float(value):,.10g}, the model {said}; please report this")
         return found
@@ -463,8 +466,7 @@ def _trace(found: Labels) -> Trace:
 
 def stage_of(design: SpatialDesign, problem: Problem) -> Stage | None:
     """The stage of a problem; None where objective or limits may fall as a metric grows, or levels share accesses."""
-    shared = any(level.cluster > 1 or level.block > 1 for level in design.architecture.levels)
-    if shared or not monotone(problem, design.vocabulary):
+    if not monotone(problem, design.vocabulary):
         return None
     if design.options.free_bypass:
         return None if any("." in name for name in problem.used_metrics) else BypassStage(design, problem)

@@ -79,6 +79,12 @@ def drawn_architecture(rng: random.Random, nest: LoopNest) -> Architecture:
     return Architecture("drawn", tuple(levels), Compute("mac", x * y, x, y, Fraction(1)))
 
 
+def with_blocks(architecture: Architecture, rng: random.Random) -> Architecture:
+    """The same with accesses of several words, which some instances share."""
+    levels = (replace(level, block=rng.choice((1, 2, 4)), cluster=rng.choice((1, 1, 2))) for level in architecture.levels)
+    return replace(architecture, levels=tuple(levels))
+
+
 def enumerated(problem: Problem) -> tuple[float, dict[str, int]] | None:
     """The least objective of all configurations, and one that has it; None where none is feasible."""
     design = problem.design
@@ -180,6 +186,25 @@ def test_what_memory_does_not_hold_keeps_its_bound(monkeypatch: pytest.MonkeyPat
         assert float(proof.lower_bound) <= expected[0] * (1 + 1e-9)
         assert solution.value is None or float(solution.value) >= expected[0] * (1 - 1e-9)
         assert proof.status.proven or proof.termination is Termination.EXHAUSTED
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whole_accesses_of_several_words_are_bounded(seed: int) -> None:
+    """Proven only where no best access is cut: never more is claimed than holds."""
+    problem, rng = drawn_problem(seed), random.Random(seed)
+    design = problem.design
+    assert isinstance(design, SpatialDesign)
+    problem = posed(replace(design, architecture=with_blocks(design.architecture, rng)), "energy")
+    expected, solution = enumerated(problem), solve_staged(problem)
+    if expected is None:
+        assert solution.certificate.status is Status.INFEASIBLE
+        return
+    bound = solution.certificate.lower_bound
+    assert solution.value is not None
+    assert bound is not None
+    assert float(bound) <= expected[0] * (1 + 1e-9)
+    assert float(solution.value) >= expected[0] * (1 - 1e-9)
+    assert solution.certificate.status is not Status.OPTIMAL or float(solution.value) == pytest.approx(expected[0], rel=1e-9)
 
 
 # -- bounds on the way to mappings ------------------------------------------------------
