@@ -23,9 +23,10 @@ from ithaca.api.options import (
     Objective,
     Results,
     SearchOptions,
+    SteadyMethod,
     TargetedOptions,
 )
-from ithaca.api.parsing import parse_choice, parse_extents, parse_integer, parse_method, several
+from ithaca.api.parsing import parse_choice, parse_extents, parse_integer, parse_method, parse_steady_method, several
 from ithaca.api.request import check_target, requested_limits, restricted_share
 from ithaca.formulations.problem import Problem
 from ithaca.solver.options import Budget
@@ -73,9 +74,7 @@ def network(
     problem: TargetedOptions,
     hierarchy: HierarchyOptions,
     objective: Objective = OBJECTIVE,
-    method: Annotated[
-        str, Option("--method", help="exact (finds the same in every run), auto, cpsat, gp, nlp or evolve.")
-    ] = "exact",
+    method: SteadyMethod = None,
     search: SearchOptions,
     scheduler: Annotated[
         str | None,
@@ -90,11 +89,11 @@ def network(
     """Solve every layer of a network, alone or on what layers share, and prove the total."""
     if on_hierarchy(given):
         asked = only_layers(find_network(str(name), parse_extents(sizes, parameters)), several(layers))
-        engine = parse_method(method if "--method" in given else "auto")
+        engine = parse_method(method or "auto")
         options = RunOptions(engine, search.options, search.workers, scheduler)
         return map_network(asked, question_of(hierarchy, problem, objective, given), options, results)
     solve = find_mode(mode)
-    options = RunOptions(parse_method(method), search.options, search.workers, scheduler)
+    options = RunOptions(parse_steady_method(method, search.time_limit), search.options, search.workers, scheduler)
     if scheduler not in (None, "local") and search.workers != 1:
         raise InputError(
             f"--threads does not go with --scheduler {quoted(scheduler)}; allowed: 1, as its workers decide how many are solved"
@@ -160,10 +159,10 @@ def map_layers(
         return NetworkResult.of(solve_per_layer(network, request, running))
 
 
-def _check_one_search(mode_name: str, method: str, threads: int, scheduler: str | None, results: object) -> None:
+def _check_one_search(mode_name: str, method: str | None, threads: int, scheduler: str | None, results: object) -> None:
     """Refuse options that a mode could only ignore."""
     given = {
-        "--method": method != "exact",
+        "--method": method not in (None, "exact"),
         "--threads": threads != 1,
         "--scheduler": scheduler is not None,
         "--results": results is not None,

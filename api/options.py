@@ -52,6 +52,13 @@ EDITIONS = "cycle (modules word by word), exact (modules at their rates) or odys
 Edition = Annotated[str, Option("--edition", help=f"Model edition: {EDITIONS}.")]
 Objective = Annotated[str | problems.Objective, Option("--objective", help="What to minimise: an expression over metrics.")]
 Method = Annotated[str, Option("--method", help="auto, exact, staged, cpsat, gp, nlp or evolve.")]
+SteadyMethod = Annotated[
+    str | None,
+    Option(
+        "--method",
+        help="auto, exact, cpsat, gp, nlp or evolve; default: exact, the same in every run; under a time limit auto.",
+    ),
+]
 TimeLimit = Annotated[float | None, Option("--time-limit", metavar="S", help="Seconds for the whole run.")]
 RandomSeed = Annotated[int, Option("--seed", metavar="N", help="Seed of the random numbers.")]
 Results = Annotated[

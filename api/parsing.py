@@ -139,6 +139,11 @@ def parse_method(name: object) -> Method:
     return Method(parse_choice("--method", name, [m.value for m in Method]))
 
 
+def parse_steady_method(name: object, time_limit: object) -> Method:
+    """Look up an engine; unless one is named the one that finds the same in every run, or under a time limit the most."""
+    return parse_method(name or ("exact" if time_limit is None else "auto"))
+
+
 def parse_proving_method(name: object) -> Method:
     """Look up an engine that proves optimality."""
     from ithaca.solver.engines import PROVERS, Method

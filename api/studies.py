@@ -18,15 +18,15 @@ from ithaca.api.options import (
     OBJECTIVE,
     REPEATED,
     Extents,
-    Method,
     Objective,
     Results,
     SearchOptions,
     Sizes,
+    SteadyMethod,
     TargetedOptions,
     Workload,
 )
-from ithaca.api.parsing import parse_extents, parse_method, parse_number
+from ithaca.api.parsing import parse_extents, parse_number, parse_steady_method
 from ithaca.api.request import Request, note_left_out, problems, timed
 from ithaca.api.vary import OPTIONS, TARGET, parse_variations, varied
 from ithaca.formulations.problem import Problem
@@ -92,7 +92,7 @@ def whatif(
     ] = None,
     problem: TargetedOptions,
     objective: Objective = OBJECTIVE,
-    method: Method = "exact",
+    method: SteadyMethod = None,
     search: SearchOptions,
     results: Results = None,
     before: Callable[[Sequence[Axis]], None] | None = None,
@@ -103,7 +103,7 @@ def whatif(
 
     ``before`` hears of the axes before anything is solved, and may refuse them.
     """
-    engine, options, threads = parse_method(method), search.options, search.workers
+    engine, options, threads = parse_steady_method(method, search.time_limit), search.options, search.workers
     percent = None if marginal is None else Fraction(repr(parse_number("--marginal", marginal, positive=True)))
     own = parse_extents(sizes, extents)
     request = problem.request(workload, own, objective)
