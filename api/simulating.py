@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -90,7 +90,11 @@ def simulate(
     ] = None,
     memory: Annotated[
         Mapping[str, int] | Sequence[str] | None,
-        Option("--memory", help="latency, refresh, refresh_period (cycles); bandwidth (bytes per cycle, shared; 0: no limit)."),
+        Option(
+            "--memory",
+            help="latency, refresh, refresh_period (cycles); bandwidth (bytes per cycle, shared; 0: no limit); "
+            "default: the platform's.",
+        ),
         REPEATED,
     ] = None,
     sums: Annotated[
@@ -105,10 +109,9 @@ def simulate(
     Raises `InputError` if a parameter is out of range, the result has no configuration, the array cannot be built or has
     too many values to check, or numba is not installed.
     """
-    stores = read_memory(memory)
     found = source if isinstance(source, results.Result) else one_result(Path(source), layer)
-    platform = systolic(found.solutions[0].problem).technology.machine
-    machine = read_machine(platform, regime, param, fifo_depth, sums)
+    platform = systolic(found.solutions[0].problem).technology
+    machine, stores = read_machine(platform.machine, regime, param, fifo_depth, sums), read_memory(memory, platform.memory)
     solutions = [
         s for s in found.solutions if s.configuration is not None and (design is None or s.problem.design.answers_to(design))
     ]
@@ -124,13 +127,13 @@ def simulate(
     return Simulation.of(run)
 
 
-def read_memory(memory: Mapping[str, int] | Sequence[str] | None) -> Memory:
-    """The memory that an option describes."""
+def read_memory(memory: Mapping[str, int] | Sequence[str] | None, platform: Memory = IDEAL) -> Memory:
+    """The memory that an option describes; what it leaves out is the platform's."""
     words = parse_counts("--memory", memory, "latency=100,bandwidth=64")
     for name in words:
         parse_choice("--memory", name, [field.name for field in fields(Memory)])
     try:
-        return Memory(**words)
+        return replace(platform, **words)
     except InputError as error:
         raise InputError(f"--memory: {error}") from None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -104,7 +105,9 @@ def print_simulation(found: Simulation) -> None:
     """Print what happened."""
     design, run = found.design, found.run
     machine = ", ".join(f"{letter} {getattr(found.machine, name)}" for letter, name in LETTERS.items())
-    say(f"{design.nest.name} ({design.nest.shown_sizes}) {design.data.name}; design {design.name}; machine {machine}")
+    memory = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in asdict(found.memory).items() if n)
+    what = f"{design.nest.name} ({design.nest.shown_sizes}) {design.data.name}; design {design.name}; machine {machine}"
+    say(f"{what}{f'; memory: {memory}' if memory else ''}")
     if found.cycles is None:
         say(f"hangs after {number(run.cycles)} cycles, waiting {'; '.join(map(_shown_wait, run.hanging[:5]))}")
         if len(run.hanging) > 5:

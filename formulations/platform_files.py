@@ -10,6 +10,7 @@ A platform is a YAML or JSON document::
       bram18k: {total: 5376}
       uram: {total: 1280}
     memory: {kind: DDR4-2400, channels: 4, bandwidth: 77, usable: 1}     # GB/s of all channels; usable: default 1
+                                           # for ithaca simulate also latency, refresh, refresh_period (cycles)
     sources: {resources: DS962, memory: DS962}
     energy: {dram: 200, buffer: 6}         # relative to one MAC; also hop, register, mac, mac_pj (pJ); default: the data type's
     cost_tables: maestro-28nm              # for ASICs: what area and power are
@@ -21,15 +22,18 @@ How YAML is read stands in `ithaca.workloads.yaml_documents`.
 from __future__ import annotations
 
 from fractions import Fraction
+from math import floor
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from ithaca.formulations import machine
 from ithaca.formulations.json_numbers import fraction
 from ithaca.formulations.platform import DEFAULT_USABLE, Memory, Platform, Resource
-from ithaca.formulations.schema import MachineDocument
+from ithaca.formulations.schema import Few, MachineDocument
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.workloads.documents import Document, find_document, validated
+from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import refuse
 from ithaca.workloads.reading import packaged_names
 
@@ -57,12 +61,26 @@ class ResourcesDocument(Document):
 
 
 class MemoryDocument(Document):
-    """The memory beside a device: GB/s of all channels together, and the share that a design may use."""
+    """The memory beside a device: GB/s of all channels together, and the share that a design may use.
+
+    Simulated memory is ideal unless cycles are stated: from a request to its first word, that a refresh takes, and from one
+    to the next. Then all DRAM modules share the bandwidth, too.
+    """
 
     kind: Annotated[str, Field(max_length=100)] = ""
     channels: Annotated[int, Field(ge=1, le=10**6)]
     bandwidth: Annotated[float, Field(gt=0, le=10**9)]
     usable: Annotated[float, Field(gt=0, le=1)] = 1.0
+    latency: Few = 0
+    refresh: Few = 0
+    refresh_period: Few = 0
+
+    def waits(self, clock_mhz: Fraction) -> machine.Memory:
+        """What simulated DRAM modules wait for. Raises `InputError` if a refresh has no longer period."""
+        if not (self.latency or self.refresh or self.refresh_period):
+            return machine.IDEAL
+        shared = floor(fraction(self.bandwidth) * fraction(self.usable) * 1000 / clock_mhz)
+        return machine.Memory(self.latency, self.refresh, self.refresh_period, max(shared, 1))
 
 
 class SourcesDocument(Document):
@@ -123,13 +141,17 @@ def load_platform(name_or_path: str) -> Platform:
         raise refuse(where, "resources is empty; allowed: at least one of " + ", ".join(ResourcesDocument.model_fields))
     if read.cost_tables is None and read.resources.area is not None:
         raise refuse(where, "resources.area needs cost_tables, which say what area is; allowed: cost_tables: maestro-28nm")
-    memory = None
+    memory, clock, waits = None, fraction(read.clock_mhz), machine.IDEAL
     if (stated := read.memory) is not None:
         resources["bandwidth"] = Resource(fraction(stated.bandwidth), fraction(stated.usable))
         memory = Memory(stated.kind, stated.channels, resources["bandwidth"])
+        try:
+            waits = stated.waits(clock)
+        except InputError as error:
+            raise refuse(where, f"memory: {error}") from None
     stated_energy = read.energy or EnergyDocument()
     energies = {name: fraction(value) for name, value in stated_energy.model_dump(by_alias=True).items()}
-    clock, machine = fraction(read.clock_mhz), read.machine.machine()
-    technology = Technology(clock_mhz=clock, cost_tables=read.cost_tables, machine=machine, **energies)
+    timed = read.machine.machine()
+    technology = Technology(clock_mhz=clock, cost_tables=read.cost_tables, machine=timed, memory=waits, **energies)
     sources = {of: text for of, text in read.sources if text}
     return Platform(read.name, read.description, technology, resources, memory, read.energy is not None, sources)

@@ -11,7 +11,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.json_numbers import fraction, json_number
-from ithaca.formulations.machine import LARGEST, LEAST, RTL, Machine, Sums
+from ithaca.formulations.machine import LARGEST, LEAST, RTL, Machine, Memory, Sums
 from ithaca.formulations.problem import Limit, Objective
 from ithaca.workloads.documents import Document as InputDocument
 from ithaca.workloads.errors import InputError
@@ -127,3 +127,20 @@ class MachineDocument(Document):
     def machine(self) -> Machine:
         """The machine."""
         return Machine(**dict(self))
+
+
+#: Cycles, or bytes per cycle.
+Few = Annotated[int, Field(ge=0, le=LARGEST)]
+
+
+class WaitsDocument(Document):
+    """What DRAM modules wait for: cycles, and bytes per cycle that all share (0: no limit)."""
+
+    latency: Few = 0
+    refresh: Few = 0
+    refresh_period: Few = 0
+    bandwidth: Few = 0
+
+    def memory(self) -> Memory:
+        """The memory. Raises `InputError` if a refresh has no longer period."""
+        return Memory(**dict(self))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ithaca.formulations.machine import RTL, Machine
+from ithaca.formulations.machine import IDEAL, RTL, Machine, Memory
 
 #: Clock unless a platform says otherwise (MHz).
 DEFAULT_CLOCK_MHZ = Fraction(300)
@@ -33,6 +33,7 @@ class Technology:
     #: FPGAs.
     cost_tables: str | None = None
     machine: Machine = RTL  #: Cycles of loops, buffers and FIFOs, for the cycle model edition and simulation
+    memory: Memory = IDEAL  #: What DRAM modules wait for, for simulation
 
 
 DEFAULT_TECHNOLOGY = Technology()

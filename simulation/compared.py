@@ -89,7 +89,7 @@ def simulate_configuration(
     models, simulated = {}, None
     for edition in Edition:
         array = derive(design.nest, design.array.dataflow, design.array.permutation, edition)
-        stated = replace(design, array=array, technology=replace(design.technology, machine=machine))
+        stated = replace(design, array=array, technology=replace(design.technology, machine=machine, memory=memory))
         names = {group.name for group in array.packed_groups}
         if names <= tiling.pack.keys():
             own = stated.configuration(replace(tiling, pack={name: tiling.pack[name] for name in names}))

@@ -180,6 +180,9 @@ def evaluate(
     macs = value(array.pe.count) * value(array.pe.simd)
     if array.edition is Edition.CYCLE:
         parts = cycles(point, technology.machine)
+        if technology.memory.bandwidth:  # all DRAM modules share it
+            moved = data.bytes * sum(list(words.values())[1:], start=next(iter(words.values())))
+            parts = parts.at_least(numbers.ceil_div(moved, constant(technology.memory.bandwidth)), numbers)
     else:
         main = numbers.maximum(pe, *(cost.total for cost in modules.values()))
         fill, rest = numbers.maximum(*prologue), numbers.maximum(*epilogue)

@@ -19,6 +19,7 @@ from ithaca.formulations.systolic.systolic_array import IOGroup, Role, SystolicA
 from ithaca.workloads.errors import InputError
 
 if TYPE_CHECKING:
+    from ithaca.formulations.algebra.number_systems import NumberSystem
     from ithaca.formulations.systolic.cost_model import Point
 
 
@@ -30,6 +31,11 @@ class Cycles:
     run: Any  #: All tiles, one after the other
     rest: Any  #: What is drained after the last tile
     latency: Any  #: All three
+
+    def at_least(self, latency: Any, numbers: NumberSystem) -> Cycles:
+        """The same where the run takes longer, as what it moves does."""
+        longer = numbers.maximum(self.latency, latency)
+        return Cycles(self.fill, longer - self.fill - self.rest, self.rest, longer)
 
 
 @dataclass(frozen=True, slots=True)

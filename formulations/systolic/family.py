@@ -21,6 +21,7 @@ from ithaca.formulations.schema import (
     PlatformDocument,
     Positive,
     Text,
+    WaitsDocument,
 )
 from ithaca.formulations.systolic.data_types import DataType, data_type
 from ithaca.formulations.systolic.dataflows import find_dataflow
@@ -67,10 +68,12 @@ class TechnologyDocument(Document):
     mac_pj: Positive = DEFAULT_TECHNOLOGY.mac_pj
     cost_tables: Literal["maestro-28nm"] | None = None
     machine: MachineDocument = MachineDocument()
+    memory: WaitsDocument = WaitsDocument()
 
     def technology(self) -> Technology:
         """The technology."""
-        return Technology(**{name.rstrip("_"): value for name, value in self} | {"machine": self.machine.machine()})
+        parts = {"machine": self.machine.machine(), "memory": self.memory.memory()}
+        return Technology(**{name.rstrip("_"): value for name, value in self} | parts)
 
 
 class TilingDocument(Document):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import time
 from fractions import Fraction
 from importlib.resources import files
@@ -11,6 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ithaca import simulate, solve
+from ithaca.formulations import machine
 from ithaca.formulations.platform import Memory, Resource, Share
 from ithaca.formulations.platform_files import MAX_BYTES, load_platform, platform_names
 from ithaca.formulations.systolic.data_types import DATA_TYPES, data_type
@@ -288,3 +292,42 @@ def test_mutations_load_or_are_refused(tmp_path: Path, start: int, length: int, 
         message = platform.name
         assert all(0 < resource.usable <= 1 for resource in platform.resources.values())
     assert message.isprintable()
+
+
+WAITING = OWN + "memory: {kind: DDR4, channels: 1, bandwidth: 12.8, usable: 0.75, %s}\n"
+
+
+def test_memory_that_waits_is_simulated_unless_told_otherwise(tmp_path: Path) -> None:
+    platform, result = tmp_path / "own.yaml", tmp_path / "result.json"
+    platform.write_text(WAITING % "latency: 40")
+    technology = load_platform(str(platform)).technology
+    shared = int(Fraction("12.8") * Fraction("0.75") * 1000 / technology.clock_mhz)
+    assert technology.memory == machine.Memory(latency=40, bandwidth=shared)
+    solve("mm", i=12, j=12, k=12, dataflow="i,j", edition="cycle", platform=platform, limit={"bandwidth": None}).save(result)
+    stated, same = simulate(result), simulate(result, memory={"latency": 40, "bandwidth": shared})
+    assert stated.cycles == same.cycles
+    ideal = simulate(result, memory={"latency": 0, "bandwidth": 0})
+    assert ideal.cycles is not None
+    assert stated.cycles is not None
+    assert ideal.cycles < stated.cycles
+    # all that is moved takes its time: a bound of the run, which the model holds, too
+    slow = simulate(result, memory={"bandwidth": 1})
+    least = 4 * json.loads(result.read_text())["best"]["metrics"]["off_chip_words"]
+    assert slow.models["cycle"] == max(least, ideal.models["cycle"])
+    assert slow.cycles is not None
+    assert least <= slow.cycles
+
+
+@pytest.mark.parametrize(
+    ("stated", "line"),
+    [
+        ("latency: -1", "memory.latency is -1; allowed: greater than or equal to 0"),
+        ("refresh: 9", "memory: refresh needs a longer refresh_period; allowed: both, in cycles"),
+        ("waits: 3", "memory.waits"),
+    ],
+)
+def test_memory_that_waits_for_what_cannot_be_is_refused(tmp_path: Path, stated: str, line: str) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(WAITING % stated)
+    with pytest.raises(InputError, match=re.escape(line)):
+        load_platform(str(path))

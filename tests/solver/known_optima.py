@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from ithaca.formulations.machine import RTL
+from ithaca.formulations.machine import IDEAL, RTL
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import derive
@@ -96,8 +96,10 @@ def facts_of(problem: Problem) -> Facts:
     design = systolic(problem)
     assert design.physical == ANY_ARRAY, "enumeration does not know about given arrays"
     nest, array = design.nest, design.array
-    assert design.technology.machine == RTL, "kept problems are timed as RTL"
-    space, technology = asdict(design.options), asdict(design.technology) | {"machine": RTL}
+    assert (design.technology.machine, design.technology.memory) == (RTL, IDEAL), (
+        "kept problems are timed as RTL, with ideal memory"
+    )
+    space, technology = asdict(design.options), asdict(design.technology) | {"machine": RTL, "memory": IDEAL}
     return {
         "statement": str(nest),
         "extents": [list(extent) for extent in nest.extents],
@@ -119,7 +121,7 @@ def problem_of(facts: Facts) -> Problem:
     extents = tuple((loop, extent) for loop, extent in facts["extents"])
     output, inputs = parse_statement(facts["statement"])
     nest = LoopNest("known", extents, output, inputs, facts["simd"], frozenset(facts["untiled"]))
-    numbers = {field.name for field in fields(Technology)} - {"cost_tables", "machine"}
+    numbers = {field.name for field in fields(Technology)} - {"cost_tables", "machine", "memory"}
     return systolic_problem(
         nest,
         derive(nest, tuple(facts["dataflow"]), facts["permutation"], Edition(facts["edition"])),
