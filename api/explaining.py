@@ -114,6 +114,8 @@ def _tried(change: Change) -> str:
         return f"raise {change.what} by {change.percent} %, from {number(change.limit)} to {number(change.raised)}"
     if change.kind is Kind.NO_LIMITS:
         return "drop all limits"
+    if change.kind is Kind.HARDWARE:
+        return change.what
     return f"take design {change.what} instead" if change.kind is Kind.DESIGN else f"search on (design {change.what})"
 
 
@@ -194,6 +196,7 @@ def explain_result(result: Result, design: str | None, options: SolveOptions | N
         budget = Budget(replace(options, stop=interrupt, any_tie=True))
         # raised limits, no limits, and once more should the result not be proven
         count, solved = len(RAISES) * len(raisable_limits([s.problem for s in result.designs])) + 2, 0
+        count += len(result.problem.design.enlarged)
 
         def solve(problems: Sequence[Problem], starts: Sequence[Configuration | None]) -> Solution:
             nonlocal solved

@@ -135,6 +135,11 @@ class Design(ABC):
         """What the family can say of a configuration beside its metrics and its use of limits."""
         return Remarks()
 
+    @property
+    def enlarged(self) -> Mapping[str, Design]:
+        """The same work on hardware that has more of one thing, by what is changed: ``give GLB twice the words, 2,048``."""
+        return {}
+
     def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
         """A configuration as a loop nest for people, in lines; none where the family has nothing to show."""
         return ()

@@ -42,6 +42,8 @@ class Kind(Enum):
     """A limit, raised."""
     NO_LIMITS = "no_limits"
     """All limits, dropped at once."""
+    HARDWARE = "hardware"
+    """What is built, which has more of one thing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,9 @@ class Change:
     """A change, and what the objective becomes with it."""
 
     kind: Kind  #: What is changed
-    what: str  #: Name of the design changed to, or of the limit raised; that of the design found for a search or without limits
+    #: Name of the design changed to, or of the limit raised; that of the design found for a search or without limits; in words
+    #: what is changed of hardware.
+    what: str
     #: The objective, as it was and as it becomes.
     before: Fraction
     after: Fraction
@@ -92,6 +96,19 @@ def dropped_limits(problems: Sequence[Problem], answer: Solution, solve: Solve) 
         return ()
     proven = answer.certificate.status is after.certificate.status is Status.OPTIMAL
     return (Change(Kind.NO_LIMITS, after.design, answer.value, after.value, proven),)
+
+
+def enlarged_hardware(answer: Solution, solve: Solve) -> tuple[Change, ...]:
+    """The optimum on hardware that has more of one thing, one at a time."""
+    if answer.value is None:
+        return ()
+    found = []
+    for what, design in answer.problem.design.enlarged.items():
+        after = solve([replace(answer.problem, design=design)], [answer.configuration])
+        if after.value is not None:
+            proven = answer.certificate.status is after.certificate.status is Status.OPTIMAL
+            found.append(Change(Kind.HARDWARE, what, answer.value, after.value, proven))
+    return tuple(found)
 
 
 def unbound(changes: Sequence[Change]) -> bool:
@@ -195,6 +212,7 @@ def explain(result: Result, solutions: Sequence[Solution], solve: Solve | None) 
                 proven = answer.certificate.status is Status.OPTIMAL
                 changes += (Change(Kind.SEARCH, answer.design, value, answer.value, proven),)
         changes += raised_limits(problems, answer, solve)
+        changes += enlarged_hardware(answer, solve)
         if _limits_seem_idle(problem, configuration, changes):
             changes += dropped_limits(problems, answer, solve)
     nearest = min(others, key=lambda other: other[1], default=None)

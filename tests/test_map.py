@@ -143,6 +143,20 @@ def test_what_binds_is_what_takes_all_cycles(files: Path) -> None:
     assert f"computation {float(100 * steps / latency):.1f} %" in binding
 
 
+def test_what_would_help_is_solved_again(files: Path) -> None:
+    found = ithaca.map(files / "problem.yaml", arch=files / "tiny.yaml", divisors_only=True, objective="energy")
+    (files / "larger.yaml").write_text(TINY.replace("entries: 24", "entries: 48"))
+    larger = ithaca.map(files / "problem.yaml", arch=files / "larger.yaml", divisors_only=True, objective="energy")
+    assert found.value is not None
+    assert larger.value is not None
+    assert larger.value < found.value
+    said = found.explain().statements
+    gain = f"give Buffer twice the words (48, energies as they are): energy {int(found.value):,} becomes {int(larger.value):,}"
+    assert any(line.startswith(f"Tried: {gain}") for line in said)
+    assert any(line.startswith("Tried: give DRAM twice the bandwidth: energy stays") for line in said)
+    assert said[-1].startswith("To change first: give Buffer twice the words")
+
+
 def test_python_answers_alike(files: Path) -> None:
     asked = {"divisors_only": True, "limit": {"pes": 2}, "objective": "energy + 3*latency"}
     found = ithaca.map(files / "problem.yaml", arch=files / "tiny.yaml", **asked)

@@ -22,7 +22,7 @@ from ithaca.formulations.algebra.number_systems import FRACTION, SYMBOLIC, Numbe
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric, Remarks
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
-from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.architecture import Architecture, Level
 from ithaca.formulations.spatial.baselines import dataflows
 from ithaca.formulations.spatial.constraints import NONE, Constraints
 from ithaca.formulations.spatial.drawing import loop_lines, statements
@@ -101,6 +101,25 @@ class SpatialDesign(Design):
     def title(self) -> str:
         """Workload, architecture, edition."""
         return f"{self.nest.name} ({self.nest.shown_sizes}), {self.edition} model edition"
+
+    @property
+    def enlarged(self) -> Mapping[str, Design]:
+        """Twice the words, or twice the bandwidth, of one level."""
+        found: dict[str, Design] = {}
+        levels = self.architecture.levels
+        for place, level in enumerate(levels):
+            rates = {name: getattr(level, name) for name in ("read_bandwidth", "write_bandwidth", "shared_bandwidth")}
+            wider = {name: 2 * rate for name, rate in rates.items() if rate is not None}
+            more: dict[str, Level] = {}
+            if level.words is not None:
+                words = 2 * level.words
+                more[f"give {level.name} twice the words ({words:,}, energies as they are)"] = replace(level, words=words)
+            if wider:
+                more[f"give {level.name} twice the bandwidth"] = replace(level, **wider)
+            for what, own in more.items():
+                changed = replace(self.architecture, levels=(*levels[:place], own, *levels[place + 1 :]))
+                found[what] = replace(self, architecture=changed)
+        return found
 
     def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
         """The mapping as Timeloop prints it."""
