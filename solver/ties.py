@@ -171,10 +171,11 @@ class _Search:
         checkpoint()
         if not self._prepare(checkpoint):
             return True
+        most = self.boxes + MOST_BOXES
         self._examine(np.zeros((len(self._trees), 1), np.int32))
         while self._heap:
             checkpoint()
-            if self.boxes >= MOST_BOXES:
+            if self.boxes >= most:
                 return False
             _, _, nodes, keys = heapq.heappop(self._heap)
             open_ = self._open(keys)
