@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ithaca.api.answers import Answer, Result, least
 from ithaca.formulations.json_numbers import SCHEMA, json_number
 from ithaca.formulations.shown_numbers import counted
+from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
 from ithaca.formulations.spatial.family import DMAZERUNNER, mapping_design
 from ithaca.formulations.spatial.mapping import Slot
 from ithaca.results.certificate import Status
@@ -65,6 +66,7 @@ def _answer(result: Result) -> dict[str, Any]:
         "value": None if result.value is None else json_number(result.value),
         "lower_bound": None if certificate.lower_bound is None else json_number(certificate.lower_bound),
         "gap": certificate.gap,
+        **({"best_of": known.best_of(result.problem)} if isinstance(known := result.problem.design, DmazerunnerDesign) else {}),
         "mapping": None,
         "metrics": {},
     }

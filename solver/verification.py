@@ -73,6 +73,8 @@ def verify(recorded: Solution, options: SolveOptions, at: str) -> tuple[str, boo
     if not status.proven:
         return _verify_bound(recorded, options, at, said)
     method = Method.EXACT if "cpsat" in proof.method else Method.CPSAT
+    if proof.method == Method.STAGED.value:  # what is searched in stages is more than integer models hold: searched again
+        method = Method.STAGED
     again = _again(recorded, method, options, f"{at}.certificate")
     if not again.certificate.status.proven:
         bound = number(again.certificate.lower_bound)

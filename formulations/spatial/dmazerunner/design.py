@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ithaca.formulations.algebra.expression import Constant, Expression, Symbol, ceiling_division
-from ithaca.formulations.algebra.number_systems import NUMPY, SYMBOLIC, NumberSystem
+from ithaca.formulations.algebra.interval import Interval
+from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY, SYMBOLIC, NumberSystem
+from ithaca.formulations.algebra.polarity import trends
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.design import Design, Metric
+from ithaca.formulations.design import Design, Metric, Remarks
+from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import NONE, Constraints
@@ -160,6 +163,20 @@ class DmazerunnerDesign(Design):
             rules.append(Link((p - 1) * outside + 1, Relation.AT_MOST, inside))
         return Axis(loop, tuple(quantities), (Link(d, Relation.EQUAL, outside), *rules))
 
+    def best_of(self, problem: Problem) -> str:
+        """Among what mappings an optimum of the space is proven to be the best.
+
+        Padded factors are least. Larger ones are never better, unless inputs have rows that nothing reads (tiles may be whole
+        with them), something asked for falls with the use of PEs or words, or constraints ask for such use.
+        """
+        if self.divisors_only:
+            return "factors that divide extents"
+        spans = {name: Interval(Fraction(0), Fraction(10**60)) for name in VOCABULARY}
+        asked = (problem.objective.expression, *(limit.expression for limit in problem.limits))
+        falls = any(trends(e, spans).get(Symbol(name), 0) < 1 for e in asked for name in e.symbols)
+        least = self.constraints.least_used > 0 or any(found.low > 1 for *_, found in self.constraints.factors)
+        return "least paddings" if self.layer.surplus or falls or least else "all paddings"
+
     def baselines(self) -> Mapping[str, Iterable[tuple[Design, tuple[Limit, ...]]]]:
         def within(constraints: Constraints) -> Design:
             return replace(self, constraints=constraints)
@@ -191,6 +208,22 @@ class DmazerunnerDesign(Design):
             return "", f"order of {slot}'s loops, outermost first ({stays})"
         place = {DRAM: "outside the scratchpad", SPM: "inside the scratchpad", RF: "in the register files", SPATIAL: "over PEs"}
         return "", f"trips of {loop} {place[slot]}"
+
+    @property
+    def title(self) -> str:
+        return f"{self.nest.name} ({self.nest.shown_sizes}), {self.edition} model edition"
+
+    def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
+        """How much of the machine is used, what is padded, and what an optimum is then the best of."""
+        used = self.metrics({name: Fraction(value) for name, value in configuration.items()}, FRACTION, self.machine.limits)
+        shares = (f"{number(used[name])} of {most} {VOCABULARY[name].unit}" for name, most in self.machine.limits.items())
+        said = [f"used: {', '.join(shares)}."]
+        laid = self.mapping(configuration).padded(self.nest)
+        if padded := [f"{loop} from {n} to {laid[loop]}" for loop, n in self.nest.extents if laid[loop] != n]:
+            said.append(f"padding: {', '.join(padded)}.")
+        if self.layer.surplus and not self.divisors_only:
+            said.append("optimum: of least paddings; rows of an input that nothing reads may let larger ones pay.")
+        return Remarks(tuple(said))
 
     def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
         """The mapping as a loop nest, outermost first; loops of one trip are left out."""

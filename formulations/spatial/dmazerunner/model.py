@@ -149,6 +149,13 @@ class Layer:
             needed if stored is None else [numbers.maximum(n, _number(s, numbers)) for n, s in zip(needed, stored, strict=True)]
         )
 
+    @property
+    def surplus(self) -> bool:
+        """Whether tensors have rows in memory that no iteration reads."""
+        stored = dict(self.stored)
+        needed = {access.tensor: tuple(self.extents_of(access, self.nest.sizes)) for access in self.nest.accesses}
+        return any(have > need for name, sizes in stored.items() for have, need in zip(sizes, needed[name], strict=True))
+
     def product(self, factors: Mapping[str, Any], access: Access | None = None) -> Any:
         """Product of factors of all loops, or of those that index a tensor."""
         return prod(factors[loop] for loop in self.nest.loops if access is None or access.indexed_by(loop))

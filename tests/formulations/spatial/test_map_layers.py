@@ -54,6 +54,7 @@ def test_every_layer_is_proven_and_its_mapping_costs_what_is_said(layers: Path, 
     path = write(tmp_path / "points.csv", ("kind", "extents", "stride", "tensors", *columns), points)
     evaluated = json.loads(ithaca("evaluate", *ASKED, "--points", str(path), "--json").stdout)["points"]
     assert [point["valid"] for point in evaluated] == [True] * 3
+    assert [answer["best_of"] for answer in answers] == ["factors that divide extents"] * 3
     assert [point["metrics"] for point in evaluated] == [answer["metrics"] for answer in answers]
 
 
@@ -63,11 +64,32 @@ def test_the_table_names_layers(layers: Path) -> None:
     assert told.stdout.count("optimal") == 3
 
 
+def test_what_padded_optima_are_best_of_is_said(layers: Path, tmp_path: Path) -> None:
+    surplus = list(_row(1))
+    surplus[3] = json.dumps({"I": [1, 16, 30, 30], "W": [1, 16, 3, 3], "O": [1, 16, 14, 14]})  # of which 29 are needed
+    rows = [_row(1), tuple(surplus)]
+    path = write(tmp_path / "two.csv", ("kind", "extents", "stride", "tensors"), rows)
+    said = {}
+    for objective in ("energy", "energy/pes"):
+        told = ithaca("map", *ASKED, "--problems", str(path), "--objective", objective, "--json")
+        said[objective] = [answer["best_of"] for answer in json.loads(told.stdout)["answers"]]
+    assert said == {"energy": ["all paddings", "least paddings"], "energy/pes": ["least paddings"] * 2}
+
+
 def test_limits_that_no_layer_meets_are_told_by_row(layers: Path) -> None:
     told = ithaca("map", *ASKED, "--problems", str(layers), "--limit", "energy=1", "--divisors-only", "--json")
     assert told.returncode == 1
     assert [answer["status"] for answer in json.loads(told.stdout)["answers"]] == ["infeasible"] * 3
     assert told.stderr.startswith("row 1: infeasible: limit energy = 1 cannot be met; the smallest that could be met")
+
+
+def test_results_of_this_edition_are_searched_again(tmp_path: Path) -> None:
+    path, sizes = tmp_path / "r.json", "o=64,i=64,r=28,c=28"
+    told = ithaca("map", *ASKED, "--problem", "conv2d", "-s", sizes, "--divisors-only", "-o", str(path))
+    assert told.returncode == 0, told.stderr
+    verified = ithaca("verify", str(path))
+    assert verified.returncode == 0, verified.stderr
+    assert "confirmed by staged" in verified.stdout
 
 
 def test_a_problem_beside_problems_is_refused(layers: Path) -> None:
