@@ -22,24 +22,13 @@ from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.points import Point
 from ithaca.results import result as results
 from ithaca.simulation import compared
-from ithaca.simulation.activity import simulate_network
+from ithaca.simulation.activity import ModuleShare, simulate_network
 from ithaca.simulation.arrays import array_network
 from ithaca.workloads import signals
 from ithaca.workloads.errors import InputError
 
 if TYPE_CHECKING:
     import xarray as xr
-
-#: What `ithaca.simulation.activity.ModuleShare` says of a module, in this order.
-SHARES = {
-    "processes": "instances of the module",
-    "working": "share of the run taking turns",
-    "entering": "share of the run entering loops",
-    "starved": "share of the run waiting for words",
-    "held_up": "share of the run waiting for room",
-    "meeting": "share of the run swapping buffers",
-    "idle": "share of the run before it began and after it ended",
-}
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,13 +42,14 @@ class Simulation(compared.Simulation, Answer):
         return f"{nest.name} ({nest.shown_sizes}) {self.design.data.name}, design {self.design.name}, simulated: {took}"
 
     def to_xarray(self) -> xr.Dataset:
-        """What each module did as labelled arrays."""
+        """What each module did as labelled arrays: shares of the run, on average over its processes."""
         import xarray as xr
 
         modules = self.run.modules
         columns = {
-            name: ("module", [getattr(module, name) for module in modules], {"long_name": meaning})
-            for name, meaning in SHARES.items()
+            field.name: ("module", [getattr(module, field.name) for module in modules])
+            for field in fields(ModuleShare)
+            if isinstance(getattr(modules[0], field.name), int | float)
         }
         return xr.Dataset(columns, {"module": [module.module for module in modules]}, {"title": self.headline})
 

@@ -68,6 +68,10 @@ def test_a_regime_holds_for_every_platform_that_is_varied() -> None:
         alone = json.loads(ithaca("solve", *MM, *words, "--platform", "zcu102", "--regime", regime).stdout)
         assert best[regime][1] == alone["objective"]["value"]
     assert best["rtl"] != best["hls"]
+    words = ("--dataflow", "i,j", "--vary", "edition=exact,cycle", "--regime", "hls", "--json")
+    points = json.loads(ithaca("whatif", *MM, *words).stdout)["points"]
+    assert [point["at"]["edition"] for point in points] == ["exact", "cycle"]
+    assert points[1]["objective"]["value"] == best["hls"][0]
 
 
 def test_whatif_varies_everything_it_says() -> None:
