@@ -148,7 +148,7 @@ def parse_proving_method(name: object) -> Method:
     """Look up an engine that proves optimality."""
     from ithaca.solver.engines import PROVERS, Method
 
-    allowed = [m.value for m in (Method.AUTO, *PROVERS)]
+    allowed = [m.value for m in (Method.AUTO, *PROVERS, Method.STAGED)]
     return Method(parse_choice("--method", name, allowed, ", which prove what they find"))
 
 
@@ -157,9 +157,10 @@ def parse_provers(given: str | Sequence[str]) -> tuple[Method, Method]:
     from ithaca.solver.engines import PROVERS, Method
 
     text = given if isinstance(given, str) else ",".join(given)
-    names, allowed = [part.strip() for part in text.split(",")], [m.value for m in PROVERS]
-    if len(names) != 2 or len(set(names)) != 2 or not set(names) <= set(allowed):
-        raise InputError(f"--prove-with is {quoted(text)}; allowed: two different ones of {', '.join(allowed)}")
+    own = {Method.EXACT.value, Method.STAGED.value}  # of designs that offer stages both are one
+    names, allowed = [part.strip() for part in text.split(",")], [m.value for m in (*PROVERS, Method.STAGED)]
+    if len(names) != 2 or len(set(names)) != 2 or not set(names) <= set(allowed) or set(names) == own:
+        raise InputError(f"--prove-with is {quoted(text)}; allowed: two different ones of exact (or staged), cpsat")
     return Method(names[0]), Method(names[1])
 
 
