@@ -25,6 +25,7 @@ from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, mak
 from ithaca.formulations.spatial.architecture import Architecture, Level
 from ithaca.formulations.spatial.baselines import dataflows
 from ithaca.formulations.spatial.constraints import NONE, Constraints
+from ithaca.formulations.spatial.cosa import programmed
 from ithaca.formulations.spatial.drawing import loop_lines, statements
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Order, Slot, keep_quantity, order_quantity, slots
@@ -296,13 +297,14 @@ class SpatialDesign(Design):
         return {name: metric_of(model, self.architecture, name) for name in wanted}
 
     def baselines(self) -> Mapping[str, Iterable[tuple[Design, tuple[Limit, ...]]]]:
-        """Dataflows that are fixed beforehand, where no other constraints are asked for."""
-        if self.constraints != NONE:
+        """CoSA's program and dataflows that are fixed beforehand, where no other constraints are asked for."""
+        if self.constraints != NONE or self.options.free_bypass:
             return {}
-        return {
+        fixed = {
             name: [(replace(self, constraints=constraints), ())]
             for name, constraints in dataflows(self.nest, self.architecture).items()
         }
+        return {"cosa": ((replace(self, constraints=constraints), ()) for constraints in programmed(self)), **fixed}
 
     def translated(self, design: Design, configuration: Configuration) -> Configuration | None:
         """A configuration of a smaller space as one of this space."""
