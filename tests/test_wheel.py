@@ -44,10 +44,13 @@ RUNS = (
     ("export", "result.json", "--to", "autosa", "-o", "autosa"),
     ("export", "result.json", "--to", "timeloop", "-o", "timeloop"),
     ("seed", "result.json", "--for", "csv", "--count", "3", "-o", "seeds.csv"),
+    ("map", "--arch", "eyeriss", "--problem", "mm", "-s", "i=4,j=4,k=4", "-o", "mapped.json"),
+    ("export", "mapped.json", "--to", "timeloop", "-o", "mapped"),
     ("refine", "result.json", "--samples", "50"),
     ("experiment", "table-3", "-o", "paper"),
     ("list", "workloads"),
     ("list", "platforms"),
+    ("list", "architectures"),
     ("list", "designs", "conv2d"),
 )
 
