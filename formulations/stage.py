@@ -45,6 +45,10 @@ class Stage(Protocol):
     """
 
     @property
+    def least(self) -> float:
+        """A bound of everything that is known at once; minus infinity if none is."""
+
+    @property
     def dropped(self) -> Fraction | float:
         """No configuration that was left out is below this: for want of memory, or of precision. Infinite if none was."""
 

@@ -118,17 +118,20 @@ class StagedSearch:
 
     def _search(self) -> Iterator[None]:
         stage = self._stage
+        self._rest = stage.least
         for found in stage.incumbents():
             if found is not None:
                 self.offer(found)
             yield
+        everything = True
         for block in stage.blocks(self._cutoff):
+            everything = False
             self._keep(block)
             self.state.boxes += block.bounds.size
             yield
             if block.bounds.size:
                 yield from self._complete(stage, AT_ONCE, own=True)
-        if self._rest == -inf:  # not one block
+        if everything:  # not one block: nothing is left
             self._rest = inf
         batch = FIRST_BATCH
         while self._bounds:

@@ -32,6 +32,7 @@ class ChainFirst:
     size: int = 5  #: Rows of a block
     stop_after: int | None = None  #: Blocks after which memory is short
     completed: list[int] = field(default_factory=list)
+    least: float = -inf
     dropped: Fraction | float = inf
 
     def points(self, blocks: int) -> list[tuple[Fraction, Configuration]]:

@@ -52,7 +52,7 @@ FIRST_TILES, MOST_TILES, FIRST_MAPPINGS = 64, 1 << 13, 1 << 10
 class DmazerunnerStage:
     """One problem on one layer, in stages."""
 
-    dropped = inf  #: Nothing is left out
+    least, dropped = -inf, inf  #: Nothing is known at once, and nothing left out
 
     def __init__(self, problem: Problem, design: DmazerunnerDesign) -> None:
         self._problem, self._design, self._corners = problem, design, Corners(problem)

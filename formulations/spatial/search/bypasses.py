@@ -36,6 +36,11 @@ class BypassStage:
         return self._stages[choice]
 
     @property
+    def least(self) -> float:
+        """That of the choices differ too much for one to be found at once."""
+        return -np.inf
+
+    @property
     def dropped(self) -> Fraction | float:
         """The least that any choice has left out."""
         return min((stage.dropped for stage in self._stages.values()), default=np.inf)

@@ -336,6 +336,11 @@ class TimeloopStage:
         value = self.goal.exact(vector[:, place])
         return None if value is None else (self._checked(self._configuration(traces, place), value), value)
 
+    @cached_property
+    def least(self) -> float:
+        """The bound of nothing decided."""
+        return float(self.bound(beginning(self.hierarchy), Position(self.steps[0].level)).min())
+
     def incumbents(self) -> Iterator[Configuration | None]:
         """The best that narrow searches find."""
         known: Fraction | None = None
