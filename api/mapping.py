@@ -35,7 +35,7 @@ from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import NONE, read_constraints
 from ithaca.formulations.spatial.design import MappingOptions
 from ithaca.formulations.spatial.dmazerunner.layers import read_layers
-from ithaca.formulations.spatial.family import DMAZERUNNER, TIMELOOP, Setting
+from ithaca.formulations.spatial.family import DMAZERUNNER, TIMELOOP, Setting, mapping_design
 from ithaca.formulations.spatial.library import architecture_names, find_architecture, fitted
 from ithaca.formulations.spatial.problem_files import read_problem
 from ithaca.solver.engines import Method as Engine
@@ -82,7 +82,10 @@ class Question:
         architecture, asked = fitted(self.architecture, nest), NONE
         if self.constraints is not None:
             asked = read_constraints(Path(self.constraints), architecture, nest)
-        return Setting(architecture, nest, self.edition, self.options, asked, memory).design
+        found = Setting(architecture, nest, self.edition, self.options, asked, memory).design
+        if self.edition == TIMELOOP and not self.options.free_bypass:
+            _check_room(found, nest)
+        return found
 
     def problem(self, design: Design) -> Problem:
         """The problem that a design poses. Raises `InputError` if it lacks a metric."""
@@ -97,6 +100,18 @@ class Question:
             limits.append(Limit(name, bound))
         expression = parse_expression(text, where="--objective", allowed=known)
         return Problem(design, tuple(limits), problems.Objective(text, expression))
+
+
+def _check_room(design: Design, nest: LoopNest) -> None:
+    """Refuse levels in which not even a word of every tensor has room: no mapping fits."""
+    found = mapping_design(design)
+    keeps = found.mapping(dict.fromkeys(found.space.quantities, 1)).keeps
+    for level in found.architecture.levels:
+        kept = [access.tensor for access in nest.accesses if access.tensor in keeps[level.name]]
+        if level.words is not None and level.usable(level.words) < len(kept):
+            usable, needed = level.usable(level.words), f"a word of each tensor that it keeps, {', '.join(kept)}"
+            what = f"{level.name} has room for {usable} words; allowed: at least {len(kept)}, {needed}"
+            raise InputError(f"{found.architecture.name}: {what} (see --constraints and --bypass)")
 
 
 def question(

@@ -216,6 +216,14 @@ def test_options_of_arrays_do_not_go_with_architectures(words: tuple[str, ...], 
     assert told in done.stderr
 
 
+def test_a_level_without_room_is_named(files: Path) -> None:
+    (files / "tiny.yaml").write_text(TINY.replace("entries: 24", "entries: 2"))
+    done = command("map", *ASKED, cwd=files)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert "tiny: Buffer has room for 2 words; allowed: at least 3, a word of each tensor that it keeps, Weights" in done.stderr
+    assert command("map", *ASKED, "--bypass", "free", "--divisors-only", "--objective", "energy", cwd=files).returncode == 0
+
+
 def test_a_limit_that_nothing_meets_is_named(files: Path) -> None:
     done = command("map", *ASKED, "--divisors-only", "--limit", "latency=5", cwd=files)
     assert done.returncode == 1
