@@ -134,7 +134,7 @@ class Course:
     def tied(self) -> bool:
         """Whether its optimum is proven, and others of that value were not looked for."""
         state = self.state
-        if self._ties_broken or state.incumbent is None or not (state.complete or state.value == state.lower_bound):
+        if self._ties_broken is not None or state.incumbent is None or not (state.complete or state.value == state.lower_bound):
             return False
         return self.problem.preferences(state.incumbent) is not None
 

@@ -78,6 +78,7 @@ class Entry:
     alone: float = 0.0  #: Seconds of its search in which it need not mind its rivals
     turn: float | None = None  #: Seconds that it has in the survey; None: as long as it takes
     patience: float = 0.0  #: Seconds that its tables, and the search, may take in the opening
+    chooses: bool = False  #: Whether its ties are broken as soon as it is proven, where time is not limited
     explained: bool = False  #: Whether the limits at fault were looked for, if it is infeasible
 
 
@@ -113,6 +114,8 @@ def advance(entry: Entry, step: Step, options: SolveOptions, report: Callable[[P
         course.ask_cpsat(budget.options, tell)
     elif step is Step.PROOF:
         course.finish(budget.options, tell)
+    if entry.chooses and options.time_limit is None:
+        course.break_ties(budget.options)
     solution = course.solution(budget.options)
     proof = solution.certificate
     if proof.status is not Status.INFEASIBLE:
@@ -145,7 +148,8 @@ class Rounds:
         keys = [0] * len(problems) if rivals is None else rivals
         pairs = zip(problems, starts, keys, strict=True)
         alone = 0.0 if best_only else MOMENT
-        self.entries = [Entry(Course(p, s, others=others), key, alone=alone) for p, s, key in pairs]
+        chooses = not best_only and not budget.options.any_tie
+        self.entries = [Entry(Course(p, s, others=others), key, alone=alone, chooses=chooses) for p, s, key in pairs]
         self.failed: set[int] = set()
         self._budget, self._executor, self._tell = budget, executor, tell
         self._others, self._best_only = others, best_only
