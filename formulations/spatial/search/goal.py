@@ -100,7 +100,7 @@ class Goal:
 
     def exact(self, vector: Vector) -> Fraction | None:
         """The objective of whole numbers; None where a limit is exceeded."""
-        known = self.metrics([Fraction(x) for x in vector], True)
+        known = self.metrics([Fraction(int(x)) for x in vector], True)
         if any(limit.used(known) > limit.bound for limit in self.problem.limits):
             return None
         return self.problem.objective.value(known)

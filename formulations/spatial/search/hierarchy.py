@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from math import lcm
+from math import lcm, prod
+from typing import Any
+
+import numpy as np
 
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.mapping import Order
@@ -64,8 +67,11 @@ class Count:
 class Hierarchy:
     """A nest of loops on an architecture whose tensors are kept where its levels say; loops of one trip are left out."""
 
-    def __init__(self, nest: LoopNest, architecture: Architecture, orders: Mapping[str, tuple[Order, ...]]) -> None:
+    def __init__(
+        self, nest: LoopNest, architecture: Architecture, orders: Mapping[str, tuple[Order, ...]], *, divides: bool
+    ) -> None:
         self.nest, self.architecture = nest, architecture
+        self.divides = divides  #: Whether factors divide extents; else loops may run up to about twice as long
         #: What is counted; whoever searches says what. Counts that add up over instances come first.
         self.counts: tuple[Count, ...] = ()
         self.loops = tuple(name for name, extent in nest.extents if extent > 1)
@@ -162,6 +168,27 @@ class Hierarchy:
         one = {(level, tensor): 1}
         reads, fills, updates = (one if what == each else {} for each in ("reads", "fills", "updates"))
         return Count(name, False, reads, fills, updates)
+
+    @property
+    def largest(self) -> float:
+        """No number that labels hold is larger: every level counts at most its weight of each multiply-accumulate."""
+        steps = prod(float(extent if self.divides else 2 * extent - 2) for extent in self.extents)
+        holes = prod(c for tensor in self.tensors for terms in tensor.ranks for _, c in terms)
+        weights = [
+            sum(sum(map(abs, part.values())) for part in (count.reads, count.fills, count.updates)) + count.step
+            for count in self.counts
+        ]
+        return 2 * steps * holes * max(weights, default=1)
+
+    @property
+    def dtype(self) -> type[np.floating[Any]]:
+        """Floats that hold all these numbers exactly, or the best there are."""
+        return np.float64 if self.largest < 2.0**53 else np.longdouble
+
+    @property
+    def exact(self) -> bool:
+        """Whether these floats do hold them."""
+        return bool(self.largest < 2.0 ** (np.finfo(self.dtype).nmant + 1))
 
     def counted_at(self, level: int) -> list[int]:
         """The counts to which words of a level add."""

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ithaca.formulations.spatial.search.hierarchy import Hierarchy
 
+#: Doubles; longer floats where doubles would round (`Hierarchy.dtype`).
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -109,7 +110,7 @@ class Labels:
         """The same in another layout; what is new there is 0."""
         if layout == self.layout:
             return self
-        data = np.zeros((layout.size, self.count))
+        data = np.zeros((layout.size, self.count), self.data.dtype)
         places = {number: place for place, number in enumerate(self.layout.counts)}
         shared = [(at, places[number]) for at, number in enumerate(layout.counts) if number in places]
         for name in layout.names:
@@ -138,7 +139,7 @@ def beginning(hierarchy: Hierarchy) -> Labels:
     """The one label of nothing decided: a multiplier does one step, for which it wants a word of every tensor."""
     counts = tuple(number for number, count in enumerate(hierarchy.counts) if count.step)
     layout = Layout(hierarchy, counts, ())
-    data = np.zeros((layout.size, 1))
+    data = np.zeros((layout.size, 1), hierarchy.dtype)
     for name in ("extent", "widest", "lanes", "steps", "wanted", "closed"):
         data[layout.rows(name)] = 1
     data[layout.rows("settled"), 0] = [hierarchy.counts[number].step for number in counts]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.algebra.rounding import all_below
+from ithaca.formulations.algebra.rounding import all_below, below
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.architecture import Architecture
@@ -95,11 +95,12 @@ class TimeloopStage:
 
     def __init__(self, design: SpatialDesign, problem: Problem, architecture: Architecture) -> None:
         self.design, self.problem = design, problem
-        self.hierarchy = hierarchy = Hierarchy(design.nest, architecture, design.orders)
+        self.hierarchy = hierarchy = Hierarchy(design.nest, architecture, design.orders, divides=design.options.divisors_only)
         self.divisors = divisors = design.options.divisors_only
         self.goal = Goal(problem, hierarchy)
-        #: Whether energies are of whole accesses of several words: then words are compared by their share of an access.
-        self.rounds = any(level.cluster > 1 or level.block > 1 for level in hierarchy.levels)
+        #: Whether what is compared differs from the truth: where accesses are of several words, each counts its share of one;
+        #: and numbers may be too large for floats.
+        self.rounds = any(level.cluster > 1 or level.block > 1 for level in hierarchy.levels) or not hierarchy.exact
         self.least_lanes = float(design.constraints.least_used * architecture.compute.instances)
         self.layouts = Layouts(hierarchy.meshes, within_parent=design.options.within_parent)
         self.bounds = Bounds(hierarchy, self.layouts, [self._values(n) for n in hierarchy.extents], divisors=divisors)
@@ -162,7 +163,7 @@ class TimeloopStage:
     def _final(self, found: Labels) -> NDArray[np.float64]:
         """Whole numbers of complete mappings."""
         layout = found.layout
-        vector = np.zeros((3 + len(self.goal.counts), found.count))
+        vector = np.zeros((3 + len(self.goal.counts), found.count), found.data.dtype)
         vector[0] = found.row("steps")
         vector[1] = found.rows("extent").prod(axis=0)
         vector[2] = found.row("lanes")
@@ -422,7 +423,7 @@ class TimeloopStage:
         if values:
             value, place = min(values)
             if self.rounds:  # what is worse than this in what is compared may be as good in truth
-                self.dropped = min(self.dropped, value)
+                self.dropped = min(self.dropped, value if self.hierarchy.exact else Fraction(below(value)))
             for chosen in sorted({each for _, each in values} if self.rounds else {place}):
                 yield self._checked(self._configuration(traces, int(places[chosen])), value)
 

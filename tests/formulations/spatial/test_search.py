@@ -207,6 +207,28 @@ def test_whole_accesses_of_several_words_are_bounded(seed: int) -> None:
     assert solution.certificate.status is not Status.OPTIMAL or float(solution.value) == pytest.approx(expected[0], rel=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("energy", "status"), [("1.234567891234567", Status.OPTIMAL), ("1.23456789123456789123", Status.FEASIBLE)]
+)
+def test_energies_of_many_digits(energy: str, status: Status) -> None:
+    """Proven as long as floats hold all numbers; beyond, the bound is as near as floats are."""
+    nest = nest_of("O[m][n] += A[m][k] * B[n][k]", {"m": 16, "n": 12, "k": 8})
+    levels = (
+        Level("DRAM", read_energy=Fraction(energy), write_energy=Fraction(2)),
+        Level("RF", words=12, read_energy=Fraction("0.3")),
+    )
+    problem = posed(
+        SpatialDesign(nest, Architecture("digits", levels, Compute("mac")), MappingOptions(divisors_only=True)), "energy"
+    )
+    expected, solution = enumerated(problem), solve_staged(problem)
+    assert expected is not None
+    assert solution.value is not None
+    assert float(solution.value) == pytest.approx(expected[0], rel=1e-12)
+    assert solution.certificate.status is status
+    assert solution.certificate.gap is not None
+    assert solution.certificate.gap < 1e-11
+
+
 # -- bounds on the way to mappings ------------------------------------------------------
 
 
