@@ -89,8 +89,8 @@ class DmazerunnerStage:
             return
         tiles, bounds = np.zeros((len(self._tables.groups), 0), np.int32), np.zeros(0)
         for found in self._joined(cutoff):
-            if found is None:
-                yield Block.empty(-inf)
+            if isinstance(found, float):
+                yield Block.empty(found)
             else:
                 tiles, bounds = found
         order = np.argsort(bounds, kind="stable")
@@ -106,12 +106,13 @@ class DmazerunnerStage:
             yield Block(rows[:, keep].T, row_bounds[keep], rest)
         yield Block.empty(inf)
 
-    def _joined(self, cutoff: Cutoff) -> Iterator[tuple[NDArray[np.int32], Floats] | None]:
-        """Tiles that may hold an improvement, by group, and their bounds; None now and then before."""
+    def _joined(self, cutoff: Cutoff) -> Iterator[tuple[NDArray[np.int32], Floats] | float]:
+        """Tiles that may hold an improvement, by group, and their bounds; now and then before, a bound of them all."""
         tables, machine = self._tables, self._design.machine
         parts = tables.tiles
         least = [part.least for part in parts]
-        found, bounds = np.zeros((0, 1), np.int32), np.full(1, -inf)
+        every = tables.product(least, np.zeros((len(least), 1), np.int64))
+        found, bounds = np.zeros((0, 1), np.int32), self._tile_bounds(every)
         for place, part in enumerate(parts):
             rest = least[place + 1 :]
             count = part["trips"].size
@@ -131,7 +132,7 @@ class DmazerunnerStage:
                 keep = np.flatnonzero(bound < least_double(cutoff()))
                 fits = fits[keep]
                 kept.append((np.concatenate([outer[:, before[fits]], own[None, fits].astype(np.int32)]), bound[keep]))
-                yield None
+                yield float(bounds.min(initial=inf))
             found = np.concatenate([places for places, _ in kept], axis=1)
             bounds = np.concatenate([bound for _, bound in kept])
         yield found, bounds

@@ -295,9 +295,9 @@ class Tables:
             total += int((np.bincount(self.outer_of(tiles[:, kept]).tile, minlength=kept.size) * rows[kept]).sum())
         return total
 
-    def outer_counts(self, tiles: Integers) -> Integers:
+    def outer_counts(self, tiles: Integers) -> Floats:
         """How many outer choices tiles have, before capacities."""
-        found: Integers = np.ones(tiles.shape[1], np.int64)
+        found: Floats = np.ones(tiles.shape[1])
         for group, tile in zip(self.groups, tiles, strict=True):
             found = found * np.diff(group.outer[2])[tile]
         return found
