@@ -145,6 +145,11 @@ class Design(ABC):
         return ()
 
     @property
+    def relaxable(self) -> str:
+        """The options that may have left no configuration at all."""
+        return ""
+
+    @property
     def innate(self) -> str:
         """What allows nothing better where no limit binds."""
         return "the design space allows"

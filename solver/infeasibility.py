@@ -8,11 +8,13 @@ from dataclasses import replace
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.results.certificate import Status
 from ithaca.results.shortfall import CONTRADICTION, Shortfall, explain
+from ithaca.results.solution import Solution
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.staged.engine import solve_staged
 
 #: Why nothing is feasible although there are no limits.
-EMPTY_SPACE = "the design space itself is empty: relax --min-lanes, --divisors-only or --for"
+EMPTY_SPACE = "the design space itself is empty"
 
 #: How long to look for a configuration without limits before limits are blamed (seconds, per design).
 EMPTY_WITHIN = 5.0
@@ -39,7 +41,7 @@ def shortfalls(problem: Problem, options: SolveOptions) -> tuple[Shortfall, ...]
 def _smallest(problem: Problem, limit: Limit, others: tuple[Limit, ...], options: SolveOptions) -> Shortfall | None:
     """The least value of a limit's metric under other limits; None where nothing is feasible."""
     objective = Objective(limit.metric, limit.expression)
-    solution = solve_exact(replace(problem, limits=others, objective=objective), options)
+    solution = _solve(replace(problem, limits=others, objective=objective), options)
     proven = solution.certificate.status is Status.OPTIMAL
     smallest = solution.certificate.lower_bound
     if smallest is None or (solution.value is None and others):
@@ -52,7 +54,16 @@ def why_infeasible(problems: Sequence[Problem], found: Sequence[Shortfall]) -> s
     """Why no design is feasible, in one line, given limits that they cannot meet."""
     if found:
         return "; ".join(explain(found, len(problems)))
-    return EMPTY_SPACE if all(_is_empty(problem) for problem in problems) else CONTRADICTION
+    if not all(_is_empty(problem) for problem in problems):
+        return CONTRADICTION
+    relax = problems[0].design.relaxable
+    return f"{EMPTY_SPACE}: relax {relax}" if relax else EMPTY_SPACE
+
+
+def _solve(problem: Problem, options: SolveOptions) -> Solution:
+    """Solve by the engine that proves such designs: in stages where they offer one."""
+    staged = problem.design.stage(problem) is not None
+    return (solve_staged if staged else solve_exact)(problem, options)
 
 
 def _is_empty(problem: Problem) -> bool:
@@ -61,4 +72,4 @@ def _is_empty(problem: Problem) -> bool:
         return True
     # any configuration will do, so the search may end with the first; an empty space is mostly seen at once
     options = SolveOptions(time_limit=EMPTY_WITHIN, gap=1.0, any_tie=True)
-    return solve_exact(replace(problem, limits=()), options).certificate.status is Status.INFEASIBLE
+    return _solve(replace(problem, limits=()), options).certificate.status is Status.INFEASIBLE

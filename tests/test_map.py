@@ -224,6 +224,14 @@ def test_a_level_without_room_is_named(files: Path) -> None:
     assert command("map", *ASKED, "--bypass", "free", "--divisors-only", "--objective", "energy", cwd=files).returncode == 0
 
 
+def test_constraints_that_leave_no_mapping_are_named(files: Path) -> None:
+    (files / "c.yaml").write_text("constraints: [{target: Buffer, type: temporal, factors: M=4 N=4 K=6}]")
+    done = command("map", *ASKED, "--constraints", "c.yaml", "--divisors-only", cwd=files)
+    assert done.returncode == 1
+    empty = "infeasible: the design space itself is empty: relax --constraints, --divisors-only or --fanout"
+    assert done.stderr.splitlines()[-1] == empty
+
+
 def test_a_limit_that_nothing_meets_is_named(files: Path) -> None:
     done = command("map", *ASKED, "--divisors-only", "--limit", "latency=5", cwd=files)
     assert done.returncode == 1

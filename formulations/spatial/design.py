@@ -104,6 +104,11 @@ class SpatialDesign(Design):
         return f"{self.nest.name} ({self.nest.shown_sizes}), {self.edition} model edition"
 
     @property
+    def relaxable(self) -> str:
+        """What restricts mappings beside capacities and meshes."""
+        return "--constraints, --divisors-only or --fanout"
+
+    @property
     def enlarged(self) -> Mapping[str, Design]:
         """Twice the words, or twice the bandwidth, of one level."""
         found: dict[str, Design] = {}

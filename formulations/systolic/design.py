@@ -175,6 +175,10 @@ class SystolicDesign(Design):
         return loop_lines(self.nest, self.array, {name: int(n) for name, n in (*self.extents.items(), *configuration.items())})
 
     @property
+    def relaxable(self) -> str:
+        return "--min-lanes, --divisors-only or --for"
+
+    @property
     def innate(self) -> str:
         target = self.options.target
         given = [("--min-lanes", self.options.min_lanes > 1), ("--divisors-only", self.options.divisors_only)]
