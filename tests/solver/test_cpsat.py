@@ -173,7 +173,9 @@ def test_a_start_and_a_bound_meet() -> None:
     assert optimum.value is not None
     for bound in (optimum.value, optimum.value - Fraction(1, 100)):
         # latencies lie on a grid, so a hundredth less is no different bound
-        certificate = solve_cpsat(problem, start=optimum.configuration, lower_bound=bound).certificate
+        certificate = solve_cpsat(
+            problem, SolveOptions(any_tie=True), start=optimum.configuration, lower_bound=bound
+        ).certificate
         assert (certificate.status, certificate.lower_bound) == (Status.OPTIMAL, optimum.value)
         assert certificate.nodes < 1000
 
