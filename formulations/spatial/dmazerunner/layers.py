@@ -13,7 +13,6 @@ from typing import Any
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.json_numbers import json_number
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, ORDERED, RF, SPATIAL, SPM, Layer, Machine, metrics
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
@@ -107,13 +106,6 @@ def _integers(cells: Mapping[str, str], column: str, where: str) -> dict[str, in
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise refuse(where, f"{column}: {name} is {quoted(value)}; allowed: a positive integer")
     return found
-
-
-def layer_designs(
-    path: str | Path, architecture: Architecture, *, divisors_only: bool = False
-) -> tuple[DmazerunnerDesign, ...]:
-    """The layers of a file (see `read_layers`) on an architecture, one design a row."""
-    return tuple(DmazerunnerDesign(architecture, row.layer, divisors_only) for row in read_layers(path))
 
 
 def evaluate_points(path: str | Path, architecture: Architecture) -> dict[str, Any]:
