@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from ithaca.api.answers import StudyAnswer
-from ithaca.api.keywords import public
+from ithaca.api.keywords import Given, public
 from ithaca.api.live_line import LiveLine, note
-from ithaca.api.options import Effort, Extents, Results, Sizes, TargetedOptions, Workload
+from ithaca.api.mapping import MappedRequest, mapped_request, on_hierarchy, question_of, read_problem_or_nest
+from ithaca.api.options import OBJECTIVE, Effort, Extents, HierarchyOptions, Results, Sizes, TargetedOptions, Workload
 from ithaca.api.parsing import parse_extents, parse_integer, parse_proving_method, split_values
-from ithaca.api.request import Request, note_left_out, problems, read_objective
-from ithaca.formulations.problem import Objective
+from ithaca.api.request import Request, note_left_out, problems
+from ithaca.formulations.design import Metric
+from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.shown_numbers import counted
 from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.target import Target
 from ithaca.results.certificate import Status
 from ithaca.studies import front as fronts
 from ithaca.studies.charts.chart import Chart
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 class Front(StudyAnswer, fronts.Front):
     """The answer of `ithaca.pareto`: points proven to be on the front, and whether they are all."""
 
-    request: Request = field(kw_only=True)  #: What was asked
+    request: Request | MappedRequest = field(kw_only=True)  #: What was asked
 
     @property
     def headline(self) -> str:
@@ -51,12 +54,18 @@ class Front(StudyAnswer, fronts.Front):
         return found.value
 
     @property
+    def target(self) -> Target | None:
+        """The compiler it is for."""
+        return None if isinstance(self.request, MappedRequest) else self.request.space.target
+
+    @property
     def title(self) -> str:
         """Workload, data type, platform and edition in one line."""
         asked = self.request
+        if isinstance(asked, MappedRequest):
+            return f"{self.problems[0].design.title}, on {asked.architecture.name}"
         what = f"{asked.nest.name} ({asked.nest.shown_sizes}) {asked.data.name}, {asked.platform.name}"
-        target = asked.space.target
-        return f"{what}, {asked.edition.value} model edition{'' if target is None else f', for {target.title}'}"
+        return f"{what}, {asked.edition.value} model edition{'' if self.target is None else f', for {self.target.title}'}"
 
     @property
     def document(self) -> dict[str, Any]:
@@ -83,11 +92,13 @@ def pareto(
     ],
     sizes: Sizes = None,
     problem: TargetedOptions,
+    hierarchy: HierarchyOptions,
     method: Annotated[str, Option("--method", help="auto, exact or cpsat.")] = "exact",
     effort: Effort,
     max_points: Annotated[int | None, Option("--max-points", metavar="N", help="End after so many points.")] = None,
     results: Results = None,
     before: Callable[[Sequence[Objective]], None] | None = None,
+    given: Given,
     **extents: Extents,
 ) -> Front:
     """Compute the Pareto front of several objectives, every point proven.
@@ -96,16 +107,25 @@ def pareto(
     """
     engine, search = parse_proving_method(method), effort.options
     most = None if max_points is None else parse_integer("--max-points", max_points, least=1)
-    threads, minimised = effort.workers, parse_objectives(objectives)
+    threads, own = effort.workers, parse_extents(sizes, extents)
+    request: Request | MappedRequest
+    if on_hierarchy(given):
+        asked = question_of(hierarchy, problem, OBJECTIVE, given)
+        request = mapped_request(read_problem_or_nest(workload, own), asked)
+        minimised = parse_objectives(objectives, request.design.vocabulary)
+        asked.remark()
+        posed: Sequence[Problem] = [replace(request, objective=minimised[0]).problem]
+    else:
+        minimised = parse_objectives(objectives)
+        request = problem.request(workload, own, minimised[0].text)
+        note_left_out(request)
+        posed = problems(request)
     if before is not None:
         before(minimised)
-    own = parse_extents(sizes, extents)
-    request = problem.request(workload, own, minimised[0].text)
-    note_left_out(request)
     store = None if results is None else Store(Path(results), note)
     with Interrupt() as interrupt, LiveLine("building problems") as line:
         front = fronts.pareto_front(
-            problems(request),
+            posed,
             minimised,
             replace(search, stop=interrupt),
             max_points=most,
@@ -117,12 +137,14 @@ def pareto(
     return Front.of(front, request=request)
 
 
-def parse_objectives(given: str | Sequence[str | Objective]) -> tuple[Objective, ...]:
+def parse_objectives(
+    given: str | Sequence[str | Objective], vocabulary: Mapping[str, Metric] = METRICS
+) -> tuple[Objective, ...]:
     """Read ``--objectives``: expressions over metrics, separated by commas outside parentheses."""
     parts = [part.strip() for part in split_values(given)] if isinstance(given, str) else given
     if not all(parts):
         raise InputError("--objectives has an empty part; allowed: expressions between commas, e.g. latency,dsp")
     try:
-        return fronts.check_objectives([read_objective(part) for part in parts], METRICS)
+        return fronts.check_objectives(parts, vocabulary)
     except InputError as error:
         raise InputError(f"--objectives: {str(error).removeprefix('--objective: ')}") from None

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Option
 
@@ -29,7 +29,7 @@ from ithaca.api.request import read_nest
 from ithaca.formulations import problem as problems
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Design
-from ithaca.formulations.platform import Share
+from ithaca.formulations.platform import Bound, Share
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import NONE, read_constraints
@@ -114,6 +114,56 @@ def _check_room(design: Design, nest: LoopNest) -> None:
             raise InputError(f"{found.architecture.name}: {what} (see --constraints and --bypass)")
 
 
+@dataclass(frozen=True)
+class MappedRequest:
+    """What is asked of the mappings of one nest; studies vary its fields."""
+
+    nest: LoopNest  #: The nest
+    architecture: Architecture  #: What it is mapped onto
+    edition: str  #: Edition of the model
+    objective: str | problems.Objective  #: What is minimised
+    limits: Mapping[str, Bound]  #: Upper limits
+    asked: Question  #: The rest
+
+    @property
+    def question(self) -> Question:
+        """The question with these fields."""
+        limits: Mapping[str, Any] = self.limits
+        changed = replace(self.asked, architecture=self.architecture, edition=self.edition)
+        return replace(changed, objective=self.objective, limits=limits)
+
+    @property
+    def design(self) -> Design:
+        """The mappings."""
+        return self.question.design(self.nest)
+
+    @property
+    def problem(self) -> Problem:
+        """What is to be solved. Raises `InputError` if nest, architecture, constraints and metrics do not fit each other."""
+        return self.question.problem(self.design)
+
+    @property
+    def provenance(self) -> dict[str, str]:
+        """What is asked, for the attributes of a Dataset."""
+        return {
+            "workload": self.nest.name,
+            "statement": str(self.nest),
+            "sizes": ",".join(f"{loop}={n}" for loop, n in self.nest.sizes.items()),
+            "arch": self.architecture.name,
+            "edition": self.edition,
+        }
+
+
+def mapped_request(nest: LoopNest, asked: Question) -> MappedRequest:
+    """What a question asks of a nest."""
+    return MappedRequest(nest, asked.architecture, asked.edition, asked.objective, parse_limits(asked.limits or []), asked)
+
+
+def read_edition(given: str) -> str:
+    """The name of an edition of the model. Raises `InputError` if it is none."""
+    return parse_choice("--edition", given, (TIMELOOP, DMAZERUNNER))
+
+
 def question(
     hierarchy: HierarchyOptions, edition: str, objective: str | problems.Objective, limit: Limits, *, divisors_only: bool
 ) -> Question:
@@ -127,7 +177,7 @@ def question(
         parse_choice("--bypass", hierarchy.bypass, ("fixed", "free")) == "free",
         parse_choice("--fanout", hierarchy.fanout, ("mesh", "parent")) == "parent",
     )
-    named = parse_choice("--edition", edition, (TIMELOOP, DMAZERUNNER))
+    named = read_edition(edition)
     of_library = isinstance(given, Architecture) or str(given) in architecture_names()
     return Question(found, named, options, objective, limit, hierarchy.constraints, of_library)
 

@@ -14,10 +14,12 @@ from typer import Option
 from ithaca.api.answers import StudyAnswer, least
 from ithaca.api.keywords import Given, public
 from ithaca.api.live_line import LiveLine, note
+from ithaca.api.mapping import MappedRequest, mapped_request, on_hierarchy, question_of, read_problem_or_nest
 from ithaca.api.options import (
     OBJECTIVE,
     REPEATED,
     Extents,
+    HierarchyOptions,
     Objective,
     Results,
     SearchOptions,
@@ -83,7 +85,8 @@ def whatif(
         Option(
             "--vary",
             help="What to vary: a size (i=256,512), a limit (dsp=2000,4000), platform, dtype, edition, objective, "
-            "permutation (A,C), dataflow (i,j:i,k) or what it is for (for=none,autosa). Several make a grid.",
+            "permutation (A,C), dataflow (i,j:i,k), what it is for (for=none,autosa), or a figure of --arch "
+            "(GLB.words=16384,32768). Several make a grid.",
         ),
         REPEATED,
     ] = None,
@@ -91,6 +94,7 @@ def whatif(
         float | None, Option("--marginal", metavar="PERCENT", help="Prove what each limit is worth, raised by so much.")
     ] = None,
     problem: TargetedOptions,
+    hierarchy: HierarchyOptions,
     objective: Objective = OBJECTIVE,
     method: SteadyMethod = None,
     search: SearchOptions,
@@ -106,7 +110,13 @@ def whatif(
     engine, options, threads = parse_steady_method(method, search.time_limit), search.options, search.workers
     percent = None if marginal is None else Fraction(repr(parse_number("--marginal", marginal, positive=True)))
     own = parse_extents(sizes, extents)
-    request = problem.request(workload, own, objective)
+    request: Request | MappedRequest
+    if on_hierarchy(given):
+        asked = question_of(hierarchy, problem, objective, given)
+        request = mapped_request(read_problem_or_nest(workload, own), asked)
+        asked.remark()
+    else:
+        request = problem.request(workload, own, objective)
     fixed = {*own, *request.limits, *(name for name in (*OPTIONS, TARGET) if f"--{name}" in given)}
     variations = parse_variations(vary or {}, request, fixed)
     if not variations and percent is None:
@@ -114,9 +124,12 @@ def whatif(
     axes = [v.axis for v in variations]
     if before is not None:
         before(axes)
-    note_left_out(request)
+    if isinstance(request, Request):
+        note_left_out(request)
 
     def pose(values: Mapping[str, Any]) -> Sequence[Problem]:
+        if isinstance(request, MappedRequest):
+            return [varied(request, variations, values).problem]
         asked = varied(request, variations, values)
         machine = timed(asked.platform, Edition.CYCLE, problem.regime, problem.sums)  # of a platform that is varied, too
         return problems(replace(asked, platform=machine))
@@ -138,13 +151,15 @@ def whatif(
     return Study.of(study)
 
 
-def _provenance(request: Request, axes: Sequence[str]) -> dict[str, str]:
+def _provenance(request: Request | MappedRequest, axes: Sequence[str]) -> dict[str, str]:
     """What is fixed; what is varied is said by the axes."""
     sizes = {loop: n for loop, n in request.nest.sizes.items() if loop not in axes}
     fixed = {name: text for name, text in request.provenance.items() if name not in axes}
     fixed["sizes"] = ",".join(f"{loop}={n}" for loop, n in sizes.items())
     sentence = f"{request.nest.name} ({fixed['sizes'].replace(',', ', ')}) {fixed.get('dtype', '')}"
-    title = f"{' '.join(sentence.replace('()', '').split())}, {fixed.get('platform', 'several platforms')}, "
+    several = "several platforms" if isinstance(request, Request) else "several architectures"
+    title = f"{' '.join(sentence.replace('()', '').split())}, {fixed.get('platform', fixed.get('arch', several))}, "
     title += f"{fixed['edition']} model edition" if "edition" in fixed else "several model editions"
-    title += "" if request.space.target is None else f", for {request.space.target.title}"
+    target = request.space.target if isinstance(request, Request) else None
+    title += "" if target is None else f", for {target.title}"
     return {"title": title, **{name: text for name, text in fixed.items() if text}}

@@ -3,30 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
+from ithaca.api.mapping import MappedRequest, read_edition
 from ithaca.api.parsing import parse_edition, parse_extent, parse_loops, parse_target, parse_upper, several, split_values
 from ithaca.api.request import Request, read_data_type, read_objective, read_platform
-from ithaca.formulations.algebra.parsing import quoted
+from ithaca.formulations.algebra.parsing import parse_expression, quoted
+from ithaca.formulations.design import Metric
 from ithaca.formulations.json_numbers import json_number
+from ithaca.formulations.platform import Share
+from ithaca.formulations.spatial.library import find_architecture
+from ithaca.formulations.spatial.variation import figures as figures_of
+from ithaca.formulations.spatial.variation import with_figure
 from ithaca.formulations.systolic.dataflows import find_dataflow, loop_order
-from ithaca.formulations.systolic.metrics import METRICS, parse_limit
+from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.studies.grid import Axis, check_grid
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 
-Change = Callable[[Request, Any], Request]
+Asked = TypeVar("Asked", Request, MappedRequest)
+Change = Callable[[Any, Any], Any]
+Options = Mapping[str, tuple[str, Callable[[LoopNest, Any], Any], Callable[[Any], str]]]
 
 #: Axes that replace an option of the same name: the field of the request, what reads a value, how a value is shown.
-OPTIONS: Mapping[str, tuple[str, Callable[[LoopNest, Any], Any], Callable[[Any], str]]] = {
+OPTIONS: Options = {
     "platform": ("platform", lambda nest, given: read_platform(given), lambda platform: platform.name),
     "dtype": ("data", lambda nest, given: read_data_type(given), lambda data: data.name),
     "edition": ("edition", lambda nest, given: parse_edition(given), lambda edition: edition.value),
     "objective": ("objective", lambda nest, given: read_objective(given), lambda objective: objective.text),
     "dataflow": ("dataflow", lambda nest, given: find_dataflow(nest, parse_loops(given) or ()), ",".join),
     "permutation": ("permutation", lambda nest, text: loop_order(nest, text) and text, str),
+}
+
+#: The same of mappings onto memory hierarchies.
+OPTIONS_OF_MAPPINGS: Options = {
+    "arch": ("architecture", lambda nest, given: find_architecture(str(given)), lambda architecture: architecture.name),
+    "edition": ("edition", lambda nest, given: read_edition(given), str),
+    "objective": ("objective", lambda nest, given: str(given), str),
 }
 
 #: The axis of compilers that answers are for, and its value for none.
@@ -45,20 +60,41 @@ class Variation:
 
     axis: Axis  #: Its values, read and checked
     change: Change  #: Puts one of them into a request
+    late: bool = False  #: Whether it changes what others put there
+
+
+@dataclass(frozen=True)
+class Variable:
+    """What can be varied of a request."""
+
+    nest: LoopNest  #: The nest, whose extents can
+    metrics: Mapping[str, Metric]  #: Metrics that can be limited
+    options: Options  #: Options
+    targets: bool = False  #: Whether it may be for a compiler
+    figures: Mapping[str, Metric] = field(default_factory=dict)  #: Figures of hardware
+
+
+def variable(request: Request | MappedRequest) -> Variable:
+    """What can be varied of a request."""
+    if isinstance(request, Request):
+        return Variable(request.nest, METRICS, OPTIONS, targets=True)
+    return Variable(request.nest, request.design.vocabulary, OPTIONS_OF_MAPPINGS, figures=figures_of(request.architecture))
 
 
 def parse_variations(
-    asked: Mapping[str, Sequence[Any]] | Sequence[str], request: Request, given: Collection[str]
+    asked: Mapping[str, Sequence[Any]] | Sequence[str], request: Request | MappedRequest, given: Collection[str]
 ) -> tuple[Variation, ...]:
     """Read all ``--vary`` options, or values by name.
 
-    A name is a loop (``i=256,512``), a metric to limit (``dsp=2000,4000``), or one of `OPTIONS`. ``size.i`` and ``limit.dsp``
-    say which; ``limit.`` takes any expression. Values are separated by commas outside parentheses, dataflows, which contain
-    commas, by colons (``dataflow=i,j:i,k``). Raises `InputError` if a name or value does not fit, an axis or value is repeated,
+    A name is a loop (``i=256,512``), a metric to limit (``dsp=2000,4000``), one of `OPTIONS`, or a figure of a memory
+    hierarchy (``GLB.words=16384,32768``). ``size.i`` and ``limit.dsp`` say which; ``limit.`` takes any expression. Values are
+    separated by commas outside parentheses, dataflows, which contain commas, by colons (``dataflow=i,j:i,k``). Raises
+    `InputError` if a name or value does not fit, an axis or value is repeated,
     is fixed by another option too, or the grid is too large.
     """
     named = map(_valued, asked.items()) if isinstance(asked, Mapping) else map(_named, several(asked))
-    found = [_variation(name, values, request, given) for name, values in named]
+    what = variable(request)
+    found = [_variation(name, values, what, given) for name, values in named]
     try:
         check_grid([v.axis for v in found])
     except InputError as error:
@@ -83,34 +119,43 @@ def _named(text: str) -> tuple[str, Sequence[Any]]:
     return name, parts
 
 
-def varied(request: Request, variations: Sequence[Variation], values: Mapping[str, Any]) -> Request:
+def varied(request: Asked, variations: Sequence[Variation], values: Mapping[str, Any]) -> Asked:
     """The request of one point of the grid."""
-    for variation in variations:
+    for variation in sorted(variations, key=lambda each: each.late):
         request = variation.change(request, values[variation.axis.name])
     return request
 
 
-def _variation(name: str, parts: Sequence[Any], request: Request, given: Collection[str]) -> Variation:
-    loops = request.nest.loops
+def _variation(name: str, parts: Sequence[Any], what: Variable, given: Collection[str]) -> Variation:
+    loops = what.nest.loops
     plain = name.removeprefix(SIZE).removeprefix(LIMIT)
     is_loop = name.startswith(SIZE) or (plain == name and name in loops)
-    is_limit = name.startswith(LIMIT) or (plain == name and name in METRICS)
-    is_option = name in OPTIONS or name == TARGET
+    is_limit = name.startswith(LIMIT) or (plain == name and name in what.metrics)
+    is_target = what.targets and name == TARGET
+    is_option = name in what.options or is_target or name in what.figures
     if is_loop + is_limit + is_option > 1:
         raise InputError(f"--vary {quoted(name)} may be a loop or a metric; allowed: {SIZE}{name} or {LIMIT}{name}")
     if (is_loop and plain not in loops) or not (is_loop or is_limit or is_option):
+        known = [metric for metric in what.metrics if "." not in metric]
+        split = [figure.partition(".") for figure in what.figures]
+        hardware = dict.fromkeys(f"{part}.FIGURE" if figure else part for part, _, figure in split)
+        others = [*what.options, *([TARGET] if what.targets else []), *hardware]
+        figures = ", ".join(dict.fromkeys(figure for _, _, figure in split if figure))
+        others += [f"where FIGURE is {figures}"] if figures else []
         raise InputError(
-            f"--vary {quoted(name)} is unknown; allowed: loops {', '.join(loops)}; limits {', '.join(METRICS)} "
-            f"(or {LIMIT}EXPRESSION); {', '.join((*OPTIONS, TARGET))}"
+            f"--vary {quoted(name)} is unknown; allowed: loops {', '.join(loops)}; limits {', '.join(known)} "
+            f"(or {LIMIT}EXPRESSION); {', '.join(others)}"
         )
     if plain in given:
         raise InputError(f"--vary {quoted(name)} is fixed by another option, too; allowed: one of them")
     try:
         if is_loop:
-            return _size(plain, parts, request.nest)
-        if name == TARGET:
+            return _size(plain, parts, what.nest)
+        if is_target:
             return _target(parts)
-        return _limit(plain, parts) if is_limit else _option(name, parts, request.nest)
+        if name in what.figures:
+            return _figure(name, parts, what.figures[name])
+        return _limit(plain, parts, what.metrics) if is_limit else _option(name, parts, what)
     except InputError as error:
         raise InputError(f"--vary {quoted(name)}: {error}") from None
 
@@ -123,20 +168,30 @@ def _size(loop: str, parts: Sequence[Any], nest: LoopNest) -> Variation:
     return Variation(axis, lambda r, extent: replace(r, nest=r.nest.with_sizes({loop: extent})))
 
 
-def _limit(metric: str, parts: Sequence[Any]) -> Variation:
+def _limit(metric: str, parts: Sequence[Any], metrics: Mapping[str, Metric]) -> Variation:
     bounds = tuple(parse_upper(metric, part) for part in parts)
-    parse_limit(metric, Fraction(0))  # refuses names that are no metrics
-    unit = METRICS[metric].unit if metric in METRICS else ""
+    parse_expression(metric, where="limit", allowed=metrics)
+    unit = metrics[metric].unit if metric in metrics else ""
     labels = tuple(json_number(bound) if isinstance(bound, Fraction) else str(bound or NO_LIMIT) for bound in bounds)
     axis = Axis(f"{metric}_limit", bounds, labels, unit, f"upper limit of {metric}")
     return Variation(axis, lambda r, bound: replace(r, limits={**r.limits, metric: bound}))
 
 
-def _option(name: str, parts: Sequence[Any], nest: LoopNest) -> Variation:
-    field, read, label = OPTIONS[name]
-    values = tuple(read(nest, part) for part in parts)
+def _figure(name: str, parts: Sequence[Any], figure: Metric) -> Variation:
+    """A figure of a memory hierarchy; `with_figure` refuses what it cannot be, as the point is posed."""
+    values = tuple(parse_upper(name, part) for part in parts)
+    if any(isinstance(value, Share) for value in values):
+        raise InputError("a share is no figure; allowed: numbers")
+    labels = tuple(NO_LIMIT if value is None else json_number(value) for value in values if not isinstance(value, Share))
+    axis = Axis(name, values, labels, figure.unit, figure.meaning)
+    return Variation(axis, lambda r, value: replace(r, architecture=with_figure(r.architecture, name, value)), late=True)
+
+
+def _option(name: str, parts: Sequence[Any], what: Variable) -> Variation:
+    attribute, read, label = what.options[name]
+    values = tuple(read(what.nest, part) for part in parts)
     axis = Axis(name, values, tuple(map(label, values)), meaning=name)
-    return Variation(axis, lambda r, value: replace(r, **{field: value}))
+    return Variation(axis, lambda r, value: replace(r, **{attribute: value}))
 
 
 def _target(parts: Sequence[Any]) -> Variation:

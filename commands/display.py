@@ -176,10 +176,14 @@ def microjoules(energy: Fraction | None) -> str:
     return rounded(None if energy is None else energy / 10**6)
 
 
-def unit_cells(metrics: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Time, bandwidth and energy of a run, as columns of a table."""
-    found = [("ms", rounded(metrics.get("time"))), ("GB/s", rounded(metrics.get("bandwidth")))]
-    return [*found, ("µJ", microjoules(metrics.get("energy")))]
+def unit_cells(metrics: Mapping[str, Any], vocabulary: Collection[str]) -> list[tuple[str, str]]:
+    """Time, bandwidth and energy of a run, as columns of a table: those that a vocabulary has."""
+    cells = {
+        "time": ("ms", rounded(metrics.get("time"))),
+        "bandwidth": ("GB/s", rounded(metrics.get("bandwidth"))),
+        "energy": ("µJ", microjoules(metrics.get("energy"))),
+    }
+    return [cell for name, cell in cells.items() if name in vocabulary]
 
 
 def target_text(target: Target, value: Fraction | None, proof: Certificate, unrestricted: Unrestricted | None) -> str:
@@ -258,7 +262,7 @@ def _design_table(result: Result) -> Table:
                 ("objective", number(solution.value)),
                 ("lower bound", number(certificate.lower_bound)),
                 ("status", (Termination.BEATEN if certificate.termination is Termination.BEATEN else certificate.status).value),
-                *unit_cells(solution.metrics),
+                *unit_cells(solution.metrics, solution.problem.design.vocabulary),
                 *((name, number(solution.metrics.get(name))) for name in limited_metrics(result.limits)),
                 ("seconds", f"{certificate.seconds:.2f}"),
             ]

@@ -57,7 +57,7 @@ def print_points(found: Points) -> None:
         [
             ("point", name),
             *((name, number(point["metrics"][name])) for name in SHOWN),
-            *unit_cells(point["metrics"]),
+            *unit_cells(point["metrics"], point["metrics"]),
             ("meets bounds", "yes" if point["meets_bounds"] else "no"),
         ]
         for name, point in zip(found.names, found.document["points"], strict=True)

@@ -71,7 +71,7 @@ def print_front(front: Front) -> None:
         )
     if front.points:
         out.print(_table(front))
-    if target := front.request.space.target:
+    if target := front.target:
         out.print(f"the front of what --for {target.value} allows; the front without it shows what that costs")
 
 
@@ -89,6 +89,7 @@ def _table(front: Front) -> Table:
     for point in front.points:
         row = [(text, number(value)) for text, value in zip(texts, point.values, strict=True)]
         row.append(("design", point.problem.design.name))
-        row += [*unit_cells(point.metrics), *((metric, number(point.metrics.get(metric))) for metric in more)]
+        row += unit_cells(point.metrics, point.problem.design.vocabulary)
+        row += [(metric, number(point.metrics.get(metric))) for metric in more]
         rows.append([*row, ("seconds", f"{sum(step.seconds for step in point.proof):.2f}")])
     return table(rows, left={"design"})

@@ -121,7 +121,8 @@ def _table(study: Study) -> Table:
         row += bound_cells(certificate) if unproven else []
         row.append(("status", certificate.status.value))
         row.append(("best design", "–" if answer.found is None else answer.found.problem.design.name))
-        row += [*unit_cells(metrics), *((metric, number(metrics.get(metric))) for metric in limited)]
+        row += unit_cells(metrics, point.problems[0].design.vocabulary)
+        row += [(metric, number(metrics.get(metric))) for metric in limited]
         rows.append([*row, ("seconds", f"{certificate.seconds:.2f}")])
     return table(rows, left={"status", "best design", *(axis.name for axis in study.axes if not axis.numeric)})
 

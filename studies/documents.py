@@ -7,20 +7,23 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
+from ithaca.formulations.families import FAMILIES
 from ithaca.formulations.json_numbers import SCHEMA
 from ithaca.formulations.schema import Document, Number, ObjectiveDocument
-from ithaca.formulations.systolic.family import FAMILY, ChoiceDocument, TilingDocument
 from ithaca.results.schema import CertificateDocument, FirstPart, configuration_fields, tightest
+from ithaca.results.solution import Solution
 from ithaca.studies.front import Front, FrontPoint
 from ithaca.studies.marginal import Marginal
 from ithaca.studies.prover import ProofStep
 from ithaca.studies.whatif import Study, StudyPoint
 
 
-class ConfigurationDocument(ChoiceDocument):
-    """A configuration of a design."""
+class ConfigurationDocument(Document):
+    """A configuration of a design; further fields say which design of its family it is."""
 
-    tiling: TilingDocument
+    model_config = ConfigDict(extra="allow")
+
+    tiling: Any
     metrics: dict[str, Any]
 
 
@@ -136,10 +139,15 @@ def _point(point: StudyPoint) -> dict[str, Any]:
         "objective": {"expression": problem.objective.text, "value": answer.value},
         "limits": tightest(problem.limits),
         "certificate": answer.certificate,
-        "best": None if solution is None else configuration_fields(FAMILY, solution.problem, solution.configuration),
+        "best": None if solution is None else _configuration(solution),
         "shortfall": answer.explain(),
         "marginal": [_marginal(m) for m in point.marginals],
     }
+
+
+def _configuration(found: Solution | FrontPoint) -> dict[str, Any]:
+    assert found.configuration is not None
+    return configuration_fields(FAMILIES[found.problem.design.family], found.problem, found.configuration)
 
 
 def _marginal(marginal: Marginal) -> dict[str, Any]:
@@ -157,7 +165,7 @@ def _marginal(marginal: Marginal) -> dict[str, Any]:
 def _front_point(point: FrontPoint, names: list[str]) -> dict[str, Any]:
     return {
         "values": dict(zip(names, point.values, strict=True)),
-        **configuration_fields(FAMILY, point.problem, point.configuration),
+        **_configuration(point),
         "proof": [_step(step, names) for step in point.proof],
     }
 

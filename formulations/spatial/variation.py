@@ -1,0 +1,95 @@
+"""Architectures with one figure changed: what studies vary of hardware."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import prod
+
+from ithaca.formulations.design import Metric
+from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted
+
+#: Figures of levels by name, those that may be lifted, and those that are whole numbers.
+FIGURES = {
+    figure.name: figure
+    for figure in (
+        Metric("words", "words", "capacity of an instance"),
+        Metric("read_bandwidth", "words/cycle", "what an instance reads"),
+        Metric("write_bandwidth", "words/cycle", "what an instance takes"),
+        Metric("shared_bandwidth", "words/cycle", "what an instance reads and takes"),
+        Metric("read_energy", "pJ", "a read access"),
+        Metric("write_energy", "pJ", "an access that fills"),
+        Metric("update_energy", "pJ", "an access that writes results"),
+        Metric("mesh_x", "instances", "instances along the first direction, each with what is inside it"),
+        Metric("mesh_y", "instances", "instances along the second direction, each with what is inside it"),
+    )
+}
+LIFTABLE = ("words", "read_bandwidth", "write_bandwidth", "shared_bandwidth")
+WHOLE = ("words", "mesh_x", "mesh_y")
+
+#: The width of all words, a figure of no level.
+WORD_BITS = Metric("word_bits", "bits", "width of words at every level, whose bits and ports stay as they are")
+
+
+def figures(architecture: Architecture) -> dict[str, Metric]:
+    """What can be varied: ``GLB.words`` and so on of every level, the mesh of the multipliers, ``word_bits``."""
+    found = {f"{level.name}.{name}": figure for level in architecture.levels for name, figure in FIGURES.items()}
+    found |= {f"{architecture.compute.name}.{name}": FIGURES[name] for name in ("mesh_x", "mesh_y")}
+    return found | {WORD_BITS.name: WORD_BITS}
+
+
+def with_figure(architecture: Architecture, name: str, value: Fraction | None) -> Architecture:
+    """The architecture with another figure (see `figures`); None lifts a capacity or bandwidth.
+
+    Raises `InputError` if the figure cannot have that value.
+    """
+    part, _, field = name.rpartition(".")
+    if name not in figures(architecture):
+        known = ", ".join((*(level.name for level in architecture.levels), architecture.compute.name))
+        raise InputError(f"{architecture.name} has no {name}; its parts are {known}")
+    if value is None and field not in LIFTABLE:
+        raise InputError(f"{quoted(name)} is none; allowed: a number")
+    if value is not None and (field in WHOLE or not part) and (value < 1 or value.denominator != 1):
+        raise InputError(f"{quoted(name)} is {float(value):g}; allowed: a positive integer")
+    if not part:
+        assert value is not None
+        return replace(architecture, levels=tuple(_wide(level, int(value)) for level in architecture.levels))
+    if field.startswith("mesh_"):
+        assert value is not None
+        return _meshed(architecture, part, field, int(value))
+    new = int(value) if value is not None and field in WHOLE else value
+    levels = (replace(level, **{field: new}) if level.name == part else level for level in architecture.levels)  # type: ignore[arg-type]
+    return replace(architecture, levels=tuple(levels))
+
+
+def _wide(level: Level, bits: int) -> Level:
+    """A level with words of another width: as many bits of capacity, and as many a cycle."""
+    share = Fraction(level.word_bits, bits)
+
+    def rate(words: Fraction | None) -> Fraction | None:
+        return None if words is None else words * share
+
+    return replace(
+        level,
+        word_bits=bits,
+        words=None if level.words is None else int(level.words * share),
+        tensor_words=tuple((tensor, int(words * share)) for tensor, words in level.tensor_words),
+        read_bandwidth=rate(level.read_bandwidth),
+        write_bandwidth=rate(level.write_bandwidth),
+        shared_bandwidth=rate(level.shared_bandwidth),
+    )
+
+
+def _meshed(architecture: Architecture, part: str, field: str, count: int) -> Architecture:
+    """More or fewer instances of a part along a direction, each with what is inside it."""
+    parts: list[Level | Compute] = [*architecture.levels, architecture.compute]
+    place = [each.name for each in parts].index(part)
+    old = getattr(parts[place], field)
+    for k, each in enumerate(parts[place:], start=place):
+        mesh = {"mesh_x": each.mesh_x, "mesh_y": each.mesh_y, field: getattr(each, field) // old * count}
+        parts[k] = replace(each, instances=prod(mesh.values()), **mesh)
+    *levels, compute = parts
+    assert isinstance(compute, Compute)
+    return replace(architecture, levels=tuple(x for x in levels if isinstance(x, Level)), compute=compute)
