@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, nextafter
 from typing import Any, Protocol
 
 import numpy as np
@@ -60,11 +59,3 @@ class Stage(Protocol):
 
     def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Iterator[Configuration | None]:
         """The best completion of any of these rows, if it is below the cutoff; better and better ones at will."""
-
-
-def least_double(bound: Fraction | None) -> float:
-    """The smallest double that is not below a bound: doubles compare with it as exactly as with the bound; inf for None."""
-    if bound is None:
-        return inf
-    nearest = float(bound)
-    return nearest if Fraction(nearest) >= bound else nextafter(nearest, inf)

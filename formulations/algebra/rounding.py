@@ -112,6 +112,14 @@ def largest_double(bound: Fraction) -> float:
     return nearest if Fraction(nearest) <= bound else nextafter(nearest, -inf)
 
 
+def least_double(bound: Fraction | None) -> float:
+    """The smallest double that is not below a bound, so that doubles compare with it as exactly as Fractions; inf for None."""
+    if bound is None:
+        return inf
+    nearest = float(bound)
+    return nearest if Fraction(nearest) >= bound else nextafter(nearest, inf)
+
+
 def near_extreme(values: Floats, *, high: bool) -> tuple[float, NDArray[np.bool_]]:
     """A number beyond the smallest (or largest) exact value, and which entries may hold that value.
 

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.rounding import least_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.stage import Block, Stage, least_double
+from ithaca.formulations.stage import Block, Stage
 from ithaca.solver.exact.search import SearchState, check_bound
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress

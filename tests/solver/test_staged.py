@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.rounding import least_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.stage import Block, Cutoff, Stage, least_double
+from ithaca.formulations.stage import Block, Cutoff, Stage
 from ithaca.results.certificate import Status, Termination
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import SolveOptions

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.number_systems import NUMPY
-from ithaca.formulations.algebra.rounding import EXACT, ROUNDING
+from ithaca.formulations.algebra.rounding import EXACT, ROUNDING, least_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.spatial.corners import Corners
 from ithaca.formulations.spatial.dmazerunner.bounds import inner_parts
@@ -36,7 +36,7 @@ from ithaca.formulations.spatial.dmazerunner.model import (
     whole_energy,
 )
 from ithaca.formulations.spatial.dmazerunner.tables import AT_ONCE, Columns, Floats, Integers, Outer, Tables, chunks, ragged
-from ithaca.formulations.stage import Block, Cutoff, least_double
+from ithaca.formulations.stage import Block, Cutoff
 
 if TYPE_CHECKING:
     from ithaca.formulations.problem import Problem

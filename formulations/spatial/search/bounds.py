@@ -87,7 +87,7 @@ class Bounds:
                     total = total + self._read(count, v, hierarchy.parent(at.level + 1, v), words, first)
                 counts.append(total + outer[number])
             found.append(counts)
-        return labels.row("steps") * np.ceil(runs / free * (1 - 1e-12)), runs, found
+        return labels.row("steps") * -(-runs // free), runs, found
 
     def _free(self, labels: Labels, at: Position) -> Vector:
         """At least the lanes that may still be added."""
@@ -207,7 +207,7 @@ def _told_apart(hierarchy: Hierarchy, tensor: int, meshes: Sequence[Mesh], most:
 
 def _trips_left(hierarchy: Hierarchy, extents: Matrix) -> Matrix:
     """The least trips that are left of every loop."""
-    found: Matrix = np.ceil(np.array(hierarchy.extents, float)[:, None] / extents - 1e-9)
+    found: Matrix = -(-np.array(hierarchy.extents, float)[:, None] // extents)
     return found
 
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.rounding import least_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.stage import Block, Cutoff, Stage, least_double
+from ithaca.formulations.stage import Block, Cutoff, Stage
 
 if TYPE_CHECKING:
     from ithaca.formulations.spatial.design import SpatialDesign

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import ceil, inf
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,10 @@ from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.polarity import trends
-from ithaca.formulations.algebra.rounding import ROUNDING, all_below, loosened
+from ithaca.formulations.algebra.rounding import ROUNDING, all_below, least_double, loosened
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.search.hierarchy import Count, Hierarchy
 from ithaca.formulations.spatial.search.labels import Matrix, Vector
-from ithaca.formulations.stage import least_double
 
 #: Bounds that floats cannot tell from the cutoff are computed exactly, of so many at most.
 MOST_TIED = 4096
@@ -59,14 +58,14 @@ class Goal:
     def metrics(self, vector: Sequence[Any] | Matrix, exact: bool) -> dict[str, Any]:
         """All metrics that are used."""
         number = (lambda f: f) if exact else float
-        round_up = ceil if exact else (lambda x: np.ceil(x * (1 - 2.0**-50)))
         most = max if exact else np.maximum
 
         def cycles(only: int | None = None) -> Any:
             found = vector[0]
             for place, count in enumerate(self.counts):
                 if count.rate is not None and (only is None or count.name.split()[0] == str(only)):
-                    found = most(found, round_up(vector[3 + place] / number(count.rate)))
+                    words, rate = vector[3 + place], count.rate
+                    found = most(found, -(-words * rate.denominator // rate.numerator))
             return found
 
         found: dict[str, Any] = {"computes": vector[1], "pes": vector[2]}
@@ -112,7 +111,7 @@ class Goal:
         near = np.flatnonzero((bounds < least_double(cutoff)) & (bounds > float(cutoff) * (1 - 8 * ROUNDING)))
         if not near.size:
             return bounds
-        kinds, which = np.unique(self._told_apart(vector[:, near]), axis=1, return_inverse=True)
+        kinds, which = np.unique(self.told_apart(vector[:, near]), axis=1, return_inverse=True)
         if kinds.shape[1] > MOST_TIED:
             return bounds
         values = [self.exact(kind) for kind in kinds.T]
@@ -121,7 +120,7 @@ class Goal:
         bounds[near[worse[np.ravel(which)]]] = inf
         return bounds
 
-    def _told_apart(self, vector: Matrix) -> Matrix:
+    def told_apart(self, vector: Matrix) -> Matrix:
         """Vectors with the same metrics in use, and the same in all else."""
         used, found = self.problem.used_metrics, vector.copy()
         if self.timed and not any(name.endswith(".cycles") for name in used):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.algebra.rounding import all_below, below
+from ithaca.formulations.algebra.rounding import all_below, below, least_double, near_extreme
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.architecture import Architecture
@@ -34,7 +34,7 @@ from ithaca.formulations.spatial.search.labels import (
 )
 from ithaca.formulations.spatial.search.meshes import Layouts
 from ithaca.formulations.spatial.search.pareto import undominated_labels
-from ithaca.formulations.stage import Block, Cutoff, Stage, least_double
+from ithaca.formulations.stage import Block, Cutoff, Stage
 from ithaca.workloads.errors import DisagreementError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ MEMORY = 192 << 20
 #: Labels so few that bounding them is not worth its time.
 FEW = 256
 
-#: Mappings whose values floats may not tell apart that are evaluated exactly at most.
+#: Mappings that are evaluated at most where what is compared differs from the truth.
 NEAR = 64
 
 #: Labels that are kept at every boundary in the searches for first incumbents: wider ones follow while they gain so much.
@@ -196,8 +196,8 @@ class TimeloopStage:
     def _lean(self, extents: Vector, widest: Vector, loop: int) -> NDArray[np.bool_]:
         """Which labels pad a loop no more than they must: no factor could be less with as many trips left."""
         extent = self.hierarchy.extents[loop]
-        less = np.maximum(extents - extents / widest, 0.5)
-        lean: NDArray[np.bool_] = np.ceil(extent / less - 1e-9) > np.ceil(extent / extents - 1e-9)
+        less = np.maximum(extents - extents / widest, 1)
+        lean: NDArray[np.bool_] = -(-extent // less) > -(-extent // extents)
         lean |= widest == 1
         return lean
 
@@ -384,6 +384,8 @@ class TimeloopStage:
             rows = np.stack([np.full(made.count, len(self._rows) - 1), np.arange(made.count)], axis=1)
             rest = float(bounds[order[begin + CHUNK]]) if begin + CHUNK < order.size else inf
             yield Block(rows, self.bound(made, self._after(number), cutoff()), max(least, rest))
+        if not self.hierarchy.exact and (known := cutoff()) is not None:
+            self.dropped = min(self.dropped, Fraction(below(known)))
         yield Block.empty(inf)
 
     def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Iterator[Configuration | None]:
@@ -417,14 +419,15 @@ class TimeloopStage:
         order = np.argsort(bounds, kind="stable")
         if not bounds[order[0]] < least_double(cutoff()):
             return
-        most = least_double(cutoff()) if self.rounds else bounds[order[0]] * (1 + 2.0**-30)
-        near = order[bounds[order] <= most][:NEAR]
+        tied = bounds < least_double(cutoff()) if self.rounds else near_extreme(bounds, high=False)[1]
+        near = order[tied[order]]
+        near = near[np.sort(np.unique(self.goal.told_apart(vector[:, near]), axis=1, return_index=True)[1])]
         values = [(value, int(place)) for place in near if (value := self.goal.exact(vector[:, place])) is not None]
         if values:
             value, place = min(values)
             if self.rounds:  # what is worse than this in what is compared may be as good in truth
                 self.dropped = min(self.dropped, value if self.hierarchy.exact else Fraction(below(value)))
-            for chosen in sorted({each for _, each in values} if self.rounds else {place}):
+            for chosen in [each for _, each in sorted(values)][:NEAR] if self.rounds else [place]:
                 yield self._checked(self._configuration(traces, int(places[chosen])), value)
 
     def _checked(self, found: Configuration, value: Fraction) -> Configuration:
