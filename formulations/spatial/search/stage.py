@@ -56,7 +56,7 @@ FEW = 256
 NEAR = 64
 
 #: Labels that are kept at every boundary in the searches for first incumbents: wider ones follow while they gain so much.
-BEAMS, GAIN = (50, 200, 1000, 5000, 25000), 0.01
+BEAMS, NARROW, GAIN = (50, 200, 1000, 5000, 25000), 200, 0.01
 
 #: How many times as many are kept while a step is being decided, where bounds tell little; and most of them.
 MIDWAY, MOST_MIDWAY = 100, 1 << 18
@@ -350,7 +350,9 @@ class TimeloopStage:
             if found is not None:
                 known = found[1]
             yield None if found is None else found[0]
-            if known is not None and before is not None and known > before * Fraction(1 - GAIN):
+            # narrow ones may well find nothing better, or nothing
+            gained = known is not None and (before is None or known <= before * Fraction(1 - GAIN))
+            if not gained and (found is not None or width > NARROW):
                 break
 
     def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
