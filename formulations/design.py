@@ -110,6 +110,11 @@ class Design(ABC):
         """The quantities that search tools choose, by their names there; those of an axis in the order they are decided."""
         return {quantity.name.replace(".", "_"): quantity.name for quantity in self.space.free}
 
+    @property
+    def smoother(self) -> Design:
+        """A design with this space whose metrics stand for this one's where heuristics need them smooth; by default itself."""
+        return self
+
     # -- words -------------------------------------------------------------------------
 
     @property

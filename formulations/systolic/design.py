@@ -83,6 +83,13 @@ class SystolicDesign(Design):
             return None
         return most_bandwidth(self.array, self.data, self.technology)
 
+    @property
+    def smoother(self) -> Design:
+        if self.array.edition is not Edition.CYCLE:
+            return self
+        array = derive(self.nest, self.array.dataflow, self.array.permutation, Edition.EXACT)
+        return replace(self, array=array)
+
     def conditions(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[tuple[Any, Fraction], ...]:
         if self.array.pe.accumulators is None or not self.data.accumulator_factor:
             return ()

@@ -53,7 +53,7 @@ class NonlinearProgram:
     def __init__(self, problem: Problem, ranges: Mapping[str, tuple[float, float]]) -> None:
         self.ranges = ranges
         self._products = products(problem.space)
-        self.model: Model = design_model(problem, ranges)
+        self.model: Model = design_model(replace(problem, design=problem.design.smoother), ranges)
         self._callbacks = PyomoCallbacks(self.model)
 
     @property

@@ -334,3 +334,14 @@ def test_ipopt_survives_points_without_a_value() -> None:
     optimum = solve_pyomo(model)
     assert optimum.converged
     assert optimum.objective == pytest.approx(-np.exp(-1))
+
+
+def test_the_cycle_edition_is_searched_by_the_exact_editions_program() -> None:
+    problem = mm_problem((8, 6, 8), ("i",), edition="cycle")
+    solution = solve_nlp(problem, SolveOptions(time_limit=10))
+    best = solve_exact(problem)
+    assert solution.configuration is not None
+    assert best.value is not None
+    assert solution.value == problem.value(solution.configuration)
+    assert best.value <= solution.value <= best.value * Fraction(5, 4)
+    assert solution.certificate.status is Status.FEASIBLE
