@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import inf
+from math import ceil, inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -475,6 +475,10 @@ def _trace(found: Labels) -> Trace:
     )
 
 
+#: How metrics end that say what a level holds of a tensor.
+HELD = ".capacity"
+
+
 def stage_of(design: SpatialDesign, problem: Problem) -> Stage | None:
     """The stage of a problem; None where objective or limits may fall as a metric grows, or levels share accesses."""
     if not monotone(problem, design.vocabulary):
@@ -482,4 +486,14 @@ def stage_of(design: SpatialDesign, problem: Problem) -> Stage | None:
     if design.options.free_bypass:
         return None if any("." in name for name in problem.used_metrics) else BypassStage(design, problem)
     keeps = {level.name: design.keeps(place) for place, level in enumerate(design.architecture.levels)}
-    return TimeloopStage(design, problem, design.architecture.keeping(keeps))
+    held = {limit.metric: limit for limit in problem.limits if limit.metric.endswith(HELD)}
+    others = replace(problem, limits=tuple(limit for limit in problem.limits if limit.metric not in held))
+    if any(name.endswith(HELD) for name in others.used_metrics) or any(limit.bound < 1 for limit in held.values()):
+        return None
+    # what a level may hold of a tensor is a capacity like the architecture's own
+    levels = []
+    for level in design.architecture.keeping(keeps).levels:
+        bounds = ((t, held.get(f"{level.name}.{t}{HELD}")) for t in design.tensors)
+        parts = ((tensor, ceil(int(limit.bound) * level.buffering)) for tensor, limit in bounds if limit is not None)
+        levels.append(replace(level, tensor_words=(*level.tensor_words, *parts)))
+    return TimeloopStage(design, others, replace(design.architecture, levels=tuple(levels)))

@@ -31,8 +31,11 @@ from ithaca.formulations.spatial.search.labels import beginning, enter, repeat, 
 from ithaca.formulations.spatial.search.stage import TimeloopStage
 from ithaca.results.certificate import Status, Termination
 from ithaca.results.solution import Solution
+from ithaca.solver.cpsat.engine import solve_cpsat
+from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.staged.engine import solve_staged
+from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from tests.formulations.spatial.cases import golden, nest_of
 
@@ -399,3 +402,16 @@ def test_objectives_that_gain_from_more_energy_have_no_stage() -> None:
     problem = published("simple", "gemm", "latency/energy")
     assert problem.design.stage(problem) is None
     assert NONE.least_used == 0
+
+
+@pytest.mark.parametrize(
+    "held", ["Buffer.A.capacity=3,RF.C.capacity=1", "RF.A.capacity=2", "DRAM.A.capacity=15", "RF.B.capacity=0.5"]
+)
+def test_limits_on_what_levels_hold_are_capacities(held: str) -> None:
+    limits = [Limit(name, Fraction(bound)) for name, bound in (part.split("=") for part in held.split(","))]
+    nest = workload("mm", dict.fromkeys("ijk", 4))
+    design = SpatialDesign(nest, fitted(find_architecture("simple"), nest), MappingOptions(divisors_only=True))
+    problem = posed(design, "edp", limits)
+    found, again = solve_exact(problem), solve_cpsat(problem)
+    assert found.certificate.status is again.certificate.status
+    assert found.value == again.value
