@@ -25,11 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.expression import Constant, Expression, Symbols, add, maximum, multiply
-from ithaca.formulations.algebra.number_systems import FRACTION, SYMBOLIC
+from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY, SYMBOLIC
 from ithaca.formulations.algebra.rounding import cutoff, finer_than_floats, loosened, without_cancellation
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.space import Space
+from ithaca.formulations.space import Relation, Space
 from ithaca.results.certificate import Status
 from ithaca.results.solution import Solution, make_solution
 from ithaca.solver.options import Budget, SolveOptions, StoppedError
@@ -245,7 +245,7 @@ class _Search:
         single = np.ones(keys.shape[1], bool)
         for tree, node in zip(self._trees, nodes, strict=True):
             single &= tree.left.take(node) == 0
-        for place in np.flatnonzero(single):
+        for place in np.flatnonzero(single)[self._legal(nodes[:, single])]:
             if self._open(keys[:, place : place + 1])[0]:
                 rows = [int(tree.row[node]) for tree, node in zip(self._trees, nodes[:, place], strict=True)]
                 self.offer(configuration_of(self._problem.space, [tree.table for tree in self._trees], rows))
@@ -253,6 +253,22 @@ class _Search:
         for begin in range(0, keys.shape[1], BATCH):
             part = slice(begin, begin + BATCH)
             heapq.heappush(self._heap, (tuple(keys[:, begin]), next(self._number), nodes[:, part], keys[:, part]))
+
+    def _legal(self, nodes: Nodes) -> Mask:
+        """Which single configurations keep the rules across axes that bounds do not show."""
+        space, values = self._problem.space, dict[str, NDArray[np.int64]]()
+        legal = np.ones(nodes.shape[1], bool)
+        if not space.entangled:
+            return legal
+        for tree, node in zip(self._trees, nodes, strict=True):
+            rows = tree.row.take(node)
+            values |= {name: column.take(rows) for name, column in tree.table.rows.items()}
+        for name, expression in space.definitions.items():
+            values[name] = expression.evaluate(values, NUMPY)
+        for link in space.links:
+            if link.relation is not Relation.AT_MOST:
+                legal &= link.holds(values)
+        return legal
 
 
 def order(space: Space) -> Iterator[Expression]:

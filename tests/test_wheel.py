@@ -25,7 +25,7 @@ ENDINGS = {".py", ".pyi", ".yaml", ".css", ".html", ".typed", ".json", ".toml", 
 
 #: A quick run of each command; later ones read what earlier ones wrote.
 RUNS = (
-    ("solve", "mm", "-s", "i=8,j=6,k=8", "--dataflow", "i,j", "-o", "result.json"),
+    ("solve", "mm", "-s", "i=8,j=6,k=8", "--dataflow", "i,j", "--min-lanes", "2", "-o", "result.json"),
     ("solve", "mm", "-s", "i=8,j=6,k=8", "--dataflow", "i", "--method", "evolve", "--gap", "0.9"),
     ("solve", "mm", "-s", "i=8,j=6,k=8", "--dataflow", "i", "--permutation", "C", "--prove-with", "exact,cpsat"),
     ("solve", "mm", "-s", "i=8,j=6,k=8", "--dataflow", "i", "--permutation", "C", "--method", "gp"),
