@@ -36,7 +36,7 @@ from ithaca.formulations.spatial.constraints import NONE, read_constraints
 from ithaca.formulations.spatial.design import MappingOptions
 from ithaca.formulations.spatial.dmazerunner.layers import read_layers
 from ithaca.formulations.spatial.family import DMAZERUNNER, TIMELOOP, Setting, mapping_design
-from ithaca.formulations.spatial.library import architecture_names, find_architecture, fitted
+from ithaca.formulations.spatial.library import architecture_names, find_architecture, fitted, keeps_of, namesake
 from ithaca.formulations.spatial.problem_files import read_problem
 from ithaca.solver.engines import Method as Engine
 from ithaca.solver.options import Budget, SolveOptions
@@ -63,16 +63,20 @@ class Question:
     limits: Limits  #: Upper limits
     constraints: str | Path | None = None  #: A constraints file
     of_library: bool = True  #: Whether the architecture is one that comes with Ithaca, or was made in Python
+    like: str | None = None  #: The library's architecture that says what levels keep, as the file does not
 
     def remark(self) -> None:
         """Say on stderr what a file of Timeloop's leaves open and is taken to mean."""
         if self.of_library or self.edition != TIMELOOP or len(self.architecture.levels) == 1:
             return
         silent = all(level.keeps is None for level in self.architecture.levels)
-        if silent and self.constraints is None and not self.options.free_bypass:
+        if (silent or self.like is not None) and self.constraints is None and not self.options.free_bypass:
             say = "--constraints fixes what passes by, --bypass free leaves it open, as timeloop-mapper does"
-            what = f"{self.architecture.name} does not say which tensors its levels keep, so every level keeps every tensor"
-            note(f"{what}; {say}")
+            what = f"{self.architecture.name} does not say which tensors its levels keep"
+            taken = (
+                "every level keeps every tensor" if self.like is None else f"they keep what they keep in Ithaca's {self.like}"
+            )
+            note(f"{what}, so {taken}; {say}")
 
     def design(self, nest: LoopNest, memory: tuple[tuple[str, tuple[int, ...]], ...] = ()) -> Design:
         """The mappings of a nest, whose tensors may have extents in ``memory`` of their own.
@@ -179,7 +183,18 @@ def question(
     )
     named = read_edition(edition)
     of_library = isinstance(given, Architecture) or str(given) in architecture_names()
-    return Question(found, named, options, objective, limit, hierarchy.constraints, of_library)
+    open_ = of_library or options.free_bypass or hierarchy.constraints is not None
+    like = None if open_ else namesake(found)
+    return Question(
+        found.keeping(keeps_of(like)),
+        named,
+        options,
+        objective,
+        limit,
+        hierarchy.constraints,
+        of_library,
+        None if like is None else like.name,
+    )
 
 
 #: Options that go with --arch alone, and those that speak of arrays.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from fractions import Fraction
 from itertools import product
@@ -14,6 +15,7 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.spatial.design import SpatialDesign
 from tests.command_line import ithaca as command
 from tests.exports.timeloop_rules import count, read_hierarchy
+from tests.formulations.spatial.cases import golden
 
 TINY = """
 architecture:
@@ -237,3 +239,25 @@ def test_a_limit_that_nothing_meets_is_named(files: Path) -> None:
     assert done.returncode == 1
     assert "infeasible" in done.stderr
     assert "latency" in done.stderr
+
+
+def test_levels_called_as_those_of_a_known_machine_keep_what_they_keep_there(tmp_path: Path) -> None:
+    folder = golden() / "eyeriss"
+    asked = ("--problem", str(folder / "problem_conv1x1.yaml"), "--divisors-only", "--objective", "energy", "--json")
+    told = command("map", "--arch", str(folder), *asked, cwd=tmp_path)
+    assert (
+        "does not say which tensors its levels keep, so they keep what they keep in Ithaca's eyeriss; --constraints"
+        in told.stderr
+    )
+    assert round(json.loads(told.stdout)["objective"]["value"]) == 396_075_418
+    with (folder.parent / "eyeriss.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    with (tmp_path / "mappings.csv").open("w") as file:
+        kept = [name for name in rows[0] if name == "workload" or name.startswith(("T:", "S:"))]
+        writer = csv.DictWriter(file, kept, extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    done = command("evaluate", "--arch", str(folder), "--points", "mappings.csv", "--json", cwd=tmp_path)
+    for row, point in zip(rows, json.loads(done.stdout)["points"], strict=True):
+        assert point["valid"] == (row["valid"] == "1")
+        assert not point["valid"] or abs(point["metrics"]["energy"] - float(row["energy_pJ"])) <= 1e-6 * float(row["energy_pJ"])

@@ -34,6 +34,27 @@ def find_architecture(text: str) -> Architecture:
     return read_architecture(text)
 
 
+def namesake(architecture: Architecture) -> Architecture | None:
+    """The library's architecture with the same levels, where a file does not say what any level keeps; None if there is none.
+
+    Timeloop's files leave that to constraints or mappings; levels called as those of a known machine keep what they keep there.
+    """
+    if any(level.keeps is not None for level in architecture.levels):
+        return None
+    names = [level.name for level in architecture.levels]
+    for name in architecture_names():
+        known = find_architecture(name)
+        if [level.name for level in known.levels] == names and any(level.keeps is not None for level in known.levels):
+            return known
+    return None
+
+
+def keeps_of(architecture: Architecture | None) -> dict[str, frozenset[str]]:
+    """What levels of an architecture keep, as far as it says."""
+    levels = () if architecture is None else architecture.levels
+    return {level.name: level.keeps for level in levels if level.keeps is not None}
+
+
 def roles(nest: LoopNest) -> dict[str, str]:
     """What tensors are called in the library's architectures: of a product of two, activations come first, then weights."""
     return {"Outputs": nest.output.tensor, "Inputs": nest.inputs[0].tensor, "Weights": nest.inputs[1].tensor}

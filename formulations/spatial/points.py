@@ -24,7 +24,7 @@ from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationa
 from ithaca.formulations.json_numbers import json_ratio, read_text
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.design import SpatialDesign, metric_of
-from ithaca.formulations.spatial.library import fitted
+from ithaca.formulations.spatial.library import fitted, keeps_of, namesake
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Slot, slots
 from ithaca.formulations.spatial.problem_files import read_problem
@@ -64,13 +64,13 @@ def load_points(path: str | Path, architecture: Architecture, nests: Path | Loop
     points: list[SpatialPoint] = []
     designs: dict[Any, SpatialDesign] = {}
     try:
-        reader = _Reader(architecture, list(rows.fieldnames or []), file)
+        reader, usual = _Reader(architecture, list(rows.fieldnames or []), file), keeps_of(namesake(architecture))
         for row in rows:
             where = f"{file} row {rows.line_num}"
             if None in row or None in row.values():
                 raise refuse(where, f"has another number of cells; allowed: {len(reader.header)}, as in the header")
             try:
-                keeps, workload, sizes = reader.keeps(row), row.get("workload", ""), row.get("sizes", "")
+                keeps, workload, sizes = reader.keeps(row) or usual, row.get("workload", ""), row.get("sizes", "")
                 key = workload, sizes, tuple(sorted(keeps.items(), key=lambda item: item[0]))
                 if key not in designs:
                     nest = nests if isinstance(nests, LoopNest) else read_problem(_problem_file(nests, workload))
