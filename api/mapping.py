@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from typer import Option
 
@@ -25,7 +25,7 @@ from ithaca.api.options import (
     Sizes,
 )
 from ithaca.api.parsing import parse_choice, parse_extents, parse_limits, parse_method, parse_provers
-from ithaca.api.request import read_nest
+from ithaca.api.request import nest_provenance, read_nest
 from ithaca.formulations import problem as problems
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Design
@@ -60,7 +60,7 @@ class Question:
     edition: str  #: Edition of the model
     options: MappingOptions  #: Which mappings are allowed
     objective: str | problems.Objective  #: What is minimised
-    limits: Limits  #: Upper limits
+    limits: Mapping[str, Bound]  #: Upper limits
     constraints: str | Path | None = None  #: A constraints file
     of_library: bool = True  #: Whether the architecture is one that comes with Ithaca, or was made in Python
     like: str | None = None  #: The library's architecture that says what levels keep, as the file does not
@@ -97,7 +97,7 @@ class Question:
         objective = self.objective
         text = objective.text if isinstance(objective, problems.Objective) else objective
         limits = []
-        for name, bound in parse_limits(self.limits or []).items():
+        for name, bound in self.limits.items():
             parse_expression(name, where="--limit", allowed=known)
             if bound is None or isinstance(bound, Share):
                 raise InputError(f"--limit: '{name}' is no number; allowed: one, as architectures have none of their own")
@@ -119,48 +119,30 @@ def _check_room(design: Design, nest: LoopNest) -> None:
 
 
 @dataclass(frozen=True)
-class MappedRequest:
+class MappedRequest(Question):
     """What is asked of the mappings of one nest; studies vary its fields."""
 
-    nest: LoopNest  #: The nest
-    architecture: Architecture  #: What it is mapped onto
-    edition: str  #: Edition of the model
-    objective: str | problems.Objective  #: What is minimised
-    limits: Mapping[str, Bound]  #: Upper limits
-    asked: Question  #: The rest
+    nest: LoopNest = field(kw_only=True)  #: The nest
 
     @property
-    def question(self) -> Question:
-        """The question with these fields."""
-        limits: Mapping[str, Any] = self.limits
-        changed = replace(self.asked, architecture=self.architecture, edition=self.edition)
-        return replace(changed, objective=self.objective, limits=limits)
+    def mappings(self) -> Design:
+        """What there is to choose."""
+        return self.design(self.nest)
 
     @property
-    def design(self) -> Design:
-        """The mappings."""
-        return self.question.design(self.nest)
-
-    @property
-    def problem(self) -> Problem:
+    def posed(self) -> Problem:
         """What is to be solved. Raises `InputError` if nest, architecture, constraints and metrics do not fit each other."""
-        return self.question.problem(self.design)
+        return self.problem(self.mappings)
 
     @property
     def provenance(self) -> dict[str, str]:
         """What is asked, for the attributes of a Dataset."""
-        return {
-            "workload": self.nest.name,
-            "statement": str(self.nest),
-            "sizes": ",".join(f"{loop}={n}" for loop, n in self.nest.sizes.items()),
-            "arch": self.architecture.name,
-            "edition": self.edition,
-        }
+        return nest_provenance(self.nest) | {"arch": self.architecture.name, "edition": self.edition}
 
 
 def mapped_request(nest: LoopNest, asked: Question) -> MappedRequest:
     """What a question asks of a nest."""
-    return MappedRequest(nest, asked.architecture, asked.edition, asked.objective, parse_limits(asked.limits or []), asked)
+    return MappedRequest(**{each.name: getattr(asked, each.name) for each in fields(asked)}, nest=nest)
 
 
 def read_edition(given: str) -> str:
@@ -190,7 +172,7 @@ def question(
         named,
         options,
         objective,
-        limit,
+        parse_limits(limit or []),
         hierarchy.constraints,
         of_library,
         None if like is None else like.name,

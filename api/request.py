@@ -54,15 +54,18 @@ class Request:
     @property
     def provenance(self) -> dict[str, str]:
         """What is asked, for the attributes of a Dataset."""
-        return {
-            "workload": self.nest.name,
-            "statement": str(self.nest),
-            "sizes": ",".join(f"{loop}={n}" for loop, n in self.nest.sizes.items()),
+        return nest_provenance(self.nest) | {
             "dtype": self.data.name,
             "platform": self.platform.name,
             "edition": self.edition.value,
             **({} if self.space.target is None else {"for": self.space.target.value}),
         }
+
+
+def nest_provenance(nest: LoopNest) -> dict[str, str]:
+    """What is asked of a nest, whatever it runs on."""
+    sizes = ",".join(f"{loop}={n}" for loop, n in nest.sizes.items())
+    return {"workload": nest.name, "statement": str(nest), "sizes": sizes}
 
 
 def read_nest(workload: str | PathLike[str] | LoopNest, sizes: Mapping[str, int] | Sequence[str] | None = None) -> LoopNest:

@@ -317,7 +317,7 @@ class SpatialDesign(Design):
 
     def stage(self, problem: Problem) -> Stage | None:
         """Labels from the multipliers outwards (`ithaca.formulations.spatial.search`)."""
-        from ithaca.formulations.spatial.search.stage import stage_of
+        from ithaca.formulations.spatial.search.offered import stage_of
 
         return stage_of(self, problem)
 

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, inf
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +18,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.mapping import Slot, order_quantity
 from ithaca.formulations.spatial.search.bounds import Bounds, Position
-from ithaca.formulations.spatial.search.bypasses import BypassStage
-from ithaca.formulations.spatial.search.goal import Goal, monotone
+from ithaca.formulations.spatial.search.goal import Goal
 from ithaca.formulations.spatial.search.hierarchy import Hierarchy
 from ithaca.formulations.spatial.search.labels import (
     Labels,
@@ -34,7 +33,7 @@ from ithaca.formulations.spatial.search.labels import (
 )
 from ithaca.formulations.spatial.search.meshes import Layouts
 from ithaca.formulations.spatial.search.pareto import undominated_labels
-from ithaca.formulations.stage import Block, Cutoff, Stage
+from ithaca.formulations.stage import Block, Cutoff
 from ithaca.workloads.errors import DisagreementError
 
 if TYPE_CHECKING:
@@ -473,27 +472,3 @@ def _trace(found: Labels) -> Trace:
     return Trace(
         found.row("origin").astype(np.int64), found.rows("extent").astype(np.int32), found.row("order").astype(np.int16)
     )
-
-
-#: How metrics end that say what a level holds of a tensor.
-HELD = ".capacity"
-
-
-def stage_of(design: SpatialDesign, problem: Problem) -> Stage | None:
-    """The stage of a problem; None where objective or limits may fall as a metric grows, or levels share accesses."""
-    if not monotone(problem, design.vocabulary):
-        return None
-    if design.options.free_bypass:
-        return None if any("." in name for name in problem.used_metrics) else BypassStage(design, problem)
-    keeps = {level.name: design.keeps(place) for place, level in enumerate(design.architecture.levels)}
-    held = {limit.metric: limit for limit in problem.limits if limit.metric.endswith(HELD)}
-    others = replace(problem, limits=tuple(limit for limit in problem.limits if limit.metric not in held))
-    if any(name.endswith(HELD) for name in others.used_metrics) or any(limit.bound < 1 for limit in held.values()):
-        return None
-    # what a level may hold of a tensor is a capacity like the architecture's own
-    levels = []
-    for level in design.architecture.keeping(keeps).levels:
-        bounds = ((t, held.get(f"{level.name}.{t}{HELD}")) for t in design.tensors)
-        parts = ((tensor, ceil(int(limit.bound) * level.buffering)) for tensor, limit in bounds if limit is not None)
-        levels.append(replace(level, tensor_words=(*level.tensor_words, *parts)))
-    return TimeloopStage(design, others, replace(design.architecture, levels=tuple(levels)))

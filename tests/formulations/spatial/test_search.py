@@ -405,7 +405,8 @@ def test_objectives_that_gain_from_more_energy_have_no_stage() -> None:
 
 
 @pytest.mark.parametrize(
-    "held", ["Buffer.A.capacity=3,RF.C.capacity=1", "RF.A.capacity=2", "DRAM.A.capacity=15", "RF.B.capacity=0.5"]
+    "held",
+    ["Buffer.A.capacity=3,Buffer.A.capacity=9,RF.C.capacity=1", "RF.A.capacity=2", "DRAM.A.capacity=15", "RF.B.capacity=0.5"],
 )
 def test_limits_on_what_levels_hold_are_capacities(held: str) -> None:
     limits = [Limit(name, Fraction(bound)) for name, bound in (part.split("=") for part in held.split(","))]
