@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.rounding import EXACT, ROUNDING, least_double
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.spatial.corners import Corners
 from ithaca.formulations.spatial.dmazerunner.bounds import inner_parts
+from ithaca.formulations.spatial.dmazerunner.corners import Corners
 from ithaca.formulations.spatial.dmazerunner.model import (
     DRAM,
     RF,
