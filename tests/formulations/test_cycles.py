@@ -99,7 +99,7 @@ def check_errors(dataflow: tuple[str, ...], nest: str, regime: str, count: int, 
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize(("nest", "dataflow"), DESIGNS, ids=[f"{nest} {','.join(loops)}" for nest, loops in DESIGNS])
 def test_fresh_arrays(nest: str, dataflow: tuple[str, ...], regime: str) -> None:
-    check_errors(dataflow, nest, regime, 20, 1)
+    check_errors(dataflow, nest, regime, 50, 1)
 
 
 @pytest.mark.slow
