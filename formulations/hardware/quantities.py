@@ -1,0 +1,108 @@
+"""Hardware quantities, and figures that follow from them: over single accelerators and over boxes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import prod
+
+from ithaca.formulations.algebra.expression import Expression
+from ithaca.formulations.algebra.interval import Interval, as_interval
+from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL
+from ithaca.formulations.configuration import Configuration
+
+#: Combinations of values over which a figure's range is found by trying all of them; beyond, by interval arithmetic.
+TRIED = 256
+
+
+@dataclass(frozen=True, slots=True)
+class HardwareQuantity:
+    """What a designer may choose."""
+
+    name: str  #: Its name
+    values: tuple[int, ...]  #: What it may be, ascending, at least one
+    labels: tuple[str, ...] = ()  #: Names of the values of a choice, which are then 1, 2, …
+    unit: str = ""  #: Unit of the values
+
+    def shown(self, value: int) -> str:
+        """A value for people."""
+        return self.labels[value - 1] if self.labels else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The accelerators whose quantities are between two places of the values each; rules may exclude some of them."""
+
+    quantities: tuple[HardwareQuantity, ...]  #: The quantities of the space
+    spans: tuple[tuple[int, int], ...]  #: First and last place of each
+
+    @staticmethod
+    def whole(quantities: tuple[HardwareQuantity, ...]) -> Box:
+        """All accelerators."""
+        return Box(quantities, tuple((0, len(quantity.values) - 1) for quantity in quantities))
+
+    def values(self, name: str) -> tuple[int, ...]:
+        """What a quantity may be."""
+        found = ((q, span) for q, span in zip(self.quantities, self.spans, strict=True) if q.name == name)
+        quantity, (first, last) = next(found)
+        return quantity.values[first : last + 1]
+
+    @property
+    def intervals(self) -> dict[str, Interval]:
+        """From the least to the largest value of every quantity."""
+        low, high = self.corner(high=False), self.corner(high=True)
+        return {name: Interval(Fraction(low[name]), Fraction(high[name])) for name in low}
+
+    @property
+    def count(self) -> int:
+        """Accelerators, whatever rules exclude."""
+        return prod(last - first + 1 for first, last in self.spans)
+
+    @property
+    def point(self) -> Configuration | None:
+        """The only accelerator; None if there are several."""
+        if self.count > 1:
+            return None
+        return Configuration({q.name: q.values[first] for q, (first, _) in zip(self.quantities, self.spans, strict=True)})
+
+    def corner(self, *, high: bool) -> Configuration:
+        """The accelerator with the largest, or the smallest, value of every quantity."""
+        spans = zip(self.quantities, self.spans, strict=True)
+        return Configuration({q.name: q.values[span[1 if high else 0]] for q, span in spans})
+
+    def split(self, name: str) -> tuple[Box, Box]:
+        """Two halves along a quantity that has several values."""
+        place = [quantity.name for quantity in self.quantities].index(name)
+        first, last = self.spans[place]
+        middle = (first + last) // 2
+        parts = ((first, middle), (middle + 1, last))
+        lower, upper = (Box(self.quantities, (*self.spans[:place], part, *self.spans[place + 1 :])) for part in parts)
+        return lower, upper
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number that follows from quantities: an expression, perhaps looked up in a table of steps."""
+
+    expression: Expression  #: Over quantities
+    table: tuple[tuple[Fraction, Fraction], ...] = ()  #: What values of the expression stand for; empty: for themselves
+
+    def at(self, values: Mapping[str, int | Fraction]) -> Fraction:
+        """Its value for an accelerator. A `KeyError` if the table has no such entry."""
+        found = Fraction(self.expression.evaluate({name: Fraction(value) for name, value in values.items()}, FRACTION))
+        return dict(self.table)[found] if self.table else found
+
+    def range(self, box: Box) -> Interval:
+        """Bounds of its values over a box: the tightest ones if it depends on few quantities."""
+        names = sorted(self.expression.symbols)
+        options = {name: box.values(name) for name in names}
+        if prod(len(values) for values in options.values()) <= TRIED:
+            found = [self.at(dict(zip(names, each, strict=True))) for each in product(*options.values())]
+            return Interval(min(found), max(found))
+        reached = as_interval(self.expression.evaluate(box.intervals, INTERVAL))
+        if not self.table:
+            return reached
+        within = [value for key, value in self.table if key in reached]
+        return Interval(min(within), max(within))

@@ -1,0 +1,94 @@
+"""A hardware space: quantities, rules between them, what they cost, and the kind of accelerator that they are figures of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from ithaca.formulations.algebra.interval import as_interval
+from ithaca.formulations.algebra.number_systems import INTERVAL
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.design import Metric
+from ithaca.formulations.hardware.accelerator import Accelerator, Trend
+from ithaca.formulations.hardware.quantities import Box, Figure, HardwareQuantity
+from ithaca.formulations.space import Link, Relation
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule between quantities."""
+
+    text: str  #: As it is written
+    link: Link  #: What it says
+
+    def may_hold(self, box: Box) -> bool:
+        """Whether some accelerator of a box may keep it; False is proven."""
+        if (point := box.point) is not None:
+            return bool(self.link.holds(point))
+        left, right = (as_interval(side.evaluate(box.intervals, INTERVAL)) for side in (self.link.left, self.link.right))
+        if self.link.relation is Relation.AT_MOST:
+            return bool(left.low <= right.high)
+        return self.link.relation is Relation.DIVIDES or bool(left.low <= right.high and right.low <= left.high)
+
+
+@dataclass(frozen=True)
+class HardwareSpace:
+    """Accelerators to choose from."""
+
+    name: str  #: Its name
+    quantities: tuple[HardwareQuantity, ...]  #: What is free
+    accelerator: Accelerator  #: What figures are of
+    figures: Mapping[str, Figure]  #: Figures of the accelerator, over quantities
+    rules: tuple[Rule, ...] = ()  #: What quantities must keep
+    costs: Mapping[str, Figure] = field(default_factory=dict)  #: Metrics of the hardware itself, such as area and power
+    units: Mapping[str, Metric] = field(default_factory=dict)  #: What those metrics are, by name
+    description: str = ""  #: One line for people
+    source: str = ""  #: Where its figures are from
+    workloads: tuple[str, ...] = ()  #: What is run unless something else is asked for
+    objective: str | None = None  #: What is minimised unless something else is asked for
+    limits: Mapping[str, Fraction] = field(default_factory=dict)  #: Upper limits unless others are asked for
+
+    @property
+    def box(self) -> Box:
+        """All of it."""
+        return Box.whole(self.quantities)
+
+    @property
+    def mixed(self) -> tuple[str, ...]:
+        """The quantities that some figure of trend `Trend.MIXED` follows from: boxes must have one value of each."""
+        trends = self.accelerator.trends
+        found = {s for name, figure in self.figures.items() if trends[name] is Trend.MIXED for s in figure.expression.symbols}
+        return tuple(quantity.name for quantity in self.quantities if quantity.name in found)
+
+    def allows(self, point: Configuration) -> bool:
+        """Whether an accelerator keeps all rules."""
+        return all(bool(rule.link.holds(point)) for rule in self.rules)
+
+    def may_allow(self, box: Box) -> bool:
+        """Whether some accelerator of a box may keep all rules; False is proven."""
+        return all(rule.may_hold(box) for rule in self.rules)
+
+    def at(self, point: Configuration) -> dict[str, Fraction]:
+        """The figures of an accelerator."""
+        return {name: figure.at(point) for name, figure in self.figures.items()}
+
+    def best(self, box: Box) -> dict[str, Fraction]:
+        """Figures that no accelerator of a box surpasses: each is at its best end, whatever the others are.
+
+        Those of trend `Trend.MIXED` must have one value.
+        """
+        found = {}
+        for name, figure in self.figures.items():
+            span, trend = figure.range(box), self.accelerator.trends[name]
+            assert trend is not Trend.MIXED or span.low == span.high
+            found[name] = span.high if trend is Trend.HELPS else span.low
+        return found
+
+    def cost(self, point: Configuration) -> dict[str, Fraction]:
+        """What an accelerator itself costs, by metric."""
+        return {name: figure.at(point) for name, figure in self.costs.items()}
+
+    def least_cost(self, box: Box) -> dict[str, Fraction]:
+        """What every accelerator of a box costs at least, by metric."""
+        return {name: figure.range(box).low for name, figure in self.costs.items()}
