@@ -6,13 +6,15 @@ answers at once.
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib import import_module
 from importlib.resources import files
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -141,7 +143,18 @@ def main() -> None:
             raise
         status = _refuse(message())
     signals.settle()
+    if status == INTERRUPTED and signals.came():
+        _end_interrupted()
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _end_interrupted() -> NoReturn:
+    """End without Python's own end: libraries that a signal found half loaded may crash it there."""
+    atexit._run_exitfuncs()
+    with suppress(OSError):
+        sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(INTERRUPTED)
 
 
 class _Forgiving(io.FileIO):
