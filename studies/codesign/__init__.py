@@ -1,0 +1,1 @@
+"""Hardware and mappings chosen together: the best accelerator of a space, proven."""

@@ -1,0 +1,108 @@
+"""What accelerators are chosen for: the layers of networks and files, each with what it counts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from importlib.resources import files
+from pathlib import Path, PurePath
+
+from ithaca.formulations.hardware.accelerator import Work
+from ithaca.formulations.spatial.architecture_files import load
+from ithaca.formulations.spatial.dmazerunner.layers import read_layers
+from ithaca.formulations.spatial.problem_files import read_problem
+from ithaca.studies.network.problems import only_layers
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import workload, workload_names
+from ithaca.workloads.messages import quoted, refuse
+from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.networks.find import find_network, network_names
+from ithaca.workloads.networks.network import Layer, Network
+
+#: A workload: what it is called or where it is, or itself.
+Workload = str | LoopNest | Network
+
+#: Layers that come with Ithaca in files with extents in memory, as ``ithaca map --problems`` takes them.
+LAYER_FILES = tuple(sorted(PurePath(entry.name).stem for entry in files(__package__).iterdir() if entry.name.endswith(".csv")))
+
+_WEIGHTED = re.compile(r"(?P<name>.+?)(?::(?P<weight>[^:/\\]*))?")
+
+
+def find_workloads(given: Sequence[Workload] | Mapping[Workload, object], layers: Sequence[str] = ()) -> tuple[Work, ...]:
+    """The layers of all workloads, of each only those that patterns name, if there are any.
+
+    A workload is a network (`find_network`), a loop nest of the library, a file of layers (``.csv``) or of a nest (Ithaca's or
+    Timeloop's), or an object; as ``NAME:WEIGHT`` it counts so much among others (1). Raises `InputError` if one is unknown or
+    given twice, or a weight is no positive number.
+    """
+    found: list[Work] = []
+    for each, weight in _weighted(given):
+        own = tuple(_works(each, layers))
+        if own[0].workload in {work.workload for work in found}:
+            raise InputError(f"--workload {quoted(own[0].workload)} is given twice; allowed: every workload once")
+        found += (replace(work, weight=weight) for work in own)
+    if not found:
+        raise InputError(f"--workload is missing; allowed: a network such as {', '.join(network_names())}, or a file")
+    return tuple(found)
+
+
+def _weighted(given: Sequence[Workload] | Mapping[Workload, object]) -> Iterator[tuple[Workload, Fraction]]:
+    if isinstance(given, Mapping):
+        yield from ((each, _weight(each, weight)) for each, weight in given.items())
+        return
+    for each in given:
+        parts = _WEIGHTED.fullmatch(each) if isinstance(each, str) else None
+        if parts is None or parts["weight"] is None:
+            yield each, Fraction(1)
+        else:
+            yield parts["name"], _weight(parts["name"], parts["weight"])
+
+
+def _weight(workload: Workload, given: object) -> Fraction:
+    text = str(given)
+    if not re.fullmatch(r"[0-9]{1,15}(\.[0-9]{0,15})?(e[+-]?[0-9]{1,2})?|[0-9]{1,15}/[0-9]{1,15}", text) or not Fraction(text):
+        name = workload if isinstance(workload, str) else workload.name
+        raise InputError(f"--workload {quoted(name)} has the weight {quoted(text)}; allowed: a positive number")
+    return Fraction(text)
+
+
+def _works(given: Workload, layers: Sequence[str]) -> Iterator[Work]:
+    """The layers of a workload."""
+    if isinstance(given, str) and (given in LAYER_FILES or given.lower().endswith(".csv")):
+        own = Path(str(files(__package__).joinpath(f"{given}.csv"))) if given in LAYER_FILES else Path(given)
+        read = read_layers(own)
+        rows = {row.cells.get("name") or f"layer{place}": row for place, row in enumerate(read, 1)}
+        if len(rows) < len(read):
+            raise refuse(own, "column 'name' has the same name in several rows; allowed: names that differ, or none")
+        nests = tuple(Layer(name, row.layer.nest, 1, (name,)) for name, row in rows.items())
+        for layer in only_layers(Network(own.stem, nests), layers).layers:
+            yield Work(layer.name, layer.nest, workload=own.stem, stored=rows[layer.name].layer.stored)
+        return
+    network = _network(given)
+    for layer in only_layers(network, layers).layers:
+        yield Work(layer.name, layer.nest, layer.count, workload=network.name)
+
+
+def _network(given: Workload) -> Network:
+    if isinstance(given, Network):
+        return given
+    nest = given if isinstance(given, LoopNest) else _nest(given)
+    if nest is not None:
+        return Network(nest.name, (Layer(nest.name, nest, 1, (nest.name,)),))
+    try:
+        return find_network(str(given))
+    except InputError as error:
+        raise InputError(f"--workload: {error}") from None
+
+
+def _nest(text: str) -> LoopNest | None:
+    """The nest of a name or file; None if it names none, and may be a network."""
+    if text in network_names() or text in workload_names():
+        return None if text in network_names() else workload(text)
+    if not text.lower().endswith((".yaml", ".yml", ".json")):
+        return None
+    document = load(Path(text))
+    fields = document.keys() if isinstance(document, dict) else ()
+    return read_problem(text) if "problem" in fields else workload(text) if "statement" in fields else None
