@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from ithaca.exports.configuration import template
-from ithaca.exports.timeloop.folder import nest_obstacles, problem, yaml_text
+from ithaca.exports.timeloop.folder import Node, nest_obstacles, problem, yaml_text
 from ithaca.formulations.json_numbers import json_number
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
@@ -63,8 +63,7 @@ def _architecture(architecture: Architecture) -> dict[str, Any]:
     """The levels in branches inside each other, a new one wherever instances multiply."""
     root: dict[str, Any] = {}
     branch, mesh = root, None
-    parts: tuple[Level | Compute, ...] = (*architecture.levels, architecture.compute)
-    for part in parts:
+    for part in _parts(architecture):
         if mesh != (part.mesh_x, part.mesh_y):
             mesh = part.mesh_x, part.mesh_y
             inner: dict[str, Any] = {"name": f"{part.name}_mesh", "local": []}
@@ -73,18 +72,54 @@ def _architecture(architecture: Architecture) -> dict[str, Any]:
     return {"architecture": {"version": VERSION, **root}}
 
 
+def _parts(architecture: Architecture) -> tuple[Level | Compute, ...]:
+    return (*architecture.levels, architecture.compute)
+
+
+def architecture_text(architecture: Architecture) -> str:
+    """The architecture alone, with its energies and what its levels keep, as a file that is read back as it is."""
+    nodes: list[Node] = []
+    x = y = 1
+    for part in _parts(architecture):
+        if (x, y) != (part.mesh_x, part.mesh_y):
+            mesh = {"meshX": part.mesh_x // x, "meshY": part.mesh_y // y}
+            nodes.append(Node("!Container", {"name": f"{part.name}_mesh", "spatial": mesh}))
+            x, y = part.mesh_x, part.mesh_y
+        stated = _storage(part) if isinstance(part, Level) else _multipliers(part)
+        own = {name: value for name, value in stated["attributes"].items() if name not in _mesh(part)}
+        own |= {"energy" if action == "compute" else f"{action}_energy": json_number(e) for action, e in _actions(part).items()}
+        keeps = None if isinstance(part, Compute) else part.keeps
+        kept = {} if keeps is None else {"constraints": {"dataspace": {"keep": sorted(keeps)}}}
+        nodes.append(Node("!Component", stated | {"attributes": own} | kept))
+    told = {name: text for name in ("description", "source") if (text := getattr(architecture, name))}
+    tree = {"architecture": {"version": VERSION, "nodes": nodes}}
+    return yaml_text(told | tree | _bursts(architecture), architecture.name)
+
+
+def _bursts(architecture: Architecture) -> dict[str, Any]:
+    """What only edition `dmazerunner` reads."""
+    bursts = architecture.bursts
+    if bursts is None:
+        return {}
+    energies = {level: {words: json_number(pj) for words, pj in sizes} for level, sizes in bursts.energies}
+    timed = {"setup_cycles": bursts.setup, "word_cycles": bursts.word, "network_energy": bursts.network_energy}
+    stated = {"bank_words": bursts.bank_words} | {name: json_number(value) for name, value in timed.items()}
+    return {"dmazerunner": stated | ({"energies": energies} if energies else {})}
+
+
 def _storage(level: Level) -> dict[str, Any]:
     rates = {name: getattr(level, f"{name}_bandwidth") for name in ("read", "write", "shared")}
+    size = dict(level.tensor_words) or level.words
     attributes = {
         "word_bits": level.word_bits,
         "block_size": level.block,
         "cluster_size": level.cluster,
         **_mesh(level),
-        **({} if level.words is None else {"entries": level.words}),
+        **({} if size is None else {"entries": size}),
         **({} if level.buffering == 1 else {"multiple_buffering": json_number(level.buffering)}),
         **{f"{name}_bandwidth": float(rate) for name, rate in rates.items() if rate is not None},
     }
-    kind = "DRAM" if level.words is None else "SRAM" if level.instances == 1 else "regfile"
+    kind = "DRAM" if size is None else "SRAM" if level.instances == 1 else "regfile"
     return {"name": level.name, "class": kind, "attributes": attributes}
 
 
@@ -96,17 +131,19 @@ def _mesh(part: Level | Compute) -> dict[str, int]:
     return {"instances": part.instances, "meshX": part.mesh_x, "meshY": part.mesh_y}
 
 
+def _actions(part: Level | Compute) -> dict[str, Fraction]:
+    """The energies of its actions (pJ)."""
+    if isinstance(part, Compute):
+        return {"compute": part.energy, "leak": part.leak}
+    return {"read": part.read_energy, "write": part.write_energy, "update": part.update_energy, "leak": part.leak}
+
+
 def _energies(architecture: Architecture) -> dict[str, Any]:
     """The energies of every action (pJ)."""
-    compute = architecture.compute
-    actions = {
-        level.name: {"read": level.read_energy, "write": level.write_energy, "update": level.update_energy, "leak": level.leak}
-        for level in architecture.levels
-    } | {compute.name: {"compute": compute.energy, "leak": compute.leak}}
-    tables = [
-        {"name": name, "actions": [{"name": a, "arguments": {}, "energy": json_number(e)} for a, e in own.items()]}
-        for name, own in actions.items()
-    ]
+    tables, nothing = [], dict[str, Any]()
+    for part in _parts(architecture):
+        actions = [{"name": name, "arguments": nothing, "energy": json_number(pj)} for name, pj in _actions(part).items()]
+        tables.append({"name": part.name, "actions": actions})
     return {"ERT": {"version": VERSION, "tables": tables}}
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ithaca.exports.timeloop.hierarchy import MappedNest, files, obstacles
+from ithaca.exports.timeloop.hierarchy import MappedNest, architecture_text, files, obstacles
+from ithaca.formulations.spatial.architecture import Architecture, Bursts, Compute, Level
 from ithaca.formulations.spatial.architecture_files import read_architecture
-from ithaca.formulations.spatial.library import find_architecture, fitted
+from ithaca.formulations.spatial.library import architecture_names, find_architecture, fitted
 from ithaca.formulations.spatial.mapping import Mapping, Slot
 from ithaca.formulations.spatial.problem_files import read_problem
 from ithaca.workloads.library import workload
@@ -112,3 +113,25 @@ def test_a_loop_along_both_directions_is_refused(folder: Path) -> None:
     both = dict(mapped.mapping.factors) | {Slot("Buffer", axis): {"M": 2} for axis in "xy"}
     (reason,) = obstacles(replace(mapped, mapping=replace(mapped.mapping, factors=both)))
     assert reason == "Buffer: loop M runs along X and Y, and the tool takes it along one of them"
+
+
+@pytest.mark.parametrize("name", architecture_names())
+def test_architectures_are_read_back_as_they_are(name: str, tmp_path: Path) -> None:
+    architecture = find_architecture(name)
+    path = tmp_path / f"{name}.yaml"
+    path.write_text(architecture_text(architecture))
+    assert read_architecture(path) == architecture
+
+
+def test_all_that_an_architecture_may_have_is_read_back(tmp_path: Path) -> None:
+    dram, buffer = Level("DRAM", read_energy=Fraction(2)), Level("B", tensor_words=(("A", 8), ("C", 9)), buffering=Fraction(2))
+    lanes = {"instances": 6, "mesh_x": 2, "mesh_y": 3}
+    rates = {"read_bandwidth": Fraction(1, 4), "write_bandwidth": Fraction(1, 8), "leak": Fraction(1, 2)}
+    inner = Level("R", 4, keeps=frozenset({"A"}), word_bits=8, block=2, cluster=2, **rates, **lanes)
+    bursts = Bursts(16, Fraction(5, 2), Fraction(1, 4), Fraction(3), (("B", ((8, Fraction(1)), (16, Fraction(3, 2)))),))
+    compute = Compute("mac", 12, 4, 3, Fraction(1, 8), Fraction(1, 16))
+    levels = (dram, replace(buffer, shared_bandwidth=Fraction(3)), inner)
+    architecture = Architecture("chosen", levels, compute, "a: 1", "b", bursts)
+    path = tmp_path / "chosen.yaml"
+    path.write_text(architecture_text(architecture))
+    assert read_architecture(path) == architecture
