@@ -10,7 +10,8 @@ from ithaca.api.answers import Answer, Result, least
 from ithaca.formulations.json_numbers import SCHEMA, json_number
 from ithaca.formulations.shown_numbers import counted
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
-from ithaca.formulations.spatial.family import DMAZERUNNER, mapping_design
+from ithaca.formulations.spatial.editions import DMAZERUNNER
+from ithaca.formulations.spatial.family import mapping_design
 from ithaca.formulations.spatial.mapping import Slot
 from ithaca.results.certificate import Status
 

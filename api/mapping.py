@@ -35,7 +35,8 @@ from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import NONE, read_constraints
 from ithaca.formulations.spatial.design import MappingOptions
 from ithaca.formulations.spatial.dmazerunner.layers import read_layers
-from ithaca.formulations.spatial.family import DMAZERUNNER, TIMELOOP, Setting, mapping_design
+from ithaca.formulations.spatial.editions import EDITIONS, TIMELOOP, Setting
+from ithaca.formulations.spatial.family import mapping_design
 from ithaca.formulations.spatial.library import architecture_names, find_architecture, fitted, keeps_of, namesake
 from ithaca.formulations.spatial.problem_files import read_problem
 from ithaca.solver.engines import Method as Engine
@@ -147,7 +148,7 @@ def mapped_request(nest: LoopNest, asked: Question) -> MappedRequest:
 
 def read_edition(given: str) -> str:
     """The name of an edition of the model. Raises `InputError` if it is none."""
-    return parse_choice("--edition", given, (TIMELOOP, DMAZERUNNER))
+    return parse_choice("--edition", given, tuple(EDITIONS))
 
 
 def question(

@@ -1,10 +1,12 @@
-"""The families that documents may belong to."""
+"""The families that documents may belong to, and those that hardware spaces may be made of."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from ithaca.formulations.family import Family
+from ithaca.formulations.hardware.kind import AcceleratorKind
+from ithaca.formulations.spatial.accelerator import HIERARCHIES
 from ithaca.formulations.spatial.family import FAMILY as SPATIAL
 from ithaca.formulations.systolic.family import FAMILY as SYSTOLIC
 
@@ -15,3 +17,6 @@ FAMILIES: Families = {"systolic": SYSTOLIC, "spatial": SPATIAL}
 
 #: The family of documents that name none, as those of old.
 UNNAMED = "systolic"
+
+#: Accelerators of hardware spaces by their family; the first is that of spaces that name none.
+ACCELERATORS: Mapping[str, AcceleratorKind] = {"spatial": HIERARCHIES}

@@ -29,7 +29,7 @@ class Technology:
     register: Fraction = Fraction(1)
     mac: Fraction = Fraction(1)
     mac_pj: Fraction = Fraction(1)  #: Energy of one multiply-accumulate (pJ)
-    #: Name of the area and power regressions that hold (`ithaca.formulations.systolic.silicon`); None where none do, as on
+    #: Name of the area and power regressions that hold (`ithaca.formulations.hardware.silicon`); None where none do, as on
     #: FPGAs.
     cost_tables: str | None = None
     machine: Machine = RTL  #: Cycles of loops, buffers and FIFOs, for the cycle model edition and simulation

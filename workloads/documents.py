@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
 from ithaca.workloads.reading import location, packaged_names, packaged_text, parse_json, read_text
-from ithaca.workloads.yaml_documents import parse_yaml
+from ithaca.workloads.yaml_documents import MAX_DEPTH, parse_yaml
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -51,29 +51,38 @@ def _refusal(where: object, error: ValidationError, model: type[BaseModel]) -> I
 
 def _fields(model: type[BaseModel], parts: Sequence[str | int]) -> list[str]:
     """Names of the fields that are allowed where ``parts`` points."""
+    named = False
     for part in parts[:-1]:
-        if isinstance(part, int):
+        if isinstance(part, int) or named:
+            named = False
             continue
         kind: Any = model.model_fields[part].annotation
-        while not hasattr(kind, "model_fields"):  # unwrap `X | None` and `list[X]`
-            kind = get_args(kind)[0]
+        while not hasattr(kind, "model_fields"):  # unwrap `X | None`, `list[X]` and `dict[str, X]`
+            named = named or get_origin(kind) is dict
+            kind = get_args(kind)[1 if get_origin(kind) is dict else 0]
         model = kind
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def find_document(
-    what: str, name_or_path: str, package: str, max_bytes: int, files: str = "a path to a .yaml file"
+    what: str,
+    name_or_path: str,
+    package: str,
+    max_bytes: int,
+    files: str = "a path to a .yaml file",
+    tags: Collection[str] = (),
+    depth: int = MAX_DEPTH,
 ) -> tuple[Any, object]:
     """The YAML document that comes with Ithaca in a package, or a user's own file; and what error lines about it start with.
 
-    A path contains a separator or ends in .yaml, .yml or .json. Raises `InputError` if there is no such
-    document; ``files`` says what else it could be.
+    A path contains a separator or ends in .yaml, .yml or .json. Mappings may have the given ``tags``, nested so deep. Raises
+    `InputError` if there is no such document; ``files`` says what else it could be.
     """
     known = packaged_names(package)
     if name_or_path in known:
-        return parse_yaml(packaged_text(package, name_or_path), name_or_path), name_or_path
+        return parse_yaml(packaged_text(package, name_or_path), name_or_path, tags, depth), name_or_path
     if not ("/" in name_or_path or "\\" in name_or_path or name_or_path.lower().endswith((".yaml", ".yml", ".json"))):
         raise InputError(f"unknown {what} {quoted(name_or_path)}; known: {', '.join(known)}; or {files}")
     path = Path(name_or_path)
     text = read_text(path, max_bytes)
-    return (parse_json if path.suffix.lower() == ".json" else parse_yaml)(text, path), path
+    return parse_json(text, path) if path.suffix.lower() == ".json" else parse_yaml(text, path, tags, depth), path

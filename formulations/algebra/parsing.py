@@ -15,9 +15,13 @@ from typing import NoReturn
 
 from ithaca.formulations.algebra.expression import (
     ONE,
+    CeilingDivision,
     Constant,
     Expression,
+    Maximum,
+    Minimum,
     Product,
+    Sum,
     Symbol,
     add,
     ceiling_division,
@@ -67,6 +71,23 @@ def parse_expression(
         if max(number.numerator.bit_length(), number.denominator.bit_length()) > MAX_BITS:
             parser.refuse("computes a constant that is too large or too small")
     return expression
+
+
+def written(expression: Expression) -> str:
+    """An expression as text that `parse_expression` reads."""
+    match expression:
+        case Sum():
+            return " + ".join(map(written, expression.terms))
+        case Product():
+            powers = [(f"({written(base)})" if isinstance(base, Sum) else written(base), n) for base, n in expression.factors]
+            over = [text for text, exponent in powers for _ in range(exponent)]
+            under = [text for text, exponent in powers for _ in range(-exponent)]
+            return "/".join(["*".join([str(expression.coefficient), *over]), *under])
+        case CeilingDivision():
+            return f"ceil(({written(expression.numerator)})/({written(expression.denominator)}))"
+        case Maximum() | Minimum():
+            return f"{'max' if isinstance(expression, Maximum) else 'min'}({', '.join(map(written, expression.arguments))})"
+    return str(expression)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -67,6 +67,13 @@ class Box:
             return None
         return Configuration({q.name: q.values[first] for q, (first, _) in zip(self.quantities, self.spans, strict=True)})
 
+    def combinations(self, names: Collection[str]) -> Iterator[dict[str, Fraction]] | None:
+        """All that some quantities may be together; None if that is more than `TRIED`."""
+        options = {name: self.values(name) for name in sorted(names)}
+        if prod(map(len, options.values())) > TRIED:
+            return None
+        return (dict(zip(options, map(Fraction, each), strict=True)) for each in product(*options.values()))
+
     def corner(self, *, high: bool) -> Configuration:
         """The accelerator with the largest, or the smallest, value of every quantity."""
         spans = zip(self.quantities, self.spans, strict=True)
@@ -96,10 +103,8 @@ class Figure:
 
     def range(self, box: Box) -> Interval:
         """Bounds of its values over a box: the tightest ones if it depends on few quantities."""
-        names = sorted(self.expression.symbols)
-        options = {name: box.values(name) for name in names}
-        if prod(len(values) for values in options.values()) <= TRIED:
-            found = [self.at(dict(zip(names, each, strict=True))) for each in product(*options.values())]
+        if (options := box.combinations(self.expression.symbols)) is not None:
+            found = [self.at(values) for values in options]
             return Interval(min(found), max(found))
         reached = as_interval(self.expression.evaluate(box.intervals, INTERVAL))
         if not self.table:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ithaca.formulations.algebra.interval import as_interval
-from ithaca.formulations.algebra.number_systems import INTERVAL
+from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Accelerator, Trend
@@ -24,8 +24,8 @@ class Rule:
 
     def may_hold(self, box: Box) -> bool:
         """Whether some accelerator of a box may keep it; False is proven."""
-        if (point := box.point) is not None:
-            return bool(self.link.holds(point))
+        if (options := box.combinations(self.link.symbols)) is not None:
+            return any(bool(self.link.holds(values, FRACTION)) for values in options)
         left, right = (as_interval(side.evaluate(box.intervals, INTERVAL)) for side in (self.link.left, self.link.right))
         if self.link.relation is Relation.AT_MOST:
             return bool(left.low <= right.high)

@@ -93,7 +93,7 @@ class Architecture:
             raise refuse(self.name, complaint)
 
     def _complaints(self) -> Iterator[str]:
-        parts: tuple[Level | Compute, ...] = (*self.levels, self.compute)
+        parts = self.parts
         names = [part.name for part in parts]
         for name in names:
             if not NAME.fullmatch(name):
@@ -118,6 +118,11 @@ class Architecture:
         for field in ("energy", "leak"):
             if getattr(self.compute, field) < 0:
                 yield f"{self.compute.name}.{field} is {getattr(self.compute, field)}; allowed: a number that is not negative"
+
+    @property
+    def parts(self) -> tuple[Level | Compute, ...]:
+        """Levels and multipliers, outermost first."""
+        return (*self.levels, self.compute)
 
     @property
     def bypass(self) -> dict[str, frozenset[str] | None]:

@@ -47,6 +47,21 @@ COUNTS = {
 }
 
 
+def common_metrics(architecture: Architecture) -> tuple[Metric, ...]:
+    """The metrics of every nest on an architecture: whole costs, then those of levels."""
+    found = [
+        Metric("latency", "cycles", "the multipliers' cycles, or those of the level whose words take longest"),
+        Metric("energy", "pJ", "all accesses and multiply-accumulates"),
+        Metric("edp", "pJ·cycles", "energy times latency"),
+        Metric("computes", "MACs", "multiply-accumulates, padding included"),
+        Metric("pes", "PEs", "multipliers that work", most=True),
+    ]
+    for level in architecture.levels:
+        found.append(Metric(f"{level.name}.cycles", "cycles", f"that {level.name} needs, or the multipliers"))
+        found.append(Metric(f"{level.name}.energy", "pJ", f"accesses of all instances of {level.name}"))
+    return tuple(found)
+
+
 @dataclass(frozen=True, slots=True)
 class MappingOptions:
     """Which mappings are allowed."""
@@ -277,16 +292,7 @@ class SpatialDesign(Design):
     @cached_property
     def vocabulary(self) -> Mapping[str, Metric]:
         """Whole costs, then those of levels, then counts of tensors in levels."""
-        found = [
-            Metric("latency", "cycles", "the multipliers' cycles, or those of the level whose words take longest"),
-            Metric("energy", "pJ", "all accesses and multiply-accumulates"),
-            Metric("edp", "pJ·cycles", "energy times latency"),
-            Metric("computes", "MACs", "multiply-accumulates, padding included"),
-            Metric("pes", "PEs", "multipliers that work", most=True),
-        ]
-        for level in self.architecture.levels:
-            found.append(Metric(f"{level.name}.cycles", "cycles", f"that {level.name} needs, or the multipliers"))
-            found.append(Metric(f"{level.name}.energy", "pJ", f"accesses of all instances of {level.name}"))
+        found = list(common_metrics(self.architecture))
         for place, level in enumerate(self.architecture.levels):
             for tensor in (t for t in self.tensors if t in self.keeps(place)):
                 for count, meaning in COUNTS.items():

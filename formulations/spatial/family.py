@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import Field, create_model
@@ -16,10 +14,7 @@ from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.schema import Document, NestDocument, ObjectiveDocument, PlatformDocument
 from ithaca.formulations.space import Space
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.spatial.constraints import NONE, Constraints
-from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign
-from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
-from ithaca.formulations.spatial.dmazerunner.model import Layer
+from ithaca.formulations.spatial.design import MappingOptions
 from ithaca.formulations.spatial.documents import (
     ArchitectureDocument,
     ConstraintsDocument,
@@ -28,15 +23,13 @@ from ithaca.formulations.spatial.documents import (
     read_architecture_document,
     stated,
 )
+from ithaca.formulations.spatial.editions import DMAZERUNNER, Setting
 from ithaca.formulations.spatial.mapping import Mapping as Mapped
 from ithaca.formulations.spatial.mapping import Slot
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload_document
 from ithaca.workloads.messages import quoted
 from ithaca.workloads.nest import LoopNest
-
-#: Editions of the model; each has a class of designs.
-TIMELOOP, DMAZERUNNER = "timeloop", "dmazerunner"
 
 
 class MappingDesign(Protocol):
@@ -99,32 +92,6 @@ HeadDocument: Any = create_model("HeadDocument", __base__=_Head, architecture=(A
 
 class ChoiceDocument(Document):
     """There is one design."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What a result is about."""
-
-    architecture: Architecture
-    nest: LoopNest
-    edition: str
-    options: MappingOptions = field(default_factory=MappingOptions)
-    constraints: Constraints = NONE
-    memory: tuple[tuple[str, tuple[int, ...]], ...] = ()  #: Extents in memory by tensor, of edition ``dmazerunner``
-
-    @cached_property
-    def design(self) -> SpatialDesign | DmazerunnerDesign:
-        """The design. Raises `InputError` if the parts do not fit each other."""
-        if self.edition == TIMELOOP:
-            return SpatialDesign(self.nest, self.architecture, self.options, self.constraints)
-        for option, given in (
-            ("bypass free", self.options.free_bypass),
-            ("fanout parent", self.options.within_parent),
-        ):
-            if given:
-                raise InputError(f"{option} does not go with edition dmazerunner; allowed: edition timeloop")
-        layer = Layer(self.nest, self.memory)
-        return DmazerunnerDesign(self.architecture, layer, self.options.divisors_only, self.constraints)
 
 
 class SpatialFamily:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from math import prod
+from typing import Any
 
 from ithaca.formulations.design import Metric
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
@@ -24,20 +26,54 @@ FIGURES = {
         Metric("update_energy", "pJ", "an access that writes results"),
         Metric("mesh_x", "instances", "instances along the first direction, each with what is inside it"),
         Metric("mesh_y", "instances", "instances along the second direction, each with what is inside it"),
+        Metric("fanout_x", "instances", "instances along the first direction inside each instance around them"),
+        Metric("fanout_y", "instances", "instances along the second direction inside each instance around them"),
     )
 }
 LIFTABLE = ("words", "read_bandwidth", "write_bandwidth", "shared_bandwidth")
-WHOLE = ("words", "mesh_x", "mesh_y")
+MESHES = ("mesh_x", "mesh_y", "fanout_x", "fanout_y")
+WHOLE = ("words", *MESHES)
 
 #: The width of all words, a figure of no level.
 WORD_BITS = Metric("word_bits", "bits", "width of words at every level, whose bits and ports stay as they are")
+
+#: What only edition `dmazerunner` reads.
+BURSTS = {
+    f"bursts.{figure.name}": figure
+    for figure in (
+        Metric("bank_words", "words", "a bank of the scratchpad"),
+        Metric("setup", "cycles", "to begin a burst"),
+        Metric("word", "cycles", "of every word of a burst"),
+        Metric("network_energy", "pJ", "a word over the network"),
+    )
+}
+
+#: Figures of no level that are whole numbers.
+WHOLE_NUMBERS = (WORD_BITS.name, "bursts.bank_words")
 
 
 def figures(architecture: Architecture) -> dict[str, Metric]:
     """What can be varied: ``GLB.words`` and so on of every level, the mesh of the multipliers, ``word_bits``."""
     found = {f"{level.name}.{name}": figure for level in architecture.levels for name, figure in FIGURES.items()}
-    found |= {f"{architecture.compute.name}.{name}": FIGURES[name] for name in ("mesh_x", "mesh_y")}
-    return found | {WORD_BITS.name: WORD_BITS}
+    found |= {f"{architecture.compute.name}.{name}": FIGURES[name] for name in MESHES}
+    found |= {f"{architecture.compute.name}.energy": Metric("energy", "pJ", "a multiply-accumulate")}
+    return found | {WORD_BITS.name: WORD_BITS} | (BURSTS if architecture.bursts is not None else {})
+
+
+def with_figures(architecture: Architecture, values: Mapping[str, Fraction]) -> Architecture:
+    """The architecture with other figures: the width of words first, then meshes from outside, then the rest.
+
+    Raises `InputError` if a figure cannot have its value.
+    """
+    parts = [part.name for part in architecture.parts]
+
+    def turn(name: str) -> tuple[int, int]:
+        part, _, field = name.rpartition(".")
+        return (0 if not part else 1 if field in MESHES else 2, parts.index(part) if part in parts else 0)
+
+    for name in sorted(values, key=turn):
+        architecture = with_figure(architecture, name, values[name])
+    return architecture
 
 
 def with_figure(architecture: Architecture, name: str, value: Fraction | None) -> Architecture:
@@ -51,14 +87,24 @@ def with_figure(architecture: Architecture, name: str, value: Fraction | None) -
         raise InputError(f"{architecture.name} has no {name}; its parts are {known}")
     if value is None and field not in LIFTABLE:
         raise InputError(f"{quoted(name)} is none; allowed: a number")
-    if value is not None and (field in WHOLE or not part) and (value < 1 or value.denominator != 1):
+    if value is not None and (field in WHOLE or name in WHOLE_NUMBERS) and (value < 1 or value.denominator != 1):
         raise InputError(f"{quoted(name)} is {float(value):g}; allowed: a positive integer")
+    if name in BURSTS:
+        assert architecture.bursts is not None
+        new_bursts: Any = {field: int(value) if value is not None and name in WHOLE_NUMBERS else value}
+        return replace(architecture, bursts=replace(architecture.bursts, **new_bursts))
     if not part:
         assert value is not None
         return replace(architecture, levels=tuple(_wide(level, int(value)) for level in architecture.levels))
-    if field.startswith("mesh_"):
+    if field in MESHES:
         assert value is not None
         return _meshed(architecture, part, field, int(value))
+    if part == architecture.compute.name:
+        assert value is not None
+        return replace(architecture, compute=replace(architecture.compute, energy=value))
+    if field == "read_energy" and architecture.bursts is not None:  # a figure of its own takes the place of a table's
+        tables = tuple((level, sizes) for level, sizes in architecture.bursts.energies if level != part)
+        architecture = replace(architecture, bursts=replace(architecture.bursts, energies=tables))
     new = int(value) if value is not None and field in WHOLE else value
     levels = (replace(level, **{field: new}) if level.name == part else level for level in architecture.levels)  # type: ignore[arg-type]
     return replace(architecture, levels=tuple(levels))
@@ -84,8 +130,11 @@ def _wide(level: Level, bits: int) -> Level:
 
 def _meshed(architecture: Architecture, part: str, field: str, count: int) -> Architecture:
     """More or fewer instances of a part along a direction, each with what is inside it."""
-    parts: list[Level | Compute] = [*architecture.levels, architecture.compute]
+    parts = list(architecture.parts)
     place = [each.name for each in parts].index(part)
+    if field.startswith("fanout"):
+        field = field.replace("fanout", "mesh")
+        count *= getattr(parts[place - 1], field) if place else 1
     old = getattr(parts[place], field)
     for k, each in enumerate(parts[place:], start=place):
         mesh = {"mesh_x": each.mesh_x, "mesh_y": each.mesh_y, field: getattr(each, field) // old * count}

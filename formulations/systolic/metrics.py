@@ -12,9 +12,10 @@ from ithaca.formulations.algebra.expression import ZERO
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Limit, Objective
-from ithaca.formulations.systolic import quantities, silicon
+from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.data_types import DataType
+from ithaca.formulations.systolic.silicon import silicon
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.technology import Technology
 from ithaca.workloads.errors import InputError
@@ -87,7 +88,7 @@ def power(costs: Costs) -> Any:
     """Power (mW): by the regressions where they hold, else energy over time."""
     technology = costs.point.technology
     if technology.cost_tables is not None:
-        return silicon.power(costs)
+        return silicon(costs).power
     # pJ per cycle times MHz is µW
     return energy(costs) * costs.point.numbers.number(technology.clock_mhz / 1000) / costs.latency
 
@@ -98,7 +99,7 @@ def area(costs: Costs) -> Any:
         raise InputError(
             "metric 'area' is not known for this platform; allowed: a platform with cost tables, such as asic-28nm"
         )
-    return silicon.area(costs)
+    return silicon(costs).area
 
 
 def time(costs: Costs) -> Any:

@@ -20,7 +20,8 @@ from ithaca.formulations.spatial.documents import (
     architecture_fields,
     read_architecture_document,
 )
-from ithaca.formulations.spatial.family import FAMILY, LevelMappingDocument, MappingSpaceDocument, Setting
+from ithaca.formulations.spatial.editions import Setting
+from ithaca.formulations.spatial.family import FAMILY, LevelMappingDocument, MappingSpaceDocument
 from ithaca.formulations.spatial.library import fitted
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
 from ithaca.results.schema import FirstPart, ProofDocument, ShortfallDocument, configuration_fields, tightest

@@ -1,0 +1,317 @@
+"""Space files: hardware spaces as data, Ithaca's own and a user's.
+
+A space is a YAML or JSON document::
+
+    name: example
+    description: Buffers and rows of a small machine
+    source: where its figures are published
+    architecture: eyeriss               # a name, a path, or the architecture itself; what else there is depends on `family`
+    edition: timeloop
+    quantities:                         # what is chosen: positive integers
+      spad_words: {powers_of_two: [64, 512], unit: words}
+      glb_kb: {values: [32, 64, 108], unit: kB}
+      rows: {range: [4, 16], step: 4}
+      kind: {choices: [small, large]}   # 1, 2, …; tables may name them
+    figures:                            # what follows from them, as `ithaca whatif --vary` names it
+      weights_spad.words: spad_words
+      shared_glb.words: 512 * glb_kb
+      shared_glb.read_energy: {of: glb_kb, table: {32: 9, 64: 13.5, 108: 18}}
+    rules: [spad_words * rows <= 4096, 4 divides rows]
+    technology: asic-28nm               # of what regressions costs are, and of what, where the accelerator does not say
+    costs: {area: area, power: {of: 1000 * power, unit: mW}}
+    workloads: [resnet18]
+    objective: edp
+    limits: {area: 75}
+
+How YAML is read stands in `ithaca.workloads.yaml_documents`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, create_model
+
+from ithaca.formulations.algebra.expression import Symbol
+from ithaca.formulations.algebra.parsing import FUNCTIONS, parse_expression, written
+from ithaca.formulations.design import Metric
+from ithaca.formulations.families import ACCELERATORS
+from ithaca.formulations.hardware.feasibility import contradiction
+from ithaca.formulations.hardware.kind import AcceleratorKind
+from ithaca.formulations.hardware.quantities import TRIED, Box, Figure, HardwareQuantity
+from ithaca.formulations.hardware.regressions import AREA, POWER, regressions
+from ithaca.formulations.hardware.space import HardwareSpace, Rule
+from ithaca.formulations.json_numbers import json_number
+from ithaca.formulations.schema import Document, Number, Positive
+from ithaca.formulations.space import Link, Relation
+from ithaca.workloads.documents import find_document, validated
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted, refuse
+from ithaca.workloads.reading import packaged_names
+
+#: Largest space file (bytes); nesting of it, with an architecture inside; most values of a quantity.
+MAX_BYTES, MAX_DEPTH, MAX_VALUES = 1 << 20, 48, 4096
+
+_PACKAGE = "ithaca.formulations.hardware.spaces"
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
+Value = Annotated[int, Field(ge=1, le=10**12)]
+Ends = Annotated[list[Value], Field(min_length=2, max_length=2)]
+
+
+class QuantityDocument(Document):
+    """What a quantity may be, in one of four ways."""
+
+    values: Annotated[list[Value], Field(min_length=1, max_length=MAX_VALUES)] | None = None
+    range: Ends | None = None
+    step: Value | None = None
+    powers_of_two: Ends | None = None
+    choices: Annotated[list[Name], Field(min_length=1, max_length=MAX_VALUES)] | None = None
+    unit: Annotated[str, Field(max_length=40)] = ""
+
+    def quantity(self, name: str) -> HardwareQuantity:
+        """The quantity. Raises `InputError` if it may be nothing."""
+        given = [k for k in ("values", "range", "powers_of_two", "choices") if getattr(self, k) is not None]
+        if len(given) != 1 or (self.step is not None and given != ["range"]):
+            found = " and ".join(given if self.step is None else [*given, "step"]) or "nothing"
+            raise InputError(f"has {found}; allowed: one of values, range (with step, perhaps), powers_of_two, choices")
+        if self.choices is not None:
+            if len(set(self.choices)) < len(self.choices):
+                raise InputError(f"choices are {', '.join(self.choices)}; allowed: names that differ")
+            return HardwareQuantity(name, tuple(range(1, len(self.choices) + 1)), tuple(self.choices), self.unit)
+        if self.values is not None:
+            found_values = tuple(sorted(set(self.values)))
+        else:
+            low, high = self.range or self.powers_of_two or (1, 0)
+            if self.range is not None:
+                span = range(low, high + 1, self.step or 1)
+                if len(span) > MAX_VALUES:
+                    raise InputError(f"range has {len(span)} values; allowed: at most {MAX_VALUES}")
+                found_values = tuple(span)
+            else:
+                found_values = tuple(2**k for k in range(high.bit_length()) if low <= 2**k)
+            if not found_values:
+                raise InputError(f"{given[0]} is [{low}, {high}], which holds nothing; allowed: at least one value")
+        return HardwareQuantity(name, found_values, unit=self.unit)
+
+
+def _text(value: Any) -> Any:
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def _alone(value: Any) -> Any:
+    return {"of": value} if isinstance(value, str | int | float) else value
+
+
+#: An expression over quantities; numbers are some, too.
+Formula = Annotated[str, BeforeValidator(_text), Field(max_length=10_000)]
+
+
+class FigureDocument(Document):
+    """What a number follows from: an expression over quantities, perhaps the key of a table."""
+
+    of: Formula
+    table: dict[str, Number] = Field(default_factory=dict)
+
+
+class CostDocument(FigureDocument):
+    """A metric of the hardware itself."""
+
+    unit: Annotated[str, Field(max_length=40)] = ""
+    meaning: Annotated[str, Field(max_length=200)] = ""
+
+
+class TechnologyDocument(Document):
+    """A platform with regressions of area and power, and what they are functions of where the accelerator does not say."""
+
+    name: str
+    pes: Formula | None = None
+    lanes: Formula | None = None
+    private_bytes: Formula | None = None
+    shared_bytes: Formula | None = None
+    bandwidth: Formula | None = None
+
+
+class SpaceDocument(Document):
+    """What spaces of all families say."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+    description: Annotated[str, Field(max_length=500)] = ""
+    source: Annotated[str, Field(max_length=2000)] = ""
+    quantities: Annotated[dict[Name, QuantityDocument], Field(min_length=1)]
+    figures: dict[str, Annotated[FigureDocument, BeforeValidator(_alone)]] = Field(default_factory=dict)
+    rules: list[str] = Field(default_factory=list)
+    technology: Annotated[TechnologyDocument | None, BeforeValidator(lambda v: {"name": v} if isinstance(v, str) else v)] = None
+    costs: dict[Name, Annotated[CostDocument, BeforeValidator(_alone)]] = Field(default_factory=dict)
+    workloads: list[str] = Field(default_factory=list)
+    objective: str | None = None
+    limits: dict[str, Positive] = Field(default_factory=dict)
+
+
+def space_names() -> tuple[str, ...]:
+    """Names of the spaces that come with Ithaca."""
+    return packaged_names(_PACKAGE)
+
+
+def find_space(text: str) -> HardwareSpace:
+    """A space by its name, or of a file.
+
+    Raises `InputError`, one line that names the field, its value and what is allowed, if there is none, or it is empty.
+    """
+    tags = [tag for kind in ACCELERATORS.values() for tag in kind.tags]
+    document, where = find_document("space", text, _PACKAGE, MAX_BYTES, tags=tags, depth=MAX_DEPTH)
+    return read_space(document, where)
+
+
+def read_space(document: Any, where: object) -> HardwareSpace:
+    """The space that a document states; error lines start with ``where``, from whose folder paths are read, too."""
+    family = document.get("family", next(iter(ACCELERATORS))) if isinstance(document, dict) else None
+    if family is not None and (not isinstance(family, str) or family not in ACCELERATORS):
+        raise refuse(where, f"family is {quoted(family)}; allowed: {', '.join(ACCELERATORS)}")
+    kind = ACCELERATORS[family or next(iter(ACCELERATORS))]
+    model = create_model("SpaceDocument", __base__=(SpaceDocument, kind.document))
+    try:
+        space = _space(validated(model, document, where), kind, where)
+        if rules := contradiction(space):
+            texts = " and ".join(quoted(rule.text) for rule in rules)
+            raise InputError(f"rules: no accelerator keeps {texts}; allowed: rules that some accelerator keeps")
+    except InputError as error:
+        raise error if str(error).startswith(f"{where}: ") else refuse(where, error) from None
+    return space
+
+
+def _space(read: Any, kind: AcceleratorKind, where: object) -> HardwareSpace:
+    quantities = []
+    for name, stated in read.quantities.items():
+        if name in FUNCTIONS:
+            raise InputError(f"quantities has {quoted(name)}, the name of a function; allowed: other names")
+        try:
+            quantities.append(stated.quantity(name))
+        except InputError as error:
+            raise InputError(f"quantities.{name} {error}") from None
+    box = Box.whole(tuple(quantities))
+    rules = tuple(_rule(text, box, f"rules[{place}]") for place, text in enumerate(read.rules))
+    accelerator = kind.read(read, where)
+    figures = {name: _figure(stated, box, f"figures.{name}") for name, stated in read.figures.items()}
+    for name in figures:
+        if name not in accelerator.trends:
+            raise InputError(f"figures.{name} is unknown; allowed: {', '.join(accelerator.trends)}")
+    figures = dict(kind.completed(accelerator, figures))
+    _check(figures, box, rules, lambda name, value: kind.check(accelerator, name, value))
+    formulas = {name: figure.expression for name, figure in figures.items() if not figure.table}
+    known = {} if read.technology is None else regressions(read.technology, kind.sized(accelerator, formulas), box)
+    costs, units = {}, {}
+    stated_costs = read.costs or {name: CostDocument(of=name) for name in known}
+    for name, cost in stated_costs.items():
+        costs[name] = _figure(cost, box, f"costs.{name}", known)
+        usual = {metric.name: metric for metric in (AREA, POWER)}.get(cost.of, Metric(name, "", ""))
+        units[name] = Metric(name, cost.unit or usual.unit, cost.meaning or usual.meaning)
+        if name in accelerator.metrics:
+            raise InputError(f"costs.{name} is a metric of layers; allowed: other names than {', '.join(accelerator.metrics)}")
+    _check(costs, box, rules, lambda name, value: None)
+    return HardwareSpace(
+        read.name,
+        box.quantities,
+        accelerator,
+        figures,
+        rules,
+        costs,
+        units,
+        read.description,
+        read.source,
+        tuple(read.workloads),
+        read.objective,
+        dict(read.limits),
+    )
+
+
+_SIGNS = {
+    "<=": Relation.AT_MOST,
+    ">=": Relation.AT_MOST,
+    "=": Relation.EQUAL,
+    "divides": Relation.DIVIDES,
+}
+
+
+def _rule(text: str, box: Box, where: str) -> Rule:
+    parts = re.split(r"(<=|>=|=|\bdivides\b)", text)
+    if len(parts) != 3:
+        raise InputError(f"{where} is {quoted(text)}; allowed: two expressions with <=, >=, = or divides between them")
+    names = [quantity.name for quantity in box.quantities]
+    left, right = (parse_expression(part.strip(), where=where, allowed=names) for part in (parts[0], parts[2]))
+    return Rule(text, Link(*((right, _SIGNS[parts[1]], left) if parts[1] == ">=" else (left, _SIGNS[parts[1]], right))))
+
+
+def _figure(read: FigureDocument, box: Box, where: str, known: Mapping[str, Any] | None = None) -> Figure:
+    """A figure; expressions may use names of others that are ``known``."""
+    names = [quantity.name for quantity in box.quantities]
+    expression = parse_expression(read.of, where=where, allowed=[*names, *(known or {})]).substitute(known or {})
+    if not read.table:
+        return Figure(expression)
+    if box.combinations(expression.symbols) is None:
+        raise InputError(f"{where}.of is of too many accelerators for a table; allowed: at most {TRIED} combinations")
+    labels: Mapping[str, int] = {}
+    if isinstance(expression, Symbol):
+        (quantity,) = (quantity for quantity in box.quantities if quantity.name == expression.name)
+        labels = {label: place for place, label in enumerate(quantity.labels, 1)}
+    table = []
+    for key, value in read.table.items():
+        if key not in labels and not re.fullmatch(r"[0-9]+(\.[0-9]+)?", key):
+            raise InputError(f"{where}.table has {quoted(key)}; allowed: {', '.join(labels) or 'numbers'}")
+        table.append((Fraction(labels.get(key, key)), value))
+    return Figure(expression, tuple(table))
+
+
+def _check(figures: Mapping[str, Figure], box: Box, rules: tuple[Rule, ...], check: Callable[[str, Fraction], None]) -> None:
+    """Refuse figures that some accelerator cannot have: no entry in a table, a division by 0, a value that is not allowed."""
+    for name, figure in figures.items():
+        options = box.combinations(figure.expression.symbols)
+        corners = [dict(box.corner(high=high)) for high in (False, True)]
+        for values in corners if options is None else options:
+            shown = ", ".join(f"{q.name}={q.shown(int(values[q.name]))}" for q in box.quantities if q.name in values)
+            try:
+                found = figure.at(values)
+            except KeyError as missing:
+                keys = ", ".join(f"{float(key):g}" for key, _ in figure.table)
+                raise InputError(f"{name} has no entry for {missing.args[0]} ({shown}); allowed by its table: {keys}") from None
+            except ZeroDivisionError:
+                raise InputError(f"{name} divides by 0 at {shown}; allowed: divisors that are positive") from None
+            if all(rule.link.holds(values) for rule in rules if rule.link.symbols <= values.keys()):
+                try:
+                    check(name, found)
+                except InputError as error:
+                    raise InputError(f"{error} ({shown})") from None
+
+
+def space_fields(space: HardwareSpace) -> dict[str, Any]:
+    """A space as a document that `read_space` takes back, whole: it names no file and no platform."""
+    family, own = next(
+        (name, own) for name, kind in ACCELERATORS.items() if (own := kind.fields(space.accelerator)) is not None
+    )
+
+    def figure(own: Figure) -> dict[str, Any]:
+        table = {str(json_number(key)): json_number(value) for key, value in own.table}
+        return {"of": written(own.expression)} | ({"table": table} if table else {})
+
+    quantities: dict[str, dict[str, Any]] = {}
+    for q in space.quantities:
+        quantities[q.name] = {"choices": list(q.labels)} if q.labels else {"values": list(q.values)}
+        quantities[q.name] |= {"unit": q.unit} if q.unit else {}
+    parts: dict[str, Any] = {
+        "description": space.description,
+        "source": space.source,
+        "quantities": quantities,
+        "figures": {name: figure(stated) for name, stated in space.figures.items()},
+        "rules": [rule.text for rule in space.rules],
+        "costs": {
+            name: figure(stated) | {"unit": space.units[name].unit, "meaning": space.units[name].meaning}
+            for name, stated in space.costs.items()
+        },
+        "workloads": list(space.workloads),
+        "objective": space.objective,
+        "limits": {name: json_number(bound) for name, bound in space.limits.items()},
+    }
+    return {"name": space.name, "family": family, **own, **{name: part for name, part in parts.items() if part}}

@@ -1,0 +1,42 @@
+"""Area and power of accelerators of a space, as expressions over its quantities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from ithaca.formulations.algebra.expression import Expression
+from ithaca.formulations.algebra.number_systems import SYMBOLIC
+from ithaca.formulations.algebra.parsing import parse_expression
+from ithaca.formulations.design import Metric
+from ithaca.formulations.hardware.quantities import Box
+from ithaca.formulations.hardware.silicon import Silicon
+from ithaca.formulations.platform_files import load_platform
+from ithaca.workloads.errors import InputError
+
+AREA = Metric("area", "mm²", "silicon of PEs, memories and bus, by the technology's regressions")
+POWER = Metric("power", "W", "the same blocks' power, by the technology's regressions")
+
+#: What regressions are functions of: PEs, multipliers of each, bytes of memory private to a PE and of all, words a cycle.
+PARTS = ("pes", "lanes", "private_bytes", "shared_bytes", "bandwidth")
+
+
+def regressions(stated: Any, sized: Mapping[str, Expression], box: Box) -> dict[str, Expression]:
+    """Area and power by the technology that a file states; what it does not say of the parts is as the accelerator is sized.
+
+    Raises `InputError` if a platform has no regressions, or a part is not known.
+    """
+    platform = load_platform(stated.name)
+    if platform.technology.cost_tables is None:
+        raise InputError(f"technology.name is {stated.name}, which has no cost tables; allowed: platforms that do (asic-28nm)")
+    names, parts = [quantity.name for quantity in box.quantities], {}
+    for part in PARTS:
+        if (text := getattr(stated, part)) is not None:
+            parts[part] = parse_expression(text, where=f"technology.{part}", allowed=names)
+        elif part in sized:
+            parts[part] = sized[part]
+        else:
+            raise InputError(f"technology.{part} is missing; allowed: it, as the accelerator does not say")
+    silicon = Silicon.of(SYMBOLIC, *(parts[part] for part in PARTS))
+    return {AREA.name: silicon.area * Fraction(1, 10**6), POWER.name: silicon.power * Fraction(1, 1000)}

@@ -1,0 +1,1 @@
+"""Hardware spaces that come with Ithaca."""

@@ -1,0 +1,158 @@
+"""Memory hierarchies as accelerators to choose from: an architecture with free figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from ithaca.formulations.algebra.expression import Constant, Expression, as_expression
+from ithaca.formulations.design import Metric
+from ithaca.formulations.hardware.accelerator import Trend, Work
+from ithaca.formulations.hardware.quantities import Figure
+from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.schema import Document
+from ithaca.formulations.spatial.architecture import Architecture, Level
+from ithaca.formulations.spatial.architecture_files import TAGS, architecture_of
+from ithaca.formulations.spatial.design import MappingOptions
+from ithaca.formulations.spatial.documents import ArchitectureDocument, architecture_fields, read_architecture_document
+from ithaca.formulations.spatial.editions import EDITIONS, TIMELOOP, Setting
+from ithaca.formulations.spatial.library import find_architecture, fitted
+from ithaca.formulations.spatial.variation import WORD_BITS, with_figures
+from ithaca.workloads.documents import validated
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted, refuse
+
+
+@dataclass(frozen=True)
+class HierarchyAccelerator:
+    """An architecture and how layers are mapped onto it (see `ithaca.formulations.hardware.accelerator.Accelerator`)."""
+
+    architecture: Architecture  #: The architecture, with the figures that stay
+    edition: str = TIMELOOP  #: Edition of the model
+    options: MappingOptions = field(default_factory=MappingOptions)  #: Which mappings are allowed
+
+    @cached_property
+    def metrics(self) -> Mapping[str, Metric]:
+        """The metrics of every layer."""
+        return {metric.name: metric for metric in EDITIONS[self.edition].metrics(self.architecture)}
+
+    @cached_property
+    def trends(self) -> Mapping[str, Trend]:
+        """What more of each figure does in the edition."""
+        return EDITIONS[self.edition].trends(self.architecture)
+
+    def architecture_with(self, figures: Mapping[str, Fraction]) -> Architecture:
+        """The architecture with other figures. Raises `InputError` if one cannot have its value."""
+        return with_figures(self.architecture, figures)
+
+    def problems(
+        self, work: Work, figures: Mapping[str, Fraction], objective: Objective, limits: tuple[Limit, ...] = ()
+    ) -> tuple[Problem, ...]:
+        """The mappings of a layer."""
+        architecture = fitted(self.architecture_with(figures), work.nest)
+        setting = Setting(architecture, work.nest, self.edition, self.options, memory=work.stored)
+        return (Problem(setting.design, limits, objective),)
+
+
+class HierarchyDocument(Document):
+    """What spaces of memory hierarchies say of the accelerator."""
+
+    family: Literal["spatial"] = "spatial"
+    architecture: Any
+    edition: str = TIMELOOP
+    divisors_only: bool = False
+    free_bypass: bool = False
+    within_parent: bool = False
+
+
+class Hierarchies:
+    """How spaces state memory hierarchies (see `ithaca.formulations.hardware.kind.AcceleratorKind`)."""
+
+    document = HierarchyDocument
+    tags = TAGS
+
+    def read(self, document: HierarchyDocument, where: object) -> HierarchyAccelerator:
+        """The architecture is a name, a path (from the space's folder, too), or a document of Timeloop's or Ithaca's."""
+        if document.edition not in EDITIONS:
+            raise refuse(where, f"edition is {quoted(document.edition)}; allowed: {', '.join(EDITIONS)}")
+        options = MappingOptions(document.divisors_only, document.free_bypass, document.within_parent)
+        return HierarchyAccelerator(_architecture(document.architecture, where), document.edition, options)
+
+    def fields(self, accelerator: Any) -> dict[str, Any] | None:
+        if not isinstance(accelerator, HierarchyAccelerator):
+            return None
+        found: dict[str, Any] = {"architecture": architecture_fields(accelerator.architecture), "edition": accelerator.edition}
+        found["architecture"] = ArchitectureDocument.model_validate(found["architecture"]).written()
+        return HierarchyDocument(**found, **asdict(accelerator.options)).written()
+
+    def completed(self, accelerator: HierarchyAccelerator, figures: Mapping[str, Figure]) -> Mapping[str, Figure]:
+        """With energies of accesses that the architecture tabulates by capacity."""
+        bursts, found = accelerator.architecture.bursts, dict(figures)
+        for level, sizes in () if bursts is None else bursts.energies:
+            words, energy = figures.get(f"{level}.words"), f"{level}.read_energy"
+            if words is not None and energy not in figures and energy in accelerator.trends:
+                by_words = {Fraction(size): pj for size, pj in sizes}
+                keys = words.table or tuple((key, key) for key in by_words)
+                found[energy] = Figure(words.expression, tuple((key, by_words[n]) for key, n in keys if n in by_words))
+        return found
+
+    def check(self, accelerator: HierarchyAccelerator, figure: str, value: Fraction) -> None:
+        accelerator.architecture_with({figure: value})
+
+    def sized(self, accelerator: HierarchyAccelerator, figures: Mapping[str, Expression]) -> Mapping[str, Expression]:
+        """A PE is an instance of the outermost level that has several, with what is inside; words come from around it."""
+        architecture, one = accelerator.architecture, Constant(Fraction(1))
+        x: Expression = one
+        y: Expression = one
+        pes: Expression | None = None
+        private: Expression = Constant(Fraction(0))
+        shared, read, around = private, None, (1, 1)
+        for part in architecture.parts:
+            x = _along(f"{part.name}.{{}}_x", figures, x, part.mesh_x // around[0])
+            y = _along(f"{part.name}.{{}}_y", figures, y, part.mesh_y // around[1])
+            around = (part.mesh_x, part.mesh_y)
+            pes = x * y if pes is None and x * y != one else pes
+            if isinstance(part, Level):
+                held = _bytes(part, figures)
+                if pes is not None:
+                    private = private + held * x * y / pes
+                else:
+                    shared, read = shared + held, figures.get(f"{part.name}.read_bandwidth", part.read_bandwidth)
+        pes = x * y if pes is None else pes
+        found = {"pes": pes, "lanes": x * y / pes, "private_bytes": private, "shared_bytes": shared}
+        return found if read is None else found | {"bandwidth": as_expression(read)}
+
+
+HIERARCHIES = Hierarchies()
+
+
+def _along(name: str, figures: Mapping[str, Expression], outer: Expression, inside: int) -> Expression:
+    """Instances along a direction."""
+    mesh = figures.get(name.format("mesh"))
+    return outer * figures.get(name.format("fanout"), inside) if mesh is None else mesh
+
+
+def _bytes(level: Level, figures: Mapping[str, Expression]) -> Expression:
+    """Bytes of an instance; of what is outside the chip, which has no capacity, none."""
+    words = figures.get(f"{level.name}.words")
+    if words is None:
+        return Constant(Fraction(((level.words or 0) + sum(n for _, n in level.tensor_words)) * level.word_bits, 8))
+    return words * figures.get(WORD_BITS.name, level.word_bits) / 8
+
+
+def _architecture(given: Any, where: object) -> Architecture:
+    if isinstance(given, str):
+        beside = Path(str(where)).parent / given
+        return find_architecture(str(beside) if beside.is_file() else given)
+    if isinstance(given, dict) and "levels" in given:
+        document = validated(ArchitectureDocument, given, f"{where}: architecture")
+        try:
+            return read_architecture_document(document)
+        except InputError as error:
+            raise refuse(where, f"architecture: {error}") from None
+    document = given if isinstance(given, dict) and "architecture" in given else {"architecture": given}
+    return architecture_of(document, None, Path(str(where)).stem, where)
