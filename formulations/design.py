@@ -13,6 +13,7 @@ from ithaca.formulations.space import Role, Space
 
 if TYPE_CHECKING:
     from ithaca.formulations.configuration import Configuration
+    from ithaca.formulations.hardware.remedies import Remedy
     from ithaca.formulations.problem import Limit, Problem
     from ithaca.formulations.stage import Stage
 
@@ -86,6 +87,18 @@ class Design(ABC):
 
     def details(self, values: Mapping[str, Any], numbers: NumberSystem) -> Mapping[str, Mapping[str, Any]]:
         """Numbers beside the metrics that the family reports, by kind and name: ``{"words": {tensor: words}}``, say."""
+        return {}
+
+    def parts(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[dict[str, Any], Mapping[str, Any]]:
+        """All metrics, and by name the numbers inside them that people know, from one run of the model: the same objects.
+
+        They are the parts of bottleneck trees (`ithaca.formulations.bottleneck`). The name of a part of a part begins with it.
+        """
+        metrics = self.metrics(values, numbers)
+        return metrics, metrics
+
+    def remedies(self, configuration: Mapping[str, int]) -> Mapping[str, tuple[Remedy, ...]]:
+        """What of its hardware to raise where a part of its metrics binds, by the part's name."""
         return {}
 
     def preferences(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[Any | None, ...] | None:

@@ -10,6 +10,8 @@ from markupsafe import Markup
 
 from ithaca.exports.report.answer import BestConfiguration, Card, FamilySections
 from ithaca.exports.report.blocks import Block, Figure, Paragraph, Section, Table, chart_figure
+from ithaca.formulations.algebra.expression import Symbol
+from ithaca.formulations.bottleneck import bottleneck, contenders
 from ithaca.formulations.shown_numbers import number, percent, rounded
 from ithaca.formulations.spatial.drawing import Wait, waits, working
 from ithaca.formulations.spatial.family import MappingDesign, mapping_design
@@ -28,7 +30,7 @@ def hierarchy_sections(best: BestConfiguration) -> FamilySections:
     return FamilySections(
         _cards(best),
         (_levels(design, metrics),) if counted else (),
-        (_energy(best, design), _time(best, design), _roofline(best, design, mapping)) if counted else (),
+        (_energy(best, design), _time(best), _roofline(best, design, mapping)) if counted else (),
         (_drawn(design, mapping, metrics),),
     )
 
@@ -70,22 +72,17 @@ def _energy(best: BestConfiguration, design: MappingDesign) -> Section:
     return Section("energy", "Energy by level", (Paragraph(text), chart_figure("energy-chart", chart)))
 
 
-def _time(best: BestConfiguration, design: MappingDesign) -> Section:
+def _time(best: BestConfiguration) -> Section:
     """Cycles that the multipliers work, and that the words of each level take."""
-    metrics = best.solution.metrics
-    steps, latency = metrics["computes"] / metrics["pes"], metrics["latency"]
-    bars = [Bar("multipliers", float(steps), f"{number(steps)} ({percent(steps / latency)})", _role(steps, latency))]
-    for wait in waits(design.nest, design.architecture, metrics):
-        cycles = wait.cycles
-        note = f"{number(cycles)} ({percent(cycles / latency)}), most of them {wait.tensor}"
-        bars.append(Bar(f"{wait.level} {wait.what}", float(cycles), note, _role(cycles, latency)))
+    latency = best.solution.metrics["latency"]
+    bars = []
+    for part in contenders(bottleneck(best.problem.design, best.configuration, Symbol("latency"), "latency")):
+        most = f", most of them {part.parts[0].within(part.name)}" if part.parts else ""
+        note = f"{number(part.value)} ({percent(part.share)}){most}"
+        bars.append(Bar(part.name, float(part.value), note, "limit" if part.share == 1 else "main"))
     chart = BarChart(f"{best.subject}: cycles by part", "cycles", tuple(bars), (float(latency), "latency"))
     text = "The latency is that of the slowest part; all overlap. What a level's words take is their number over its bandwidth."
     return Section("time", "What binds", (Paragraph(text), chart_figure("time-chart", chart)))
-
-
-def _role(cycles: Fraction, latency: Fraction) -> str:
-    return "limit" if cycles == latency else "main"
 
 
 def _roofline(best: BestConfiguration, design: MappingDesign, mapping: Mapped) -> Section:

@@ -21,15 +21,17 @@ from ithaca.formulations.algebra.expression import (
 from ithaca.formulations.algebra.number_systems import FRACTION, SYMBOLIC, NumberSystem
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric, Remarks
+from ithaca.formulations.hardware.remedies import Remedy
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture, Level
 from ithaca.formulations.spatial.baselines import dataflows
 from ithaca.formulations.spatial.constraints import NONE, Constraints
 from ithaca.formulations.spatial.cosa import programmed
-from ithaca.formulations.spatial.drawing import loop_lines, statements
+from ithaca.formulations.spatial.drawing import costs, loop_lines, statements
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Order, Slot, keep_quantity, order_quantity, slots
 from ithaca.formulations.spatial.orders import as_good, sufficient_orders
+from ithaca.formulations.spatial.remedies import remedies
 from ithaca.formulations.spatial.timeloop import Number, Numbers, TimeloopModel, check_supported
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
@@ -149,8 +151,9 @@ class SpatialDesign(Design):
 
     def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
         """What binds, where the energy goes, how many multipliers work, and what is padded."""
-        metrics = self.metrics(configuration, FRACTION)
-        return Remarks(tuple(statements(self.nest, self.architecture, self.mapping(configuration), metrics)))
+        pes, found = self.metrics(configuration, FRACTION, ["pes"])["pes"], costs(self, configuration)
+        said = statements(self.nest, self.architecture, self.mapping(configuration), pes)
+        return replace(found, statements=(*found.statements, *said))
 
     # -- what there is to choose ---------------------------------------------------------
 
@@ -306,6 +309,14 @@ class SpatialDesign(Design):
         model = self.model(values, numbers)
         wanted = self.vocabulary if names is None else [name for name in self.vocabulary if name in names]
         return {name: metric_of(model, self.architecture, name) for name in wanted}
+
+    def parts(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[dict[str, Any], Mapping[str, Any]]:
+        """All metrics, and the parts of latency and energy."""
+        model = self.model(values, numbers)
+        return {name: metric_of(model, self.architecture, name) for name in self.vocabulary}, model.parts
+
+    def remedies(self, configuration: Mapping[str, int]) -> Mapping[str, tuple[Remedy, ...]]:
+        return remedies(self.nest, self.architecture, self.mapping(configuration))
 
     def baselines(self) -> Mapping[str, Iterable[tuple[Design, tuple[Limit, ...]]]]:
         """CoSA's program and dataflows that are fixed beforehand, where no other constraints are asked for."""

@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ithaca.formulations.algebra.expression import Symbol
+from ithaca.formulations.bottleneck import binding_words, bottleneck, shares
+from ithaca.formulations.design import Design, Remarks
 from ithaca.formulations.shown_numbers import number, percent
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.mapping import Mapping as Mapped
@@ -77,16 +80,17 @@ def working(architecture: Architecture, mapping: Mapped, level: str) -> int:
     return count
 
 
-def statements(nest: LoopNest, architecture: Architecture, mapping: Mapped, metrics: Mapping[str, Fraction]) -> Iterator[str]:
-    """What binds, where the energy goes, how many multipliers work, and what is padded; each ``Term: statement.``"""
-    yield f"Binding: {_binding(nest, architecture, metrics)}."
-    shares = {level.name: metrics.get(f"{level.name}.energy") for level in architecture.levels}
-    known = {name: energy for name, energy in shares.items() if energy is not None}
-    if known and (whole := metrics["energy"]):
-        known[architecture.compute.name] = whole - sum(known.values())
-        parts = sorted(known.items(), key=lambda part: -part[1])
-        yield f"Energy: {', '.join(f'{name} {percent(energy / whole)}' for name, energy in parts)}."
-    pes, instances = metrics["pes"], architecture.compute.instances
+def costs(design: Design, configuration: Mapping[str, int]) -> Remarks:
+    """What sets the latency, and where the energy goes, with the whole trees as a document."""
+    latency, energy = (bottleneck(design, configuration, Symbol(name), name) for name in ("latency", "energy"))
+    said = [f"Binding: {binding_words(latency, 'cycles')}."]
+    said += [f"Energy: {shares(energy)}."] if energy.value else []
+    return Remarks(tuple(said), {"bottleneck": {tree.name: tree.document for tree in (latency, energy)}})
+
+
+def statements(nest: LoopNest, architecture: Architecture, mapping: Mapped, pes: Fraction) -> Iterator[str]:
+    """How many multipliers work, and what is padded; each ``Term: statement.``"""
+    instances = architecture.compute.instances
     yield f"Lanes: {number(pes)} of {instances:,} multipliers work ({percent(pes / instances)})."
     padded = mapping.padded(nest)
     more = [f"{loop} from {extent} to {padded[loop]}" for loop, extent in nest.extents if padded[loop] != extent]
@@ -94,16 +98,3 @@ def statements(nest: LoopNest, architecture: Architecture, mapping: Mapped, metr
     for loop, extent in nest.extents:
         work *= Fraction(padded[loop], extent)
     yield f"Padding: {', '.join(more)}; {percent(work - 1)} more work." if more else "Padding: none."
-
-
-def _binding(nest: LoopNest, architecture: Architecture, metrics: Mapping[str, Fraction]) -> str:
-    """What sets the latency, and how far from that everything else is."""
-    latency = metrics["latency"]
-    if "computes" not in metrics:
-        return f"{number(latency)} cycles"
-    steps = metrics["computes"] / metrics["pes"]
-    parts = [(steps, "computation")]
-    parts += [(w.cycles, f"{w.level} {w.what} (mostly {w.tensor})") for w in waits(nest, architecture, metrics)]
-    (_, slowest), *others = sorted(parts, key=lambda part: -part[0])
-    rest = ", ".join(f"{what} {percent(cycles / latency)}" for cycles, what in others)
-    return f"{slowest}, {number(latency)} cycles" + (f"; of these take {rest}" if rest else "")

@@ -242,13 +242,15 @@ class TimeloopModel:
 
     def reads(self, level: int, tensor: str) -> Number:
         """Words read."""
-        return self._held(level, tensor, self._again(level, tensor, self.sent(level, tensor)))
+        words = lambda: self._held(level, tensor, self._again(level, tensor, self.sent(level, tensor)))  # noqa: E731
+        return self._once(("reads", level, tensor), words)
 
     def fills(self, level: int, tensor: str) -> Number:
         """Words taken from the level around it."""
         if not level:
             return self._one * 0
-        return self._held(level, tensor, self._again(level, tensor, self.fills_of(level, tensor)))
+        words = lambda: self._held(level, tensor, self._again(level, tensor, self.fills_of(level, tensor)))  # noqa: E731
+        return self._once(("fills", level, tensor), words)
 
     def _again(self, level: int, tensor: str, words: Number) -> Number:
         """Words that are read, or taken from outside: of the output not those for the first time."""
@@ -337,24 +339,25 @@ class TimeloopModel:
 
     def cycles(self, level: int) -> Number:
         """Cycles of the multipliers, or more where a level's words take longer."""
-        return self._once(("cycles", level), lambda: self._cycles(self._levels[level], level))
+        waits = self.waits(level).values()
+        return self._once(("cycles", level), lambda: self._mapping.system.maximum(self.steps, *waits) if waits else self.steps)
 
-    def _cycles(self, level: Level, place: int) -> Number:
-        numbers = self._mapping.system
+    def waits(self, level: int) -> Mapping[str, Number]:
+        """Cycles that the words of a level take at its bandwidths, by what they are: reads, writes, words (both)."""
+        found: Mapping[str, Number] = self._once(("waits", level), lambda: dict(self._waits(level)))
+        return found
+
+    def _waits(self, place: int) -> Iterator[tuple[str, Number]]:
+        number, level = self._mapping.system.number, self._levels[place]
         limits = (
-            (level.read_bandwidth, (self.reads,)),
-            (level.write_bandwidth, (self.fills, self.updates)),
-            (level.shared_bandwidth, (self.reads, self.fills, self.updates)),
+            ("reads", level.read_bandwidth, (self.reads,)),
+            ("writes", level.write_bandwidth, (self.fills, self.updates)),
+            ("words", level.shared_bandwidth, (self.reads, self.fills, self.updates)),
         )
-        waits = [
-            numbers.ceil_div(
-                self._total(place, *counts) * numbers.number(Fraction(rate.denominator)),
-                numbers.number(Fraction(rate.numerator)),
-            )
-            for rate, counts in limits
-            if rate is not None
-        ]
-        return numbers.maximum(self.steps, *waits) if waits else self.steps
+        for what, rate, counts in limits:
+            if rate is not None:
+                words = self._total(place, *counts) * number(Fraction(rate.denominator))
+                yield what, self._mapping.system.ceil_div(words, number(Fraction(rate.numerator)))
 
     @cached_property
     def latency(self) -> Number:
@@ -382,7 +385,7 @@ class TimeloopModel:
         energy = energy * working
         return energy + self.latency * numbers.number(level.leak * level.instances) if level.leak else energy
 
-    @property
+    @cached_property
     def compute_energy(self) -> Number:
         """Energy of the multiply-accumulates, and of what the multipliers leak (pJ)."""
         numbers, compute = self._mapping.system, self._compute
@@ -393,3 +396,14 @@ class TimeloopModel:
     def energy(self) -> Number:
         """Energy of everything (pJ)."""
         return reduce(lambda a, b: a + b, map(self.level_energy, range(len(self._levels))), self.compute_energy)
+
+    @property
+    def parts(self) -> Mapping[str, Number]:
+        """What latency and energy are made of, by name: cycles and energies of levels, and what they count of tensors."""
+        found = {"computation": self.steps, "latency": self.latency, "energy": self.energy}
+        for place, level in enumerate(self._levels):
+            found |= {f"{level.name} {what}": wait for what, wait in self.waits(place).items()}
+            found[level.name] = self.level_energy(place)
+            for what, count in (("reads", self.reads), ("fills", self.fills), ("updates", self.updates)):
+                found |= {f"{level.name} {tensor} {what}": count(place, tensor) for tensor in self._kept(place)}
+        return {**found, self._compute.name: self.compute_energy}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from ithaca.formulations.algebra.expression import Constant, Expression, Symbol, ceiling_division
@@ -14,16 +14,30 @@ from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY, SYMBOLIC
 from ithaca.formulations.algebra.polarity import trends
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric, Remarks
+from ithaca.formulations.hardware.remedies import Remedy
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import NONE, Constraints
 from ithaca.formulations.spatial.dmazerunner.baselines import dataflows, pruned
-from ithaca.formulations.spatial.dmazerunner.model import DRAM, ORDERED, RF, SPATIAL, SPM, Layer, Machine, metrics, reuse
+from ithaca.formulations.spatial.dmazerunner.model import (
+    DRAM,
+    ORDERED,
+    RF,
+    SPATIAL,
+    SPM,
+    Layer,
+    Machine,
+    metrics,
+    metrics_and_parts,
+    reuse,
+)
 from ithaca.formulations.spatial.dmazerunner.stage import DmazerunnerStage
 from ithaca.formulations.spatial.dmazerunner.tables import Tables, asked_of
+from ithaca.formulations.spatial.drawing import costs
 from ithaca.formulations.spatial.mapping import Mapping as Laid
 from ithaca.formulations.spatial.mapping import Slot
+from ithaca.formulations.spatial.remedies import capacity, lanes
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import refuse
 from ithaca.workloads.nest import LoopNest
@@ -125,6 +139,19 @@ class DmazerunnerDesign(Design):
         found["edp"] = found["energy"] * found["latency"] if names is None or "edp" in names else None
         return {name: found[name] for name in VOCABULARY if names is None or name in names}
 
+    def parts(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[dict[str, Any], Mapping[str, Any]]:
+        found, named = metrics_and_parts(self.layer, self.machine, values, numbers, self.orders)
+        return {**found, "edp": found["energy"] * found["latency"]}, named
+
+    def remedies(self, configuration: Mapping[str, int]) -> Mapping[str, tuple[Remedy, ...]]:
+        """Of bursts and energy off chip more of the scratchpad, of the network and its energy more of the register files."""
+        found = {"computing": lanes(self.architecture)}
+        room = partial(capacity, self.nest, self.architecture, self.mapping(configuration))
+        for tensor in (access.tensor for access in self.nest.accesses):
+            found |= {f"{part} {tensor}": room(tensor, SPM, within=True) for part in ("DMA", "waiting for", DRAM)}
+            found |= {f"network {tensor}": room(tensor, RF, within=False), f"{SPM} {tensor}": room(tensor, RF, within=True)}
+        return found
+
     @cached_property
     def space(self) -> Space:
         """Factors of every loop, and the orders that differ in what stays.
@@ -214,7 +241,7 @@ class DmazerunnerDesign(Design):
         return f"{self.nest.name} ({self.nest.shown_sizes}), {self.edition} model edition"
 
     def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
-        """How much of the machine is used, what is padded, and what an optimum is then the best of."""
+        """What binds, how much of the machine is used, what is padded, and what an optimum is then the best of."""
         used = self.metrics({name: Fraction(value) for name, value in configuration.items()}, FRACTION, self.machine.limits)
         shares = (f"{number(used[name])} of {most} {VOCABULARY[name].unit}" for name, most in self.machine.limits.items())
         said = [f"used: {', '.join(shares)}."]
@@ -223,7 +250,8 @@ class DmazerunnerDesign(Design):
             said.append(f"padding: {', '.join(padded)}.")
         if self.layer.surplus and not self.divisors_only:
             said.append("optimum: of least paddings; rows of an input that nothing reads may let larger ones pay.")
-        return Remarks(tuple(said))
+        found = costs(self, configuration)
+        return replace(found, statements=(*found.statements, *said))
 
     def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
         """The mapping as a loop nest, outermost first; loops of one trip are left out."""

@@ -263,6 +263,7 @@ class Run:
     latency: Any  #: Cycles
     energy: Any  #: In units of 1 / grain pJ, without the multiply-accumulates
     dram_words: Any  #: Words between DRAM and scratchpad
+    parts: Mapping[str, Any]  #: What latency and energy are made of, by name
 
 
 def run(
@@ -297,15 +298,17 @@ def run(
         cycles = cycles + staying[t] * spm.times[t] * late
 
     # the bursts beside it
-    first = sum((1 - held[t]) * moved.cycles[t] * (2 if t == output else 1) for t in tensors)
+    bursts = {t: (1 - held[t]) * moved.cycles[t] * (2 if t == output else 1) for t in tensors}
+    first = sum(bursts.values())
     base = numbers.maximum(first, cycles)
-    latency = dram.trips * base
+    latency, waiting = dram.trips * base, {}
     for t in tensors:
         drain = skipped[t] * one_pass.work if t == output else 0
         fill = skipped[t] * numbers.maximum(one_pass.sending[t] - sent, zero)
         load = numbers.maximum(first + moved.cycles[t], cycles + drain, base) - base
         store = numbers.maximum(first + (moved.cycles[t] if t == output else 0), cycles + fill, base) - base
-        latency = latency + held[t] * dram.times[t] * (load + store)
+        waiting[t] = held[t] * dram.times[t] * (load + store)
+        latency = latency + waiting[t]
 
     energy, words = zero, zero
     for t in tensors:
@@ -313,15 +316,24 @@ def run(
         passes = (1 - skipped[t]) * spm.times[t] * dram.trips
         energy = energy + passes * (one_pass.energy[t] * (2 if t == output else 1) + reducing)
         energy = energy + skipped[t] * dram.times[t] * (one_pass.energy[t] + reducing)
+    for t in tensors:
         words = words + moved.words[t] * (2 * dram.times[t] - sums if t == output else dram.times[t])
-    return Run(latency, energy + words * int(machine.dram * machine.grain), words)
+    off_chip = words * int(machine.dram * machine.grain)
+    parts = {"DMA": first, "array": cycles, DRAM: off_chip, SPM: energy, "computing": one_pass.computing}
+    parts |= {f"network {t}": one_pass.sending[t] for t in tensors} | {f"DMA {t}": bursts[t] for t in tensors}
+    parts |= {f"waiting for {t}": waiting[t] for t in tensors}
+    parts |= {f"{DRAM} {t}": moved.words[t] for t in tensors} | {f"{SPM} {t}": one_pass.energy[t] for t in tensors}
+    return Run(latency, energy + off_chip, words, parts)
 
 
-def whole_energy(layer: Layer, machine: Machine, whole: Mapping[str, Any], energy: Any, numbers: NumberSystem) -> Any:
-    """Energy with that of the multiply-accumulates, of the padded problem, in whole pJ, as the release rounds it."""
-    grain = machine.grain
-    exact = layer.product(whole) * int((machine.mac + RF_ACCESSES * machine.rf) * grain) + energy
-    return numbers.ceil_div(2 * exact - grain, _number(2 * grain, numbers))
+def computing_energy(layer: Layer, machine: Machine, whole: Mapping[str, Any]) -> Any:
+    """Energy of the multiply-accumulates and of their register file accesses, of the padded problem (1 / grain pJ)."""
+    return layer.product(whole) * int((machine.mac + RF_ACCESSES * machine.rf) * machine.grain)
+
+
+def whole_energy(machine: Machine, computing: Any, moving: Any, numbers: NumberSystem) -> Any:
+    """Energy of computing and moving, in whole pJ, as the release rounds it."""
+    return numbers.ceil_div(2 * (computing + moving) - machine.grain, _number(2 * machine.grain, numbers))
 
 
 def metrics(
@@ -332,6 +344,17 @@ def metrics(
     orders: Mapping[str, Sequence[Sequence[str]]],
 ) -> dict[str, Any]:
     """Every metric of a mapping. Of several ``orders`` of DRAM's or the scratchpad's loops, a quantity says which it has."""
+    return metrics_and_parts(layer, machine, values, numbers, orders)[0]
+
+
+def metrics_and_parts(
+    layer: Layer,
+    machine: Machine,
+    values: Mapping[str, Any],
+    numbers: NumberSystem,
+    orders: Mapping[str, Sequence[Sequence[str]]],
+) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    """The metrics, and the parts of latency and energy by name."""
     at = {slot: {loop: values[f"{loop}.{slot}"] for loop in layer.nest.loops} for slot in SLOTS}
     tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
     whole = {loop: at[DRAM][loop] * tile[loop] for loop in layer.nest.loops}
@@ -352,9 +375,10 @@ def metrics(
     moved = transfers(layer, machine, tile, whole, numbers)
     sums = layer.product(at[DRAM], layer.nest.output)
     found = run(layer, machine, one_pass, moved, levels[SPM], levels[DRAM], sums, numbers)
-    energy = whole_energy(layer, machine, whole, found.energy, numbers)
+    computing = computing_energy(layer, machine, whole)
+    energy = whole_energy(machine, computing, found.energy, numbers)
     bank = _number(machine.bank_words, numbers)
-    return {
+    known = {
         "latency": found.latency,
         "energy": energy,
         "pes": pes,
@@ -362,6 +386,7 @@ def metrics(
         "spm_banks": sum(numbers.ceil_div(moved.words[access.tensor], bank) for access in layer.nest.accesses),
         "dram_words": found.dram_words,
     }
+    return known, {**found.parts, "latency": found.latency, "energy": energy, RF: computing}
 
 
 def _number(value: int, numbers: NumberSystem) -> Any:

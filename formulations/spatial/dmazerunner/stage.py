@@ -30,6 +30,7 @@ from ithaca.formulations.spatial.dmazerunner.model import (
     SPM,
     ArrayPass,
     array_pass,
+    computing_energy,
     reuse,
     run,
     transfers,
@@ -261,11 +262,11 @@ class DmazerunnerStage:
         spm, dram = (
             [reuse(layer, factors[level], order, NUMPY) for order in self._design.orders[level]] for level in (SPM, DRAM)
         )
-        values, known = [], []
+        values, known, computing = [], [], computing_energy(layer, machine, whole)
         for inside in spm:
             for outside in dram:
                 found = run(layer, machine, one_pass, moved, inside, outside, sums, NUMPY)
-                energy = whole_energy(layer, machine, whole, found.energy, NUMPY)
+                energy = whole_energy(machine, computing, found.energy, NUMPY)
                 metrics = {**exact, "dram_words": found.dram_words, "energy": energy, "latency": found.latency}
                 metrics["edp"] = energy * found.latency
                 values.append(self._corners.least(metrics, metrics))

@@ -1,0 +1,182 @@
+"""What a number of a design is made of at a configuration: a tree of largest, summed and multiplied parts, and what binds.
+
+The tree follows from the model, run on numbers that remember how they came about (`ithaca.formulations.algebra.traced`); the
+design only says which numbers inside have names (`Design.parts`). Whatever has no name and nothing named inside is one part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from ithaca.formulations.algebra.expression import Expression
+from ithaca.formulations.algebra.traced import TRACED, How, Traced, given, traced
+from ithaca.formulations.design import Design
+from ithaca.formulations.json_numbers import json_number
+from ithaca.formulations.shown_numbers import number, percent
+
+#: What is added up, or compared, without a name.
+REST = "the rest"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a whole: parts of a sum add up to it, the largest of a maximum is it, each factor of a product counts whole."""
+
+    name: str  #: Its name; empty where it has none
+    how: How  #: What it is of its own parts
+    value: Fraction  #: What it contributes, in the unit of the whole
+    share: Fraction  #: The same over the whole: its contribution
+    parts: tuple[Part, ...] = ()  #: What it is made of, the largest first; none where nothing inside has a name
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The tree ready for JSON."""
+        found: dict[str, Any] = {"name": self.name, "value": json_number(self.value), "share": json_number(self.share)}
+        return {**found, self.how.value: [part.document for part in self.parts]} if self.parts else found
+
+    def within(self, whole: str) -> str:
+        """Its name inside a whole: what the whole's name does not say already."""
+        return " ".join(word for word in self.name.split() if word not in whole.split()) or REST
+
+    def lines(self, depth: int = 0) -> Iterator[str]:
+        """The tree, a line a part, with contributions."""
+        made = f" = {self.how.value} of" if self.parts else ""
+        yield f"{'  ' * depth}{self.name or REST} {percent(self.share)}{made}"
+        for part in self.parts:
+            yield from part.lines(depth + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """What a number is as large as it is for."""
+
+    names: tuple[str, ...]  #: Named parts from the whole to the one that binds
+    ratio: Fraction | None  #: s: the largest over the next largest where they part; None where there is nothing else
+    share: Fraction  #: f: the innermost part over the largest there
+
+
+def bottleneck(design: Design, configuration: Mapping[str, int], expression: Expression, name: str) -> Part:
+    """What an expression over a design's metrics is made of at a configuration."""
+    metrics, named = design.parts(given(configuration), TRACED)
+    whole = traced(expression.evaluate(metrics, TRACED))
+    names: dict[int, str] = {}
+    asked = {text: metrics[text] for text in sorted(expression.symbols)}
+    for text, node in (*named.items(), *asked.items()):
+        if isinstance(node, Traced):
+            names.setdefault(id(node), text)
+    part = _Tree(names, whole.value).part(whole, Fraction(1))
+    return part if part.name else replace(part, name=name)
+
+
+class _Tree:
+    """Parts of traced numbers; ``names`` by identity."""
+
+    def __init__(self, names: Mapping[int, str], whole: Fraction) -> None:
+        self._names, self._whole = names, whole
+        self._inside: dict[int, bool] = {}
+
+    def part(self, node: Traced, times: Fraction) -> Part:
+        """A number, as often as it counts, as a part of the whole."""
+        name, value = self._names.get(id(node), ""), node.value * times
+        share = value / self._whole if self._whole else Fraction(0)
+        if not self._named_inside(node):
+            return Part(name, How.GIVEN, value, share)
+        if node.how is How.PRODUCT:
+            factors = (self.part(each, value / each.value) for each in node.parts if self._matters(each))
+            parts = [each for factor in factors for each in _opened(factor, How.PRODUCT)]
+        else:
+            parts = sorted(self._flat(node, times), key=lambda part: -part.value)
+        if len(parts) == 1:
+            return replace(parts[0], name=name or parts[0].name, value=value, share=share)
+        return Part(name, node.how, value, share, tuple(parts))
+
+    def _flat(self, node: Traced, times: Fraction) -> Iterator[Part]:
+        """The parts of a sum or of a maximum, those of unnamed ones within it among them; what has no name is put together."""
+        found = [part for each in node.parts for part in _opened(self.part(each, times), node.how)]
+        shown = [part for part in found if part.name or part.parts]
+        yield from shown if node.how is How.SUM else dict.fromkeys(shown)
+        rest = [part.value for part in found if not (part.name or part.parts) and part.value]
+        if rest:
+            value = sum(rest, Fraction(0)) if node.how is How.SUM else max(rest)
+            yield Part("", How.GIVEN, value, value / self._whole)
+
+    def _matters(self, node: Traced) -> bool:
+        return id(node) in self._names or self._named_inside(node)
+
+    def _named_inside(self, node: Traced) -> bool:
+        """Whether parts of it have names; what is subtracted from one is none of its parts."""
+        key = id(node)
+        if key not in self._inside:
+            named = [part for part in node.parts if self._matters(part)]
+            self._inside[key] = bool(named and node.value) and all(part.value >= 0 for part in named)
+        return self._inside[key]
+
+
+def _opened(part: Part, how: How) -> tuple[Part, ...]:
+    """The parts of an unnamed part of some kind; any other by itself."""
+    return part.parts if part.how is how and not part.name else (part,)
+
+
+def bindings(part: Part, able: Callable[[str], bool] = bool) -> tuple[Binding, ...]:
+    """What binds: at a maximum its largest part, at a sum the largest one, and at a product every factor by itself.
+
+    Sums may pass over parts that nothing can be done about: ``able`` says of a name whether something can. The ratio s is that
+    of the first maximum on the way, or of the first sum where there is none.
+    """
+    return tuple(_bindings(part, (), able, None))
+
+
+def _bindings(
+    part: Part, names: tuple[str, ...], able: Callable[[str], bool], known: tuple[Fraction | None, Fraction] | None
+) -> Iterator[Binding]:
+    """``known``: the ratio, and the part that it was found for."""
+    names = (*names, part.name) if part.name else names
+    if part.how is How.PRODUCT:
+        for factor in part.parts:
+            yield from _bindings(factor, names, able, known)
+        return
+    parts = [each for each in part.parts if part.how is How.MAX or _any(each, able)]
+    if not parts:
+        ratio, base = known or (None, part.value)
+        yield Binding(names, ratio, part.value / base)
+        return
+    largest, place = parts[0], part.parts.index(parts[0])
+    if known is None and (part.how is How.MAX or not _has_maximum(largest)):
+        following = part.parts[place + 1].value if place + 1 < len(part.parts) else Fraction(0)
+        known = (largest.value / following if following > 0 else None), largest.value
+    yield from _bindings(largest, names, able, known)
+
+
+def _any(part: Part, able: Callable[[str], bool]) -> bool:
+    """Whether something can be done about a part, or about one inside it."""
+    return able(part.name) or any(_any(each, able) for each in part.parts)
+
+
+def _has_maximum(part: Part) -> bool:
+    """Whether a maximum lies on the way from a part to what binds."""
+    return part.how is How.MAX or any(map(_has_maximum, part.parts if part.how is How.PRODUCT else part.parts[:1]))
+
+
+def contenders(part: Part) -> tuple[Part, ...]:
+    """What is compared where a number is decided, the largest first: the parts of the first maximum on the way; else itself."""
+    at = part
+    while at.how is not How.MAX and at.parts:
+        at = at.parts[0]
+    return at.parts if at.how is How.MAX else (part,)
+
+
+def binding_words(part: Part, unit: str) -> str:
+    """What a number is as large as it is for, and how much of it everything else would take, for people."""
+    first, *others = contenders(part)
+    inner = first.parts[0].within(first.name) if first.parts else ""
+    rest = ", ".join(f"{other.name or REST} {percent(other.share)}" for other in others)
+    said = f"{first.name or REST}{inner and f' (mostly {inner})'}, {number(part.value)} {unit}"
+    return said + (f"; of these take {rest}" if rest else "")
+
+
+def shares(part: Part) -> str:
+    """What the parts of a sum contribute, for people; what is less than nothing (roundings) is left out."""
+    return ", ".join(f"{each.name or REST} {percent(each.share)}" for each in part.parts or (part,) if each.value >= 0)
