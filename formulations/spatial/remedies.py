@@ -10,6 +10,7 @@ from ithaca.formulations.hardware.remedies import Remedy
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.mapping import Mapping as Laid
 from ithaca.formulations.spatial.mapping import Slot
+from ithaca.formulations.spatial.variation import MESHES
 from ithaca.workloads.nest import LoopNest
 
 #: Figures of what the words of a level take, by what they are.
@@ -18,8 +19,7 @@ RATES = {"reads": "read_bandwidth", "writes": "write_bandwidth", "words": "share
 
 def lanes(architecture: Architecture) -> tuple[Remedy, ...]:
     """More multipliers: more instances of any part inside the outermost level."""
-    names = (*(level.name for level in architecture.levels[1:]), architecture.compute.name)
-    return tuple(Remedy(f"{name}.mesh_{direction}") for name in names for direction in "xy")
+    return tuple(Remedy(f"{part.name}.{figure}") for part in architecture.parts[1:] for figure in MESHES)
 
 
 def capacity(
