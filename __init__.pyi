@@ -18,6 +18,7 @@ from ithaca.api.lists import list_platforms as list_platforms
 from ithaca.api.lists import list_workloads as list_workloads
 from ithaca.api.mapped_layers import MappedLayers
 from ithaca.api.mapped_points import MappedPoints
+from ithaca.api.matching import Matches as Matches
 from ithaca.api.simulating import Simulation as Simulation
 from ithaca.api.studies import Study as Study
 from ithaca.api.verifying import Verification as Verification
@@ -46,6 +47,7 @@ __all__ = [
     "Grid",
     "InputError",
     "LoopNest",
+    "Matches",
     "NetworkResult",
     "NothingFoundError",
     "Platform",
@@ -69,6 +71,7 @@ __all__ = [
     "list_workloads",
     "load",
     "map",
+    "match",
     "nest",
     "network",
     "pareto",
@@ -137,8 +140,8 @@ def load(
     path: str | Path,
     *,
     layer: str | None = None,
-) -> Result | NetworkResult:
-    """Read a result, and check it against the model: of a workload, of a network, or of a layer of one."""
+) -> Result | NetworkResult | Matches:
+    """Read a result, and check it against the model: of a workload, of a network, or of a layer of one; or matches."""
 
 def map(
     problem: str | PathLike[str] | LoopNest | None = None,
@@ -162,6 +165,18 @@ def map(
     **extents: int,
 ) -> Result | MappedLayers:
     """Find the best mapping of a problem, or of every layer of a file, onto a memory hierarchy, and prove it."""
+
+def match(
+    workload: str | PathLike[str] | LoopNest,
+    *,
+    intrinsic: str = "gemm",
+    intrinsic_sizes: Mapping[str, int] | Sequence[str] | None = None,
+    tile: Mapping[str, int] | Sequence[str] | None = None,
+    partial: bool = False,
+    sizes: Mapping[str, int] | Sequence[str] | None = None,
+    **extents: int,
+) -> Matches:
+    """List every legal way to run a workload on an intrinsic."""
 
 def nest(
     statement: str,

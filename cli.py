@@ -33,6 +33,7 @@ COMMANDS: Mapping[str, str] = {
     "solve": "Find the best configuration of a workload, and prove it.",
     "map": "Find the best mapping onto a memory hierarchy, and prove it.",
     "network": "Solve every layer of a network, and prove the total.",
+    "match": "List every way to run a workload on an intrinsic.",
     "whatif": "Prove the best over a grid of sizes, limits, platforms.",
     "pareto": "Compute the Pareto front of several objectives, proven.",
     "grid": "Evaluate the cost model exactly around a result.",

@@ -9,6 +9,8 @@ from typer import Argument
 
 from ithaca.api.answers import Answer, NetworkResult, Result
 from ithaca.api.keywords import public
+from ithaca.api.matching import STUDY as MATCH
+from ithaca.api.matching import Matches, read_matches
 from ithaca.api.options import LayerName
 from ithaca.formulations.json_numbers import parse_json, read_text
 from ithaca.results.files import load_result
@@ -23,11 +25,14 @@ def load(
     path: Annotated[str | Path, Argument(metavar="FILE", help="A result as written by save, solve -o or network -o.")],
     *,
     layer: LayerName = None,
-) -> Result | NetworkResult:
-    """Read a result, and check it against the model: of a workload, of a network, or of a layer of one."""
+) -> Result | NetworkResult | Matches:
+    """Read a result, and check it against the model: of a workload, of a network, or of a layer of one; or matches."""
     file = Path(path)
     document = parse_json(read_text(file, MAX_BYTES), file)
-    if isinstance(document, dict) and document.get("study") == "network":
+    study = document.get("study") if isinstance(document, dict) else None
+    if study == MATCH:
+        return read_matches(document, file)
+    if study == "network":
         return opened(NetworkResult.of(load_network_result(file), source=str(path)), layer)
     return opened(Result.of(load_result(file), source=str(path)), layer)
 
@@ -42,7 +47,10 @@ def is_result(source: str) -> bool:
 def opened(given: str | Path | Answer, layer: str | None = None) -> Result | NetworkResult:
     """A result, or the one in a file; of a network the whole, or the layer that is named."""
     if isinstance(given, str | Path):
-        return load(given, layer=layer)
+        found = load(given, layer=layer)
+        if isinstance(found, Matches):
+            raise InputError(f"{given} is a file of matches; allowed: a result of a workload, or of a network")
+        return found
     if isinstance(given, NetworkResult):
         return given if layer is None else Result.of(layer_result(given, find_layer(given, layer)), source=given.source)
     if not isinstance(given, Result):

@@ -11,7 +11,7 @@ from typing import Any
 from ithaca.workloads.errors import InputError
 
 #: Options whose values are lists with commas.
-_LISTS = frozenset({"limit", "sizes", "objectives"})
+_LISTS = frozenset({"limit", "sizes", "tile", "objectives"})
 
 
 def completed(option: str) -> Callable[[Any, str], list[str]]:
@@ -56,6 +56,10 @@ def _values(option: str, words: Mapping[str, Any], start: str) -> Iterable[str]:
             from ithaca.formulations.spatial.library import architecture_names
 
             return [*architecture_names(), *_files(start, ".yaml")]
+        case "intrinsic":
+            from ithaca.formulations.intrinsics import INTRINSICS
+
+            return INTRINSICS
         case "dtype":
             from ithaca.formulations.systolic.data_types import DATA_TYPES
 
@@ -77,7 +81,7 @@ def _values(option: str, words: Mapping[str, Any], start: str) -> Iterable[str]:
             from ithaca.api.seeding import TOOLS
 
             return TOOLS
-        case "sizes" | "dataflow" | "permutation":
+        case "sizes" | "tile" | "dataflow" | "permutation":
             return _of_workload(option, words)
         case "layers" | "layer" | "design":
             return _of_network(option, words)
@@ -96,8 +100,8 @@ def _of_workload(option: str, words: Mapping[str, Any]) -> Iterable[str]:
         return [f"{name}=" for name, _ in find_network(words["name"]).parameters]
     name = words["workload"] if "workload" in words else words["source"]
     nest = systolic(one_result(name).problem).nest if is_result(name) else workload(name)
-    if option == "sizes":
-        return [f"{loop}=" for loop in nest.settings]
+    if option in ("sizes", "tile"):
+        return [f"{loop}=" for loop in (nest.settings if option == "sizes" else nest.loops)]
     return [",".join(d) for d in dataflows(nest)] if option == "dataflow" else [a.tensor for a in nest.accesses]
 
 

@@ -19,6 +19,9 @@ INTRINSICS: Mapping[str, tuple[str, Mapping[str, int]]] = {
     "conv2d": ("c[k,x,y] += a[c,x+r,y+s] * b[k,c,r,s]", {"k": 16, "x": 16, "y": 16, "c": 16, "r": 3, "s": 3}),
 }
 
+#: What results call a user's.
+OWN = "own"
+
 
 def find_intrinsic(text: str, sizes: Mapping[str, int] | None = None) -> Computation:
     """The intrinsic of a name, or of a statement such as ``l[i,j] += m[i,k] * n[k,j]`` or an einsum, with its sizes.
@@ -27,7 +30,7 @@ def find_intrinsic(text: str, sizes: Mapping[str, int] | None = None) -> Computa
     """
     name, statement, own = text, text, dict[str, int]()
     if is_statement(text):
-        name, statement = "intrinsic", text if "+=" in text else einsum_statement(text)
+        name, statement = OWN, text if "+=" in text else einsum_statement(text)
     elif text in INTRINSICS:
         statement, own = INTRINSICS[text][0], dict(INTRINSICS[text][1])
     else:

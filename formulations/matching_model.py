@@ -22,8 +22,8 @@ def matches(
     """Every legal match of a computation, or of its stages if it multiplies more factors than the intrinsic; none is missing.
 
     Of matches that differ only by an exchange of names in the intrinsic, such as operands of a matrix product of equal sizes,
-    one is given. They stand stage by stage, those of fewest calls and longest runs of words first. Partial ones are given where
-    a stage has no other: those that leave the fewest loops of the intrinsic idle.
+    one is given. They stand stage by stage: fewest calls, longest runs of words, inner loops first. Partial ones are given
+    where a stage has no other: those that leave the fewest loops of the intrinsic idle.
 
     Raises `InputError` if there are more than `MOST`.
     """
@@ -44,7 +44,8 @@ def matches(
             if tuple(match.binding.get(name) for name in intrinsic.loops) not in seen:
                 distinct.append(match)
                 seen.update(tuple(match.binding.get(name) for name in names) for names in exchanges)
-        found += sorted(distinct, key=lambda match: (match.whole.calls, match.runs))
+        inner = {loop: -n for n, loop in enumerate(stage.loops)}
+        found += sorted(distinct, key=lambda match: (match.whole.calls, match.runs, [inner[loop] for loop in match.loops]))
     return tuple(found)
 
 

@@ -37,6 +37,7 @@ def paths() -> list[tuple[str, str]]:
 NEEDS = {
     "solve": SOLVE[1:],
     "map": ("--arch", "simple", "--problem", "mm"),
+    "match": ("mm",),
     "network": NETWORK[1:],
     "whatif": WHATIF[1:],
     "pareto": ("mm", "--objectives", "latency,dsp"),

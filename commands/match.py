@@ -1,0 +1,71 @@
+"""``ithaca match``: every legal way to run a workload on an intrinsic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rich.markup import escape
+
+from ithaca.api.matching import Matches
+from ithaca.api.matching import match as find_matches
+from ithaca.api.options import AsJson, Output, TableFile
+from ithaca.commands.conclusion import tell_answer
+from ithaca.commands.display import console, table
+from ithaca.commands.outcome import nothing_found, say
+from ithaca.commands.typed import calls
+from ithaca.formulations.matching import Match
+from ithaca.formulations.shown_numbers import counted
+from ithaca.workloads.writing import check_writable
+
+
+@calls(find_matches)
+def match(ask: Callable[..., Matches], *, as_json: AsJson = False, output: Output = None, table: TableFile = None) -> None:
+    """``ithaca match``."""
+    for path in (output, table):
+        if path is not None:
+            check_writable(path)
+    found = ask()
+    tell_answer(found, lambda: show(found), as_json=as_json, output=output, table=table)
+    if not found.choices:
+        nothing_found(f"no match: {found.nest} cannot run on {found.intrinsic}; --partial lets loops of that be idle")
+
+
+def show(found: Matches) -> None:
+    """Print the choices, and what the published count has beyond them."""
+    out, intrinsic, (leaves, taken) = console(), found.intrinsic, found.leaves
+    sizes = ", ".join(f"{loop}={n}" for loop, n in intrinsic.extents)
+    out.print(escape(f"{found.nest.name} ({found.nest.shown_sizes}): {found.nest}"))
+    out.print(escape(f"on {intrinsic.name} ({sizes}): {intrinsic}"))
+    published = f", {len(found.choices) + len(found.refused)} by the published count" if found.refused else ""
+    sets = counted(found.document["sets_of_leaves"], "set")
+    out.print(f"{taken} of {leaves} leaves: {sets}; {counted(len(found.choices), 'legal choice')}{published}")
+    if found.choices:
+        out.print(table([_cells(n, each, found) for n, each in enumerate(found.choices, 1)], left={"stage", "operands"}))
+        say("words      redundant: share of the calls' work that pads; runs: runs of consecutive words that a call touches")
+    for each in found.refused:
+        say(f"refused    {_loops(each)}: {each.broken}")
+
+
+def _loops(match: Match) -> str:
+    return ", ".join(f"{index}={loop}" for index, loop in match.binding.items())
+
+
+def _cells(number: int, match: Match, found: Matches) -> list[tuple[str, str]]:
+    """What the table says of a choice."""
+    run, sizes = found.tiled(match), match.computation.sizes
+    cells = [("", str(number))]
+    if len({each.computation for each in found.choices}) > 1 or match.computation.output != found.nest.output:
+        cells.append(("stage", str(match.computation)))
+    for index, _ in found.intrinsic.extents:
+        loop = match.binding.get(index)
+        padded = "" if loop is None or match.padded[loop] == sizes[loop] else f" → {match.padded[loop]}"
+        cells.append((index, "idle" if loop is None else f"{loop} {sizes[loop]}{padded}"))
+    cells.append(("operands", ", ".join(f"{theirs}={ours}" for theirs, ours in match.operands.items())))
+    if found.tile:
+        cells += [("sub-problems", f"{run.subproblems:,}"), ("calls each", f"{run.calls_each:,}")]
+    return [
+        *cells,
+        ("calls", f"{run.calls:,}"),
+        ("redundant", f"{float(100 * run.redundant):.2f} %"),
+        ("runs", f"{match.runs:,}"),
+    ]
