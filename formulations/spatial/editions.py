@@ -8,7 +8,7 @@ from functools import cached_property
 
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Trend
-from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.architecture import Architecture, Level
 from ithaca.formulations.spatial.constraints import NONE, Constraints
 from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign, common_metrics
 from ithaca.formulations.spatial.dmazerunner import design as dmazerunner
@@ -55,18 +55,19 @@ def _mapped(setting: Setting) -> SpatialDesign:
 def _of_levels(architecture: Architecture) -> Mapping[str, Trend]:
     """Capacities, bandwidths and instances only add mappings, or cycles that are no more; energies multiply counts.
 
-    What leaks does so in every instance, so that more of them may cost more energy, or save some by being done earlier. Wider
-    words leave fewer of them in the bits of a level.
+    What leaks does so in every instance, so that more of them may cost more energy, or save some by being done earlier;
+    instances that share accesses make as many as there are. Wider words leave fewer of them in the bits of a level.
     """
-    parts = architecture.parts
-    leaks = [any(part.leak for part in parts[place:]) for place in range(len(parts))]
-    leaky = {part.name for part, leak in zip(parts, leaks, strict=True) if leak}
+    parts, counted = architecture.parts, set()
+    for place, part in enumerate(parts):
+        if part.leak or (isinstance(part, Level) and part.cluster > 1):
+            counted |= {around.name for around in parts[: place + 1]}
     found = {}
     for name in figures(architecture):
-        part, _, figure = name.rpartition(".")
+        own, _, figure = name.rpartition(".")
         if name not in BURSTS:
             more = figure in LIFTABLE or figure in MESHES
-            found[name] = Trend.MIXED if figure in MESHES and part in leaky else Trend.HELPS if more else Trend.HURTS
+            found[name] = Trend.MIXED if figure in MESHES and own in counted else Trend.HELPS if more else Trend.HURTS
     return found
 
 
