@@ -1,0 +1,146 @@
+"""What is asked of a hardware space: numbers to minimise and to limit, summed over layers or of the hardware alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from ithaca.formulations.algebra.expression import Expression, Symbol
+from ithaca.formulations.algebra.interval import Interval
+from ithaca.formulations.algebra.parsing import parse_expression
+from ithaca.formulations.algebra.polarity import trends
+from ithaca.formulations.hardware.accelerator import Trend, Work
+from ithaca.formulations.hardware.quantities import Box
+from ithaca.formulations.hardware.space import HardwareSpace
+from ithaca.formulations.problem import Limit, Objective
+from ithaca.studies.scale import wording
+from ithaca.workloads.errors import InputError
+
+#: More than any metric of a layer: where expressions over metrics are asked which way they move.
+HUGE = Fraction(10**60)
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A number that is minimised or limited: an expression of every run, summed, or one of the hardware alone."""
+
+    text: str  #: As it was written
+    expression: Expression  #: Over metrics of layers and of the hardware; of runs, the latter are constants
+    shares: tuple[Fraction, ...] = ()  #: What a run of each layer counts; empty: of the hardware alone
+    bound: Fraction | None = None  #: Its largest allowed value; None: none
+    workload: str | None = None  #: The workload that it is limited for; None: all together
+
+    def of_layer(self, costs: Mapping[str, Fraction]) -> Objective:
+        """What is taken of a run, on hardware that costs so much."""
+        expression = self.expression.substitute({name: costs[name] for name in self.expression.symbols & costs.keys()})
+        return Objective(wording(expression), expression)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked: the accelerators and layers, what is minimised, and what is limited.
+
+    Objectives are expressions over metrics of layers and of the hardware; several ask for the front. Limits are on metrics of
+    the hardware, or on totals of metrics of layers, of each workload by itself.
+    """
+
+    space: HardwareSpace  #: The accelerators
+    works: tuple[Work, ...]  #: The layers
+    objectives: tuple[Objective, ...]  #: What is minimised; at least one
+    limits: tuple[Limit, ...] = ()  #: Upper limits
+
+    @cached_property
+    def workloads(self) -> tuple[str, ...]:
+        """Names of the workloads, in the order of their first layers."""
+        return tuple(dict.fromkeys(work.workload for work in self.works))
+
+    def of_runs(self, expression: Expression) -> bool:
+        """Whether an expression depends on mappings, not on the hardware alone."""
+        return bool(expression.symbols - self.space.costs.keys())
+
+    @cached_property
+    def minimised(self) -> tuple[Amount, ...]:
+        """The objectives as amounts."""
+        every = tuple(work.factor for work in self.works)
+        return tuple(Amount(o.text, o.expression, every if self.of_runs(o.expression) else ()) for o in self.objectives)
+
+    @cached_property
+    def limited(self) -> tuple[Amount, ...]:
+        """The limits as amounts: one per workload where they depend on mappings.
+
+        Where nothing else does, the first metric of layers is among them without a limit: accelerators must run all layers.
+        """
+        found = []
+        for limit in self.limits:
+            if not self.of_runs(limit.expression):
+                found.append(Amount(limit.metric, limit.expression, bound=limit.bound))
+                continue
+            for name in self.workloads:
+                shares = tuple(Fraction(work.count if work.workload == name else 0) for work in self.works)
+                found.append(Amount(limit.metric, limit.expression, shares, limit.bound, name))
+        if self.works and not any(amount.shares for amount in (*self.minimised, *found)):
+            name = next(iter(self.space.accelerator.metrics))
+            found.append(Amount(name, Symbol(name), tuple(work.factor for work in self.works)))
+        return tuple(found)
+
+    @cached_property
+    def amounts(self) -> tuple[Amount, ...]:
+        """All of them, what is minimised first."""
+        return (*self.minimised, *self.limited)
+
+    @cached_property
+    def directions(self) -> tuple[Mapping[str, int], ...]:
+        """Of every amount of runs: whether it never falls (1) or never rises (-1) with each metric; 0 if neither is known."""
+        box = self.space.box
+        spans = {name: figure.range(box) for name, figure in self.space.costs.items()}
+        found = []
+        for amount in self.amounts:
+            ranges = {name: spans.get(name, Interval(Fraction(0), HUGE)) for name in amount.expression.symbols}
+            moves = trends(amount.expression, ranges)
+            found.append({name: moves.get(Symbol(name), 0) for name in ranges})
+        return tuple(found)
+
+    @cached_property
+    def enumerated(self) -> frozenset[str]:
+        """Quantities that boxes must have one value of before layers bound them: those whose best end is not known.
+
+        Beside the `HardwareSpace.mixed` ones, those of costs that an amount of runs may rise or fall with; and all that
+        layers depend on if it may fall with a metric of layers, as trends of figures speak of what is minimised.
+        """
+        space, found = self.space, set(self.space.mixed)
+        for amount, moves in zip(self.amounts, self.directions, strict=True):
+            for name, direction in moves.items() if amount.shares else ():
+                if name in space.costs and direction == 0:
+                    found |= space.costs[name].expression.symbols
+                if name not in space.costs and direction != 1:
+                    figures = (f for key, f in space.figures.items() if space.accelerator.trends[key] is not Trend.IDLE)
+                    found |= {symbol for figure in figures for symbol in figure.expression.symbols}
+        return frozenset(found)
+
+    def best_costs(self, place: int, box: Box) -> dict[str, Fraction]:
+        """The costs in an amount of runs at that end of a box where the amount is least."""
+        moves, costs = self.directions[place], self.space.costs
+        spans = {name: (costs[name].range(box), move) for name, move in moves.items() if name in costs}
+        return {name: span.high if move < 0 else span.low for name, (span, move) in spans.items()}
+
+
+def make_question(
+    space: HardwareSpace, works: Sequence[Work], objectives: Sequence[str], limits: Mapping[str, Fraction] | None = None
+) -> Question:
+    """Ask for the least of an objective, or for the front of several. Raises `InputError` if metrics are not known."""
+    known = [*space.accelerator.metrics, *space.costs]
+    if not works:
+        raise InputError(f"space {space.name}: there are no layers; allowed: at least one workload")
+    parsed = tuple(Objective(text, parse_expression(text, where="--objective", allowed=known)) for text in objectives)
+    if not parsed:
+        raise InputError("--objective is missing; allowed: an expression over " + ", ".join(known))
+    for place, objective in enumerate(parsed):
+        if objective.expression in [other.expression for other in parsed[:place]]:
+            raise InputError(f"objective '{objective.text}' is given twice; allowed: every objective once")
+    asked = []
+    for text, bound in (limits or {}).items():
+        parse_expression(text, where="--limit", allowed=known)
+        asked.append(Limit(text, Fraction(bound)))
+    return Question(space, tuple(works), parsed, tuple(asked))

@@ -1,0 +1,377 @@
+"""Branch and bound over boxes of hardware, best first, one layer at a time.
+
+A box is bounded by what is known of its layers: bounds of the box that it was split from, until a layer is solved on the box's
+own best figures. It is dropped as soon as the sum reaches what is known, so most boxes are closed after few layers. A box
+whose layers are all solved is split; one of a single accelerator is evaluated.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import count
+from math import inf, log
+
+from ithaca.formulations.algebra.interval import Interval, as_interval
+from ithaca.formulations.algebra.number_systems import INTERVAL
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.hardware.accelerator import Trend
+from ithaca.formulations.hardware.quantities import Box
+from ithaca.results.solution import Solution, make_solution
+from ithaca.solver.conclusion import conclude
+from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.progress import Progress
+from ithaca.studies.codesign.bank import Answer, Bound, LayerBank, total
+from ithaca.studies.codesign.combine import Choice, combinations
+from ithaca.studies.codesign.question import Amount, Question
+from ithaca.studies.codesign.result import SHOWN, CodesignResult, Counts, HardwarePoint, OpenBox
+
+METHOD = "boxes"
+
+
+@dataclass
+class _Node:
+    """A box, and what is known of the amounts over it."""
+
+    box: Box
+    bounds: list[list[Bound]]  #: By amount and layer; of the hardware alone a single one
+    figures: dict[str, Fraction] | None = None  #: The best of the box, once that is needed
+    left: list[tuple[int, int]] = field(default_factory=list)  #: Amounts and layers not solved on these figures yet
+
+
+class BoxSearch:
+    """One search; it may be interrupted, and goes on where it was."""
+
+    def __init__(
+        self,
+        question: Question,
+        bank: LayerBank,
+        options: SolveOptions | None = None,
+        report: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.question, self.bank, self.report = question, bank, report
+        self.found: list[HardwarePoint] = []
+        self._budget = Budget(options or SolveOptions())
+        self._heap: list[tuple[tuple[Bound, ...], int, _Node]] = []
+        self._stuck: list[_Node] = []
+        self._numbers = count()
+        self._boxes = self._excluded = self._evaluated = 0
+        self._several = len(question.objectives) > 1
+        unknown = [[-inf] * (len(question.works) if amount.shares else 1) for amount in question.amounts]
+        self._enter(question.space.box, unknown)
+
+    # -- boxes -------------------------------------------------------------------------
+
+    def run(self) -> CodesignResult:
+        """Search until everything is proven, or the options say to stop."""
+        while self._heap and not self._budget.over and not self._near_enough():
+            _, _, node = heapq.heappop(self._heap)
+            if not self._closed(node):
+                self._advance(node)
+            self._tell()
+        return self._result()
+
+    def _enter(self, box: Box, bounds: Sequence[Sequence[Bound]]) -> None:
+        """Take a box among those that are open, without accelerators at its ends that break rules or limits."""
+        self._boxes += 1
+        shrunk = self._shrunk(box)
+        if shrunk is None:
+            self._excluded += 1
+            return
+        ranges = self._cost_ranges(shrunk)
+        own = [list(known) if a.shares else [_least(a, ranges)] for a, known in zip(self.question.amounts, bounds, strict=True)]
+        node = _Node(shrunk, own)
+        if not self._closed(node):
+            self._push(node)
+
+    def _push(self, node: _Node) -> None:
+        heapq.heappush(self._heap, (self._totals(node)[: len(self.question.objectives)], next(self._numbers), node))
+
+    def _cost_ranges(self, box: Box) -> dict[str, Interval]:
+        return {name: figure.range(box) for name, figure in self.question.space.costs.items()}
+
+    def _shrunk(self, box: Box) -> Box | None:
+        """A box without the values at its ends that no accelerator may have; None if none is left."""
+        if not self._admissible(box):
+            return None
+        spans = list(box.spans)
+        changed = True
+        while changed:
+            changed = False
+            for place, (first, last) in enumerate(spans):
+                while first < last and not self._admissible(_slab(box, spans, place, last)):
+                    last -= 1
+                while first < last and not self._admissible(_slab(box, spans, place, first)):
+                    first += 1
+                if (first, last) != spans[place]:
+                    spans[place], changed = (first, last), True
+        shrunk = Box(box.quantities, tuple(spans))
+        return shrunk if shrunk == box or self._admissible(shrunk) else None
+
+    def _admissible(self, box: Box) -> bool:
+        """Whether some accelerator of a box may keep rules and limits of the hardware."""
+        if not self.question.space.may_allow(box):
+            return False
+        alone = [a for a in self.question.limited if not a.shares and a.bound is not None]
+        ranges = self._cost_ranges(box) if alone else {}
+        return all(_least(amount, ranges) <= amount.bound for amount in alone)  # type: ignore[operator]
+
+    def _totals(self, node: _Node) -> tuple[Bound, ...]:
+        """Bounds of all amounts."""
+        pairs = zip(self.question.amounts, node.bounds, strict=True)
+        return tuple(total(amount.shares, bounds) if amount.shares else bounds[0] for amount, bounds in pairs)
+
+    def _closed(self, node: _Node) -> bool:
+        """Whether no accelerator of a box can keep the limits, and improve on what is known."""
+        totals, objectives = self._totals(node), len(self.question.objectives)
+        if any(known == inf for known in totals):
+            return True
+        limits = zip(self.question.limited, totals[objectives:], strict=True)
+        if any(amount.bound is not None and known > amount.bound for amount, known in limits):
+            return True
+        return any(all(f <= b for f, b in zip(self._goal(p), totals, strict=False)) for p in self.found)
+
+    def _goal(self, point: HardwarePoint) -> tuple[Fraction, ...]:
+        """What accelerators have to be below to be of interest beside one that was found."""
+        if self._several:
+            return point.values
+        return (point.values[0] - Fraction(self._budget.options.gap) * abs(point.values[0]),)
+
+    def _cutoff(self, node: _Node, amount: int, layer: int) -> Fraction | None:
+        """The bound of a layer that would close a box; None if there is no such."""
+        question, totals = self.question, self._totals(node)
+        if amount >= len(question.objectives):
+            return None
+        others = [f for f in map(self._goal, self.found) if all(f[j] <= totals[j] for j in range(len(f)) if j != amount)]
+        shares, bounds = list(question.amounts[amount].shares), list(node.bounds[amount])
+        share, shares[layer] = shares[layer], Fraction(0)
+        rest = total(shares, bounds)
+        if not others or not share or not isinstance(rest, Fraction):
+            return None
+        return (min(f[amount] for f in others) - rest) / share
+
+    def _advance(self, node: _Node) -> None:
+        """Solve layers of a box until it is closed, another one is more promising, or all are solved."""
+        question = self.question
+        if node.figures is None:
+            several = [q.name for q in question.space.quantities if q.name in question.enumerated]
+            if free := [name for name in several if len(node.box.values(name)) > 1]:
+                self._split(node, free[0])
+                return
+            node.figures, node.left = question.space.best(node.box), self._order(node)
+        while node.left:
+            amount, layer = node.left.pop(0)
+            node.bounds[amount][layer] = max(node.bounds[amount][layer], self._solve(node, amount, layer).bound)
+            if self._closed(node):
+                return
+            if self._heap and self._totals(node)[: len(question.objectives)] > self._heap[0][0] and node.left:
+                self._push(node)
+                return
+            if self._budget.over:
+                self._push(node)
+                return
+        point = node.box.point
+        if point is None:
+            self._probe(node)
+            if not self._closed(node):
+                self._split(node, self._widest(node))
+        elif not self._evaluate(point, node):
+            self._stuck.append(node)
+
+    def _order(self, node: _Node) -> list[tuple[int, int]]:
+        """Layers of every amount, those that count most first."""
+        found: list[tuple[int, int]] = []
+        for place, amount in enumerate(self.question.amounts):
+            counted = [layer for layer, share in enumerate(amount.shares) if share]
+
+            def weight(layer: int, place: int = place, amount: Amount = amount) -> float:
+                known = node.bounds[place][layer]
+                work = self.question.works[layer].nest.operations if known == -inf else known
+                return -float(amount.shares[layer] * Fraction(work))
+
+            found += [(place, layer) for layer in sorted(counted, key=weight)]
+        return found
+
+    def _solve(self, node: _Node, amount: int, layer: int) -> Answer:
+        """A layer's optimum on the best figures of a box."""
+        assert node.figures is not None
+        question = self.question
+        objective = question.amounts[amount].of_layer(question.best_costs(amount, node.box))
+        options = replace(self._budget.share(), gap=0.0)
+        return self.bank.best(question.works[layer], node.figures, objective, options, self._cutoff(node, amount, layer))
+
+    def _split(self, node: _Node, name: str) -> None:
+        for half in node.box.split(name):
+            self._enter(half, node.bounds)
+
+    def _widest(self, node: _Node) -> str:
+        """The quantity along which the best figures and least costs of the halves differ most from those of the box."""
+        space, box = self.question.space, node.box
+        counted = [name for name in space.figures if space.accelerator.trends[name] is not Trend.IDLE]
+        wanted = {name for amount in self.question.amounts for name in amount.expression.symbols & space.costs.keys()}
+
+        def key(part: Box) -> list[Fraction]:
+            best, costs = space.best(part), self._cost_ranges(part)
+            return [*(best[name] for name in counted), *(costs[name].low for name in sorted(wanted))]
+
+        whole, most, chosen = key(box), -1.0, ""
+        for quantity, (first, last) in zip(box.quantities, box.spans, strict=True):
+            if first < last:
+                moved = sum(_apart(a, b) for half in box.split(quantity.name) for a, b in zip(key(half), whole, strict=True))
+                if moved > most:
+                    most, chosen = moved, quantity.name
+        return chosen
+
+    # -- accelerators ------------------------------------------------------------------
+
+    def _probe(self, node: _Node) -> None:
+        """Look for a good accelerator of a box: halve it, each time to the half that known mappings do better on."""
+        box = node.box
+        while box.point is None:
+            halves = [half for half in map(self._shrunk, box.split(self._widest(replace(node, box=box)))) if half is not None]
+            if not halves:
+                return
+            box = min(halves, key=self._promise) if len(halves) > 1 else halves[0]
+        if self.question.space.allows(box.point):
+            costs = self.question.space.cost(box.point)
+            self._offer_known(box.point, costs)
+
+    def _promise(self, box: Box) -> tuple[Bound, ...]:
+        """The objectives of known mappings on the best figures of a box."""
+        question, found = self.question, []
+        figures, ranges = question.space.best(box), self._cost_ranges(box)
+        for place, amount in enumerate(question.minimised):
+            if not amount.shares:
+                found.append(_least(amount, ranges))
+                continue
+            objective = amount.of_layer(question.best_costs(place, box))
+            values = [self.bank.tried(work, figures, objective).value for work in question.works]
+            found.append(total(amount.shares, values))
+        return tuple(found)
+
+    def _offer_known(self, point: Configuration, costs: dict[str, Fraction]) -> None:
+        """Take an accelerator with the best mappings known of its layers, where they fit it."""
+        question = self.question
+        place = next(place for place, amount in enumerate(question.amounts) if amount.shares)
+        objective, figures = question.amounts[place].of_layer(costs), question.space.at(point)
+        answers = [self.bank.tried(work, figures, objective) for work in question.works]
+        if all(answer.solution is not None for answer in answers):
+            self._offer(point, costs, [answer.solution for answer in answers if answer.solution is not None])
+
+    def _evaluate(self, point: Configuration, node: _Node) -> bool:
+        """Take the best mappings of an accelerator whose layers are all solved; whether that settles it."""
+        question, space = self.question, self.question.space
+        figures, costs = space.at(point), space.cost(point)
+        every = [place for place, amount in enumerate(question.amounts) if amount.shares]
+        answers = {
+            place: [self.bank.known(work, figures, question.amounts[place].of_layer(costs)) for work in question.works]
+            for place in every
+        }
+        exact = all(a.exact for p in every for a, s in zip(answers[p], question.amounts[p].shares, strict=True) if s)
+        for place in every:
+            # a layer that one amount does not count is run as another one likes it
+            merged = [
+                next((a[layer].solution for a in (answers[place], *answers.values()) if a[layer].solution is not None), None)
+                for layer in range(len(question.works))
+            ]
+            if all(s is not None for s in merged):
+                self._offer(point, costs, [s for s in merged if s is not None])
+        if exact:
+            self._evaluated += 1
+            if self._closed(node):
+                return True
+            return self._combine(point, [question.amounts[place] for place in every])
+        return self._closed(node)
+
+    def _combine(self, point: Configuration, amounts: Sequence[Amount]) -> bool:
+        """Take the best combinations of mappings of an accelerator; whether all were found."""
+        question, space = self.question, self.question.space
+        figures, costs = space.at(point), space.cost(point)
+        asked = {str(o.expression): o for o in (amount.of_layer(costs) for amount in amounts)}
+        layers: list[list[Choice]] = []
+        for work in question.works:
+            front = self.bank.front(work, figures, tuple(asked.values()), self._budget.share())
+            if front is None:
+                return False
+            names = list(asked)
+            columns = [names.index(str(amount.of_layer(costs).expression)) for amount in amounts]
+            layers.append([(n, c, tuple(values[k] for k in columns)) for n, c, values in front])
+        for combination in combinations(amounts, layers):
+            objective = amounts[0].of_layer(costs)
+            solutions = []
+            for work, (number, configuration, _) in zip(question.works, combination.choices, strict=True):
+                problem = space.accelerator.problems(work, figures, objective)[number]
+                value = problem.value(configuration)
+                solutions.append(make_solution(problem, configuration, conclude(value, None, method="front")))
+            self._offer(point, costs, solutions)
+        return True
+
+    def _offer(self, point: Configuration, costs: dict[str, Fraction], layers: Sequence[Solution]) -> None:
+        """Keep an accelerator with its mappings if it keeps the limits, and none that is known is as good."""
+        bare = HardwarePoint(point, costs, (), tuple(layers))
+        if any(amount.bound is not None and bare.total(amount) > amount.bound for amount in self.question.limited):
+            return
+        values = tuple(bare.total(amount) for amount in self.question.minimised)
+        if any(all(f <= v for f, v in zip(known.values, values, strict=True)) for known in self.found):
+            return
+        kept = [known for known in self.found if not all(v <= f for v, f in zip(values, known.values, strict=True))]
+        self.found = sorted([*kept, replace(bare, values=values)], key=lambda known: known.values)
+
+    # -- what comes of it --------------------------------------------------------------
+
+    @property
+    def lower_bound(self) -> Fraction | None:
+        """No accelerator has a smaller first objective; None if nothing is known."""
+        open_ = [key[0] for key, _, _ in self._heap] + [self._totals(node)[0] for node in self._stuck]
+        least = min([*open_, *(self._goal(point)[0] for point in self.found)], default=inf)
+        return Fraction(least) if -inf < least < inf else None
+
+    def _near_enough(self) -> bool:
+        if self._several or not self.found or not self._budget.options.gap:
+            return False
+        return self._budget.options.gap_is_met(self.found[0].values[0], self.lower_bound)
+
+    def _tell(self) -> None:
+        if self.report is not None:
+            value = self.found[0].values[0] if self.found else None
+            self.report(Progress(value, self.lower_bound, self._boxes, self._budget.spent))
+
+    def _result(self) -> CodesignResult:
+        entries = sorted(self._heap, key=lambda entry: entry[:2])
+        open_ = [node for node in (*(node for *_, node in entries), *self._stuck) if not self._closed(node)]
+        value, bound = self.found[0].values[0] if self.found else None, self.lower_bound
+        complete = not open_ and (self._several or not self.found or bound == value)
+        options = self._budget.options
+        certificate = conclude(
+            value, bound, options, complete=complete, method=METHOD, nodes=self._boxes, seconds=self._budget.spent
+        )
+        counts = Counts(self.question.space.box.count, self._boxes, self._excluded, self._evaluated, len(self.bank.asked))
+        boxes = tuple(self._open_box(node) for node in open_[:SHOWN])
+        best = self.found[0] if self.found else None
+        return CodesignResult(self.question, best, tuple(self.found), certificate, boxes, counts)
+
+    def _open_box(self, node: _Node) -> OpenBox:
+        spans = {q.name: (q.values[a], q.values[b]) for q, (a, b) in zip(node.box.quantities, node.box.spans, strict=True)}
+        totals = self._totals(node)[: len(self.question.objectives)]
+        return OpenBox(spans, node.box.count, tuple(b if isinstance(b, Fraction) else None for b in totals))
+
+
+def _least(amount: Amount, ranges: dict[str, Interval]) -> Bound:
+    """The least that an amount of the hardware alone may be."""
+    try:
+        low: Fraction = as_interval(amount.expression.evaluate(ranges, INTERVAL)).low
+    except ZeroDivisionError:
+        return -inf
+    return low
+
+
+def _slab(box: Box, spans: Sequence[tuple[int, int]], place: int, at: int) -> Box:
+    """The accelerators of a box that have one value of a quantity."""
+    return Box(box.quantities, (*spans[:place], (at, at), *spans[place + 1 :]))
+
+
+def _apart(a: Fraction, b: Fraction) -> float:
+    """How far apart two figures are."""
+    return abs(log(a / b)) if a > 0 and b > 0 else float(a != b)
