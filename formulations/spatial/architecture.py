@@ -76,6 +76,20 @@ class Bursts:
 
 
 @dataclass(frozen=True, slots=True)
+class Tensorized:
+    """What edition `intrinsic` reads beside levels: the operation that the multipliers run, and what feeds them."""
+
+    intrinsic: str  #: What a call computes: a name, or a statement (`ithaca.formulations.intrinsics`)
+    #: Name, and the loops along the first and the second side of the multipliers' mesh, as many iterations as that has
+    dataflows: tuple[tuple[str, str, str], ...]
+    sizes: tuple[tuple[str, int], ...] = ()  #: Iterations of a call along other loops; 1 where nothing is said
+    dataflow: int = 1  #: Which of the dataflows is built, from 1
+    banks: int = 1  #: Scratchpad banks
+    bus_bits: int = 64  #: Width of the bus off chip, which costs no cycles here
+    burst_bytes: int = 64  #: Longest burst on it, which costs none either
+
+
+@dataclass(frozen=True, slots=True)
 class Architecture:
     """Storage levels, and the multipliers inside them. An `InputError` says what contradicts itself."""
 
@@ -85,6 +99,7 @@ class Architecture:
     description: str = ""  #: One line for people
     source: str = ""  #: Where its figures are from
     bursts: Bursts | None = None  #: What only edition `dmazerunner` reads
+    tensorized: Tensorized | None = None  #: What only edition `intrinsic` reads
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.levels) <= MAX_LEVELS:

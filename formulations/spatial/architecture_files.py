@@ -18,7 +18,7 @@ from pydantic import AfterValidator, Field
 
 from ithaca.formulations.json_numbers import fraction
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
-from ithaca.formulations.spatial.energy_files import energy_tables, read_bursts
+from ithaca.formulations.spatial.energy_files import energy_tables, read_bursts, read_tensorized
 from ithaca.workloads.documents import Document, validated
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
@@ -97,8 +97,9 @@ def architecture_of(document: Any, energies: Any, name: str, where: object) -> A
         raise refuse(last.where, f"{last.name} is innermost and of class {quoted(last.kind)}; allowed: {allowed}")
     levels, compute = tuple(_level(part, table) for part in storage), _compute(last, table)
     bursts = None if read.dmazerunner is None else read_bursts(read.dmazerunner, f"{where}: dmazerunner")
+    tensorized = None if read.tensorized is None else read_tensorized(read.tensorized, f"{where}: tensorized")
     try:
-        return Architecture(name, levels, compute, read.description, read.source, bursts)
+        return Architecture(name, levels, compute, read.description, read.source, bursts, tensorized)
     except InputError as error:
         raise refuse(where, str(error).removeprefix(f"{name}: ")) from None
 
@@ -165,6 +166,7 @@ class _File(Document):
     description: str = ""
     source: str = ""
     dmazerunner: Any = None
+    tensorized: Any = None
 
 
 @dataclass

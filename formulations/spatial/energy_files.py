@@ -1,4 +1,4 @@
-"""Energies beside an architecture: Timeloop's tables of actions (ERT), and what edition dmazerunner reads."""
+"""Beside an architecture: Timeloop's tables of energies (ERT), and what editions dmazerunner and intrinsic read."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from ithaca.formulations.json_numbers import fraction
-from ithaca.formulations.spatial.architecture import Bursts
+from ithaca.formulations.spatial.architecture import Bursts, Tensorized
 from ithaca.workloads.documents import Document, validated
-from ithaca.workloads.messages import refuse
+from ithaca.workloads.messages import quoted, refuse
 
 
 class _Action(Document):
@@ -74,3 +74,25 @@ def read_bursts(document: Any, where: str) -> Bursts:
         fraction(read.network_energy),
         tuple(energies.items()),
     )
+
+
+class _Tensorized(Document):
+    intrinsic: str
+    sizes: dict[str, Annotated[int, Field(ge=1)]] = Field(default={})
+    dataflows: Annotated[dict[str, tuple[str, str]], Field(min_length=1)]
+    dataflow: str | None = None
+    banks: Annotated[int, Field(ge=1)]
+    bus_bits: Annotated[int, Field(ge=1)] = 64
+    burst_bytes: Annotated[int, Field(ge=1)] = 64
+
+
+def read_tensorized(document: Any, where: str) -> Tensorized:
+    """What edition intrinsic reads beside levels; the first dataflow is built unless another is named."""
+    read = validated(_Tensorized, document, where)
+    names = list(read.dataflows)
+    chosen = names[0] if read.dataflow is None else read.dataflow
+    if chosen not in names:
+        raise refuse(where, f"dataflow is {quoted(chosen)}; allowed: {', '.join(names)}")
+    flows = tuple((name, *sides) for name, sides in read.dataflows.items())
+    sizes = tuple(read.sizes.items())
+    return Tensorized(read.intrinsic, flows, sizes, names.index(chosen) + 1, read.banks, read.bus_bits, read.burst_bytes)

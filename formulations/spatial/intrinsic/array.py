@@ -1,0 +1,120 @@
+"""The array of edition `intrinsic`, read of an architecture: what it computes in a call, and how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from math import prod
+
+from ithaca.formulations.intrinsics import find_intrinsic
+from ithaca.formulations.matching import Computation, computation
+from ithaca.formulations.matching_model import matches
+from ithaca.formulations.spatial.architecture import Architecture, Tensorized
+from ithaca.formulations.spatial.intrinsic.model import PORTS, Operand, Work
+from ithaca.workloads.affine import Access
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted, refuse
+from ithaca.workloads.nest import LoopNest
+
+#: Loops of an intrinsic with the loops of a nest that run on them; one that is left out runs once, the rest of its calls idle.
+Binding = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class IntrinsicArray:
+    """An architecture of this edition. An `InputError` says what it lacks."""
+
+    architecture: Architecture
+
+    def __post_init__(self) -> None:
+        name, levels = self.architecture.name, self.architecture.levels
+        if self.architecture.tensorized is None or len(levels) != 3:
+            what = f"has {len(levels)} levels" if len(levels) != 3 else "has no field tensorized"
+            allowed = "off-chip memory, a scratchpad, local memory, and the field tensorized"
+            raise refuse(name, f"{what}; allowed in edition intrinsic: {allowed}")
+        known = self.tensorized
+        for what, value in (("banks", known.banks), ("bus_bits", known.bus_bits), ("burst_bytes", known.burst_bytes)):
+            if value < 1:
+                raise refuse(name, f"tensorized.{what} is {value}; allowed: a positive integer")
+        if missing := next((level.name for level in levels[1:] if level.words is None), None):
+            raise refuse(name, f"{missing} has no capacity; allowed in edition intrinsic: entries")
+        if not 1 <= known.dataflow <= len(known.dataflows):
+            flows = ", ".join(flow for flow, *_ in known.dataflows)
+            raise refuse(name, f"tensorized.dataflow is number {known.dataflow}; allowed: one of {flows}")
+        for flow, *sides in known.dataflows:
+            if not set(sides) <= set(self.computes.loops) or sum(a.loops >= set(sides) for a in self.accesses) != 1:
+                allowed = f"two of the loops {', '.join(self.computes.loops)} that index one tensor together"
+                raise refuse(name, f"tensorized.dataflows: {quoted(flow)} is {', '.join(sides)}; allowed: {allowed}")
+
+    @property
+    def tensorized(self) -> Tensorized:
+        """What the architecture says of it."""
+        assert self.architecture.tensorized is not None
+        return self.architecture.tensorized
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The loops along the sides of the mesh."""
+        _, first, second = self.tensorized.dataflows[self.tensorized.dataflow - 1]
+        return first, second
+
+    @cached_property
+    def computes(self) -> Computation:
+        """What a call computes, with as many iterations as it has."""
+        compute, known = self.architecture.compute, self.tensorized
+        along = dict(zip(self.sides, (compute.mesh_x, compute.mesh_y), strict=True))
+        try:
+            bare = find_intrinsic(known.intrinsic, dict(known.sizes))
+            return replace(bare, extents=tuple((loop, along.get(loop, size)) for loop, size in bare.extents))
+        except InputError as error:
+            said = str(error).replace("--intrinsic-sizes", "tensorized.sizes").replace("--intrinsic", "tensorized.intrinsic")
+            raise refuse(self.architecture.name, said) from None
+
+    @property
+    def accesses(self) -> tuple[Access, ...]:
+        """What a call reads, then what it accumulates."""
+        return (*self.computes.inputs, self.computes.output)
+
+    def bindings(self, nest: LoopNest) -> tuple[Binding, ...]:
+        """The ways to run a nest that do not cost the same, whatever the tiles. Raises `InputError` if there is none.
+
+        Where no match binds all loops of the intrinsic, as of a depthwise convolution, those count that bind the most.
+        """
+        # sides are never exchanged with loops that run in time: what the array holds depends on them
+        told_apart = tuple((loop, 2 * size + (loop not in self.sides)) for loop, size in self.computes.extents)
+        found: dict[Work, Binding] = {}
+        whole = computation(nest)
+        for match in matches(whole, replace(self.computes, extents=told_apart), partial=True):
+            if match.computation != whole:
+                raise InputError(
+                    f"workload {nest.name} multiplies {len(nest.inputs)} tensors; allowed in edition intrinsic: two"
+                )
+            binding = tuple(match.binding.items())
+            found.setdefault(self.work(nest, binding), binding)
+        if not found:
+            raise InputError(f"workload {nest.name}: no loop runs on {self.computes}; allowed: loops that match its own")
+        return tuple(found.values())
+
+    def work(self, nest: LoopNest, binding: Binding) -> Work:
+        """All that costs of a nest follow from."""
+        sizes, extents, image = self.computes.sizes, nest.sizes, dict(binding)
+        compute, (_, scratchpad, local) = self.architecture.compute, self.architecture.levels
+        assert scratchpad.words is not None
+        assert local.words is not None
+        steps = {p: max(subscript.coefficient(q) for a in nest.accesses for subscript in a) for p, q in binding}
+        operands = (
+            Operand.of(access, steps, held=access.loops >= set(self.sides), result=access is self.accesses[-1])
+            for access in self.accesses
+        )
+        return Work(
+            extents=tuple((p, extents[q]) for p, q in binding),
+            sizes=tuple(sizes.items()),
+            outer=prod(extent for loop, extent in nest.extents if loop not in image.values()),
+            operands=tuple(operands),
+            call=prod(size for loop, size in sizes.items() if loop not in self.sides),
+            skew=compute.mesh_x + compute.mesh_y - 2,
+            rate=Fraction(PORTS * self.tensorized.banks),
+            scratchpad=scratchpad.usable(scratchpad.words),
+            local=local.usable(local.words),
+        )

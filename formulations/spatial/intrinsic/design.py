@@ -1,0 +1,195 @@
+"""A layer on an accelerator with an intrinsic, by one match: the space of its tiles and their metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ithaca.formulations.algebra.expression import Constant
+from ithaca.formulations.algebra.number_systems import FRACTION, SYMBOLIC, NumberSystem
+from ithaca.formulations.design import Design, Metric, Remarks
+from ithaca.formulations.shown_numbers import number, percent
+from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
+from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.constraints import NONE, Constraints
+from ithaca.formulations.spatial.intrinsic.array import Binding, IntrinsicArray
+from ithaca.formulations.spatial.intrinsic.model import Work
+from ithaca.formulations.spatial.intrinsic.stage import IntrinsicStage
+from ithaca.formulations.spatial.mapping import Mapping as Laid
+from ithaca.formulations.spatial.mapping import Slot
+from ithaca.formulations.spatial.search.goal import monotone
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.nest import LoopNest
+
+if TYPE_CHECKING:
+    from ithaca.formulations.problem import Limit, Problem
+    from ithaca.formulations.stage import Stage
+
+VOCABULARY = {
+    metric.name: metric
+    for metric in (
+        Metric("latency", "cycles", "of all sub-problems, without traffic off chip"),
+        Metric("computing", "cycles", "of all calls"),
+        Metric("network", "cycles", "that the words between scratchpad and local memory take"),
+        Metric("exposed", "cycles", "of all sub-problems that do not overlap with their calls"),
+        Metric("words", "words", "between scratchpad and local memory"),
+        Metric("subproblems", "sub-problems", "into which the layer is cut"),
+        Metric("calls", "calls", "of the intrinsic"),
+        Metric("computes", "MACs", "multiply-accumulates, padding included"),
+    )
+}
+
+
+@dataclass(frozen=True)
+class IntrinsicDesign(Design):
+    """A layer cut into calls of an intrinsic."""
+
+    nest: LoopNest  #: The layer
+    architecture: Architecture  #: The accelerator
+    binding: Binding  #: Which of the intrinsic's loops run which of the layer's
+    constraints: Constraints = NONE  #: None are allowed in this edition
+    family: ClassVar[str] = "spatial"
+    edition: ClassVar[str] = "intrinsic"
+
+    def __post_init__(self) -> None:
+        if self.constraints != NONE:
+            raise InputError("constraints do not go with edition intrinsic; allowed: none")
+
+    @cached_property
+    def work(self) -> Work:
+        """What costs follow from."""
+        return IntrinsicArray(self.architecture).work(self.nest, self.binding)
+
+    @property
+    def name(self) -> str:
+        """Its match: ``i=r j=o k=i``."""
+        return " ".join(f"{loop}={image}" for loop, image in self.binding)
+
+    @property
+    def title(self) -> str:
+        """Workload, match, edition."""
+        return f"{self.nest.name} ({self.nest.shown_sizes}), {self.name}, {self.edition} model edition"
+
+    @property
+    def attributes(self) -> Mapping[str, str | float]:
+        """Edition, architecture, workload, match."""
+        return {
+            "workload": self.nest.name,
+            "sizes": self.nest.shown_sizes,
+            "architecture": self.architecture.name,
+            "design": self.name,
+            "edition": self.edition,
+        }
+
+    @property
+    def vocabulary(self) -> Mapping[str, Metric]:
+        """Cycles, words and counts."""
+        return VOCABULARY
+
+    def quantity(self, loop: str) -> str:
+        """The tile of a loop of the intrinsic: iterations of the loop that runs on it in a sub-problem."""
+        return Slot(self.architecture.levels[1].name).quantity(dict(self.binding)[loop])
+
+    def _tile(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        return {loop: values[self.quantity(loop)] for loop, _ in self.binding}
+
+    @cached_property
+    def space(self) -> Space:
+        """Tiles whose tensors fit the scratchpad together; whether a call's fit local memory is a condition of the design."""
+        axes = [Axis(name, (Quantity(name, 1, extent),)) for name, extent in self._extents.items()]
+        held = self.work.held_words(
+            self._tile({name: axis.quantities[0].symbol for name, axis in zip(self._extents, axes, strict=True)}), SYMBOLIC
+        )
+        return make_space(axes, [Link(held, Relation.AT_MOST, Constant(Fraction(self.work.scratchpad)))])
+
+    @property
+    def _extents(self) -> dict[str, int]:
+        return {self.quantity(loop): extent for loop, extent in self.work.extents}
+
+    def metrics(self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
+        """The metrics asked for at tiles of the bound loops."""
+        along = {loop: self.work.tiles(loop, tile, numbers) for loop, tile in self._tile(values).items()}
+        found = self.work.metrics({n: tiles for n, (tiles, _) in along.items()}, {n: c for n, (_, c) in along.items()}, numbers)
+        return {name: found[name] for name in VOCABULARY if names is None or name in names}
+
+    def conditions(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[tuple[Any, Fraction], ...]:
+        """Local memory holds what a call reads and writes."""
+        return ((numbers.number(Fraction(sum(self.work.call_words))), Fraction(self.work.local)),)
+
+    @property
+    def fits_local(self) -> bool:
+        """Whether it does."""
+        return sum(self.work.call_words) <= self.work.local
+
+    def stage(self, problem: Problem) -> Stage | None:
+        """All tiles that may be best; None for objectives and limits that may fall as metrics grow."""
+        return IntrinsicStage(problem, self) if monotone(problem, VOCABULARY) else None
+
+    def meaning(self, quantity: str) -> tuple[str, str]:
+        """What a tile is."""
+        return "iterations", f"of {quantity.partition('.')[0]} in a sub-problem"
+
+    # -- mappings ------------------------------------------------------------------------
+
+    @property
+    def orders(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
+        """One order a level, outermost loop first: unbound loops outside, those that the held tensor does not know inside."""
+        image = dict(self.binding)
+        held = next(operand for operand in self.work.operands if operand.held)
+        inside = [image[loop] for loop, _ in self.binding if loop not in held.loops]
+        outer = [loop for loop in self.nest.loops if loop not in image.values()]
+        calls = tuple(loop for loop in self.nest.loops if loop not in inside) + tuple(inside)
+        tiles = (*outer, *(loop for loop in self.nest.loops if loop not in outer))
+        return dict(zip((level.name for level in self.architecture.levels), ((tiles,), (calls,), (calls,)), strict=True))
+
+    def mapping(self, configuration: Mapping[str, int]) -> Laid:
+        """Sub-problems, their calls, and the iterations of a call, each padded to the full size."""
+        array, image, sizes = IntrinsicArray(self.architecture), dict(self.binding), dict(self.work.sizes)
+        off_chip, scratchpad, local = (level.name for level in self.architecture.levels)
+        tiles = {loop: extent for loop, extent in self.nest.extents if loop not in image.values()}
+        calls, inside = {}, {loop: size for loop, size in sizes.items() if loop in image}
+        for loop, tile in self._tile(configuration).items():
+            tiles[image[loop]] = -(-self.nest.sizes[image[loop]] // tile)
+            calls[image[loop]] = -(-tile // sizes[loop])
+        sides = dict(zip(array.sides, "xy", strict=True))
+        factors = {
+            Slot(off_chip): tiles,
+            Slot(scratchpad): calls,
+            Slot(local): {image[p]: n for p, n in inside.items() if p not in sides},
+        }
+        factors |= {Slot(local, along): {image[p]: inside[p]} for p, along in sides.items() if p in image}
+        keeps = frozenset(access.tensor for access in self.nest.accesses)
+        orders = {level: order for level, (order,) in self.orders.items()}
+        return Laid(factors, orders, dict.fromkeys(orders, keeps))
+
+    def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
+        """Sub-problems, calls and what a call runs, as a loop nest."""
+        laid, lines = self.mapping(configuration), list[str]()
+        what = ("sub-problems", "calls", "a call")
+        for level, said in zip(self.architecture.levels, what, strict=True):
+            lines.append(f"{'  ' * len(lines)}{level.name}: {said}")
+            for direction in ("", "x", "y") if level == self.architecture.levels[-1] else ("",):
+                for loop in laid.orders[level.name]:
+                    if (trips := laid.factor(Slot(level.name, direction), loop)) > 1:
+                        every = "parallel for" if direction else "for"
+                        lines.append(f"{'  ' * len(lines)}{every} {loop} in 0..{trips - 1}")
+        return tuple(lines)
+
+    def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
+        """What binds, how much does not overlap, what is padded, and how full the scratchpad is."""
+        values = {name: Fraction(value) for name, value in configuration.items()}
+        found = self.metrics(values, FRACTION)
+        computing, network = found["computing"], found["network"]
+        slower = "computing" if computing >= network else "network"
+        redundant = 1 - self.nest.operations / found["computes"]
+        held = self.work.held_words(self._tile(values), FRACTION)
+        said = [
+            f"Binding: {slower} (computing {number(computing)} cycles, network {number(network)}).",
+            f"Sub-problems: {number(found['subproblems'])}, of whose cycles {number(found['exposed'])} do not overlap.",
+            f"Padding: {percent(redundant)} of the work of {number(found['calls'])} calls is redundant.",
+            f"{self.architecture.levels[1].name}: {number(held)} of {self.work.scratchpad:,} words held.",
+        ]
+        return Remarks(tuple(said))

@@ -1,0 +1,117 @@
+"""What it takes to run a layer in calls of an intrinsic: plain arithmetic in any number system.
+
+After HASCO (Xiao, Zheng, Zhang, Liang, Ji, Yang, Liang: "HASCO: Towards Agile Hardware and Software Co-design for Tensor
+Computation", ISCA 2021) and the release, which asks MAESTRO (Kwon et al., MICRO 2019); ``docs/co-design.md`` says what is
+published and what is ours. A layer is cut into *sub-problems*, whose tensors fit the scratchpad, and these into *calls*, whose
+tensors fit local memory. Words come from off chip for nothing. With a bound loop's extent N, tile f and size d in a call,
+
+    T = ceil(N / f) sub-problems      C = (T - 1) · ceil(f / d) + ceil((N - (T - 1) · f) / d) calls along it,
+
+the last of the T takes what remains; calls are padded to d. A call takes as many cycles as every PE has multiply-accumulates in
+it. Calls of a sub-problem overlap with the words between scratchpad and local memory: operands of every call, and of the tensor
+that the array holds (that which both loops along its sides index) only with every change of it; results are read and written.
+What does not overlap, in every sub-problem: the words of one call, as its first operands come and its last results leave, and
+the cycles by which the PEs at the far corner are behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from typing import Any
+
+from ithaca.formulations.algebra.number_systems import FRACTION, NumberSystem
+from ithaca.workloads.affine import Access
+
+#: Words that a bank moves in a cycle: it has two ports.
+PORTS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A tensor, as calls see it. Its subscripts are tuples of loops of the intrinsic with what the nest multiplies them by."""
+
+    subscripts: tuple[tuple[tuple[str, int], ...], ...]
+    held: bool  #: Whether the array holds it while others pass
+    result: bool  #: Whether it is accumulated: read and written
+
+    @staticmethod
+    def of(access: Access, steps: Mapping[str, int], *, held: bool, result: bool) -> Operand:
+        """The operand that an intrinsic's access is, with strides of the nest's loops where they are not 1."""
+        parts = (tuple((loop, steps.get(loop, 1)) for loop in subscript.loops) for subscript in access)
+        return Operand(tuple(parts), held, result)
+
+    @property
+    def loops(self) -> frozenset[str]:
+        """The loops that index it."""
+        return frozenset(loop for subscript in self.subscripts for loop, _ in subscript)
+
+    def words(self, tile: Mapping[str, Any], numbers: NumberSystem) -> Any:
+        """Words that a tile of iterations touches; rows that a stride skips are none."""
+        found: Any = numbers.number(Fraction(1))
+        for terms in self.subscripts:
+            apart = prod(tile[loop] for loop, _ in terms)
+            if len(terms) > 1:
+                box = 1 + sum(factor * (tile[loop] - 1) for loop, factor in terms)
+                apart = numbers.minimum(apart, box)
+            found = found * apart
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A layer on an array: all that its costs follow from."""
+
+    extents: tuple[tuple[str, int], ...]  #: Iterations along each bound loop of the intrinsic
+    sizes: tuple[tuple[str, int], ...]  #: Iterations of a call along every loop of the intrinsic
+    outer: int  #: Iterations of all loops that are not bound, each of them sub-problems of their own
+    operands: tuple[Operand, ...]  #: Inputs, then the output
+    call: int  #: Cycles of a call
+    skew: int  #: Cycles by which the last PE is behind the first
+    rate: Fraction  #: Words between scratchpad and local memory a cycle
+    scratchpad: int  #: Words that the tensors of a sub-problem may fill
+    local: int  #: Words that the tensors of a call may fill
+
+    @property
+    def call_words(self) -> tuple[int, ...]:
+        """Words of every operand in a call."""
+        sizes = dict(self.sizes)
+        return tuple(int(operand.words(sizes, FRACTION)) for operand in self.operands)
+
+    def held_words(self, tile: Mapping[str, Any], numbers: NumberSystem) -> Any:
+        """Words of all tensors of a sub-problem: tiles of the bound loops, one iteration of the others."""
+        one = numbers.number(Fraction(1))
+        tile = {loop: tile.get(loop, one) for loop, _ in self.sizes}
+        return sum(operand.words(tile, numbers) for operand in self.operands)
+
+    def tiles(self, loop: str, tile: Any, numbers: NumberSystem) -> tuple[Any, Any]:
+        """Sub-problems and calls along a bound loop."""
+        extent, size = (numbers.number(Fraction(dict(of)[loop])) for of in (self.extents, self.sizes))
+        tiles = numbers.ceil_div(extent, tile)
+        calls = (tiles - 1) * numbers.ceil_div(tile, size) + numbers.ceil_div(extent - (tiles - 1) * tile, size)
+        return tiles, calls
+
+    def metrics(self, tiles: Mapping[str, Any], calls: Mapping[str, Any], numbers: NumberSystem) -> dict[str, Any]:
+        """Every metric, from the sub-problems and calls along each bound loop. None falls as one of these grows."""
+        rate = numbers.number(self.rate)
+        subproblems, runs = self.outer * prod(tiles.values()), self.outer * prod(calls.values())
+        words: Any = numbers.number(Fraction(0))
+        for operand, each in zip(self.operands, self.call_words, strict=True):
+            moves = runs
+            if operand.held:
+                moves = self.outer * prod(calls[loop] if loop in operand.loops else tiles[loop] for loop in tiles)
+            words = words + moves * (each * (2 if operand.result else 1))
+        alone = subproblems * sum(self.call_words)
+        computing, network, skew = runs * self.call, words / rate, subproblems * self.skew
+        return {
+            "latency": skew + numbers.maximum(alone / rate + computing, network),
+            "computing": computing,
+            "network": network,
+            "exposed": alone / rate + skew,
+            "words": words,
+            "subproblems": subproblems,
+            "calls": runs,
+            "computes": runs * prod(size for _, size in self.sizes),
+        }
