@@ -7,7 +7,7 @@ letters, the innermost loop first; of a spatial one the first ``split`` loops ru
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -93,7 +93,7 @@ def architecture_text(architecture: Architecture) -> str:
         nodes.append(Node("!Component", stated | {"attributes": own} | kept))
     told = {name: text for name in ("description", "source") if (text := getattr(architecture, name))}
     tree = {"architecture": {"version": VERSION, "nodes": nodes}}
-    return yaml_text(told | tree | _bursts(architecture), architecture.name)
+    return yaml_text(told | tree | _bursts(architecture) | _tensorized(architecture), architecture.name)
 
 
 def _bursts(architecture: Architecture) -> dict[str, Any]:
@@ -105,6 +105,16 @@ def _bursts(architecture: Architecture) -> dict[str, Any]:
     timed = {"setup_cycles": bursts.setup, "word_cycles": bursts.word, "network_energy": bursts.network_energy}
     stated = {"bank_words": bursts.bank_words} | {name: json_number(value) for name, value in timed.items()}
     return {"dmazerunner": stated | ({"energies": energies} if energies else {})}
+
+
+def _tensorized(architecture: Architecture) -> dict[str, Any]:
+    """What only edition `intrinsic` reads."""
+    known = architecture.tensorized
+    if known is None:
+        return {}
+    flows = {name: list(sides) for name, *sides in known.dataflows}
+    stated = asdict(known) | {"sizes": dict(known.sizes), "dataflows": flows, "dataflow": list(flows)[known.dataflow - 1]}
+    return {"tensorized": stated}
 
 
 def _storage(level: Level) -> dict[str, Any]:

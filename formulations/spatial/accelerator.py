@@ -52,10 +52,10 @@ class HierarchyAccelerator:
     def problems(
         self, work: Work, figures: Mapping[str, Fraction], objective: Objective, limits: tuple[Limit, ...] = ()
     ) -> tuple[Problem, ...]:
-        """The mappings of a layer."""
+        """The mappings of a layer, of each way to run it."""
         architecture = fitted(self.architecture_with(figures), work.nest)
         setting = Setting(architecture, work.nest, self.edition, self.options, memory=work.stored)
-        return (Problem(setting.design, limits, objective),)
+        return tuple(Problem(design, limits, objective) for design in setting.designs)
 
 
 class HierarchyDocument(Document):

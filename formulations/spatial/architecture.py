@@ -82,7 +82,7 @@ class Tensorized:
     intrinsic: str  #: What a call computes: a name, or a statement (`ithaca.formulations.intrinsics`)
     #: Name, and the loops along the first and the second side of the multipliers' mesh, as many iterations as that has
     dataflows: tuple[tuple[str, str, str], ...]
-    sizes: tuple[tuple[str, int], ...] = ()  #: Iterations of a call along other loops; 1 where nothing is said
+    sizes: tuple[tuple[str, int], ...] = ()  #: Iterations of a call along loops on no side
     dataflow: int = 1  #: Which of the dataflows is built, from 1
     banks: int = 1  #: Scratchpad banks
     bus_bits: int = 64  #: Width of the bus off chip, which costs no cycles here

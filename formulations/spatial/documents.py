@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from fractions import Fraction
-from typing import Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 from pydantic import Field, create_model
 
 from ithaca.formulations.schema import Document, Positive
-from ithaca.formulations.spatial.architecture import Architecture, Bursts, Compute, Level
+from ithaca.formulations.spatial.architecture import Architecture, Bursts, Compute, Level, Tensorized
 from ithaca.formulations.spatial.constraints import NONE, Asked, Constraints
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
@@ -38,14 +38,20 @@ _list: Any = list  # of models that are made here
 LevelDocument = _model(Level)
 ComputeDocument = _model(Compute)
 BurstsDocument = _model(Bursts, energies=(dict[str, dict[str, Positive]], {}))
+_Sides = Annotated[list[str], Field(min_length=2, max_length=2)]
+TensorizedDocument = _model(Tensorized, sizes=(dict[str, int], {}), dataflows=(dict[str, _Sides], ...))
 ArchitectureDocument = _model(
-    Architecture, levels=(_list[LevelDocument], ...), compute=(ComputeDocument, ...), bursts=(BurstsDocument | None, None)
+    Architecture,
+    levels=(_list[LevelDocument], ...),
+    compute=(ComputeDocument, ...),
+    bursts=(BurstsDocument | None, None),
+    tensorized=(TensorizedDocument | None, None),
 )
 
 
 def architecture_fields(architecture: Architecture) -> dict[str, Any]:
     """An architecture as `ArchitectureDocument` takes it."""
-    bursts = architecture.bursts
+    bursts, tensorized = architecture.bursts, architecture.tensorized
     return stated(architecture) | {
         "levels": [
             stated(level)
@@ -58,6 +64,10 @@ def architecture_fields(architecture: Architecture) -> dict[str, Any]:
         if bursts is None
         else stated(bursts)
         | {"energies": {level: {str(words): pj for words, pj in sizes} for level, sizes in bursts.energies}},
+        "tensorized": None
+        if tensorized is None
+        else stated(tensorized)
+        | {"sizes": dict(tensorized.sizes), "dataflows": {name: sides for name, *sides in tensorized.dataflows}},
     }
 
 
@@ -82,7 +92,13 @@ def read_architecture_document(read: Any) -> Architecture:
     if read.bursts is not None:
         energies = tuple((k, tuple((_words(w), pj) for w, pj in sizes.items())) for k, sizes in read.bursts.energies.items())
         bursts = Bursts(**dict(read.bursts) | {"energies": energies})
-    return Architecture(**dict(read) | {"levels": levels, "compute": Compute(**dict(read.compute)), "bursts": bursts})
+    tensorized = None
+    if read.tensorized is not None:
+        flows = tuple((name, *sides) for name, sides in read.tensorized.dataflows.items())
+        own = {"sizes": tuple(read.tensorized.sizes.items()), "dataflows": flows}
+        tensorized = Tensorized(**dict(read.tensorized) | own)
+    parts = {"levels": levels, "compute": Compute(**dict(read.compute)), "bursts": bursts, "tensorized": tensorized}
+    return Architecture(**dict(read) | parts)
 
 
 def _words(text: str) -> int:

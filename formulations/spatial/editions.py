@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ithaca.formulations.design import Metric
@@ -14,11 +14,17 @@ from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign, co
 from ithaca.formulations.spatial.dmazerunner import design as dmazerunner
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
 from ithaca.formulations.spatial.dmazerunner.model import RF, SPM, Layer
-from ithaca.formulations.spatial.variation import BURSTS, LIFTABLE, MESHES, figures
+from ithaca.formulations.spatial.intrinsic import design as intrinsic
+from ithaca.formulations.spatial.intrinsic.array import Binding, IntrinsicArray
+from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
+from ithaca.formulations.spatial.variation import BURSTS, LIFTABLE, MESHES, TENSORIZED, figures
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 
-TIMELOOP, DMAZERUNNER = "timeloop", "dmazerunner"
+TIMELOOP, DMAZERUNNER, INTRINSIC = "timeloop", "dmazerunner", "intrinsic"
+
+#: A design of this family.
+Mapped = SpatialDesign | DmazerunnerDesign | IntrinsicDesign
 
 
 @dataclass(frozen=True)
@@ -31,21 +37,28 @@ class Setting:
     options: MappingOptions = field(default_factory=MappingOptions)
     constraints: Constraints = NONE
     memory: tuple[tuple[str, tuple[int, ...]], ...] = ()  #: Extents in memory by tensor, of edition ``dmazerunner``
+    binding: Binding = ()  #: What runs on the intrinsic, of edition ``intrinsic``
 
     @cached_property
-    def design(self) -> SpatialDesign | DmazerunnerDesign:
+    def design(self) -> Mapped:
         """The design. Raises `InputError` if the parts do not fit each other."""
         return EDITIONS[self.edition].design(self)
+
+    @property
+    def designs(self) -> tuple[Mapped, ...]:
+        """All of them, where the nest may run in several ways."""
+        return tuple(replace(self, binding=binding).design for binding in EDITIONS[self.edition].bindings(self))
 
 
 @dataclass(frozen=True)
 class Edition:
     """An edition of the model."""
 
-    design: Callable[[Setting], SpatialDesign | DmazerunnerDesign]  #: The design of a setting
+    design: Callable[[Setting], Mapped]  #: The design of a setting
     metrics: Callable[[Architecture], tuple[Metric, ...]]  #: The metrics of every nest on an architecture
     #: What more of each figure (`ithaca.formulations.spatial.variation`) does; figures that the edition does not read have none
     trends: Callable[[Architecture], Mapping[str, Trend]]
+    bindings: Callable[[Setting], tuple[Binding, ...]] = lambda _: ((),)  #: What designs of a setting differ in
 
 
 def _mapped(setting: Setting) -> SpatialDesign:
@@ -65,16 +78,21 @@ def _of_levels(architecture: Architecture) -> Mapping[str, Trend]:
     found = {}
     for name in figures(architecture):
         own, _, figure = name.rpartition(".")
-        if name not in BURSTS:
+        if name not in BURSTS | TENSORIZED:
             more = figure in LIFTABLE or figure in MESHES
             found[name] = Trend.MIXED if figure in MESHES and own in counted else Trend.HELPS if more else Trend.HURTS
     return found
 
 
+def _refuse(setting: Setting, **also: bool) -> None:
+    """Refuse options of edition `timeloop`, and others, in another one."""
+    options = {"bypass free": setting.options.free_bypass, "fanout parent": setting.options.within_parent, **also}
+    for option in (option for option, given in options.items() if given):
+        raise InputError(f"{option.replace('_', ' ')} does not go with edition {setting.edition}; allowed: edition timeloop")
+
+
 def _on_dmazerunner(setting: Setting) -> DmazerunnerDesign:
-    for option, given in (("bypass free", setting.options.free_bypass), ("fanout parent", setting.options.within_parent)):
-        if given:
-            raise InputError(f"{option} does not go with edition dmazerunner; allowed: edition timeloop")
+    _refuse(setting)
     layer = Layer(setting.nest, setting.memory)
     return DmazerunnerDesign(setting.architecture, layer, setting.options.divisors_only, setting.constraints)
 
@@ -90,8 +108,29 @@ def _of_bursts(architecture: Architecture) -> Mapping[str, Trend]:
     return found | {f"{architecture.compute.name}.energy": Trend.HURTS}
 
 
+def _on_intrinsic(setting: Setting) -> IntrinsicDesign:
+    _refuse(setting, divisors_only=setting.options.divisors_only, constraints=setting.constraints != NONE)
+    binding = setting.binding or _bindings(setting)[0]
+    return IntrinsicDesign(setting.nest, setting.architecture, binding)
+
+
+def _bindings(setting: Setting) -> tuple[Binding, ...]:
+    return IntrinsicArray(setting.architecture).bindings(setting.nest)
+
+
+def _of_intrinsic(architecture: Architecture) -> Mapping[str, Trend]:
+    """Capacities are only upper limits of what tiles fill, and more banks only divide words; calls are padded to the mesh.
+
+    Nothing off chip takes cycles here.
+    """
+    found = {f"{level.name}.words": Trend.HELPS for level in architecture.levels[1:]}
+    found |= {f"{architecture.compute.name}.{name}": Trend.MIXED for name in ("mesh_x", "mesh_y")}
+    return found | dict.fromkeys(TENSORIZED, Trend.IDLE) | {"tensorized.banks": Trend.HELPS, "tensorized.dataflow": Trend.MIXED}
+
+
 #: By name.
 EDITIONS: Mapping[str, Edition] = {
     TIMELOOP: Edition(_mapped, common_metrics, _of_levels),
     DMAZERUNNER: Edition(_on_dmazerunner, lambda _: tuple(dmazerunner.VOCABULARY.values()), _of_bursts),
+    INTRINSIC: Edition(_on_intrinsic, lambda _: tuple(intrinsic.VOCABULARY.values()), _of_intrinsic, _bindings),
 }

@@ -23,7 +23,8 @@ from ithaca.formulations.spatial.documents import (
     read_architecture_document,
     stated,
 )
-from ithaca.formulations.spatial.editions import DMAZERUNNER, Setting
+from ithaca.formulations.spatial.editions import DMAZERUNNER, INTRINSIC, Setting
+from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
 from ithaca.formulations.spatial.mapping import Mapping as Mapped
 from ithaca.formulations.spatial.mapping import Slot
 from ithaca.workloads.errors import InputError
@@ -64,13 +65,17 @@ class MappingSpaceDocument(Document):
 
 
 class LevelMappingDocument(Document):
-    """The loops of a level, ``LOOP=TRIPS`` from outermost to innermost, those of its mesh, and the tensors that it keeps."""
+    """The loops of a level, ``LOOP=TRIPS`` from outermost to innermost, those of its mesh, and the tensors that it keeps.
+
+    Of edition intrinsic all of them follow from the iterations that a sub-problem has of each loop: the tile of the scratchpad.
+    """
 
     level: str
     keeps: list[str]
     loops: list[str] = Field(default_factory=list)
     x: list[str] = Field(default_factory=list)
     y: list[str] = Field(default_factory=list)
+    tile: list[str] = Field(default_factory=list)
     #: Which of the orders that the space offers, where an earlier one has these loops in the same order.
     order: Annotated[int, Field(ge=1)] | None = None
 
@@ -79,7 +84,7 @@ class _Head(Document):
     problem: NestDocument
     #: Of edition dmazerunner: the tensors' extents in memory.
     memory: dict[str, list[int]] = Field(default_factory=dict)
-    edition: Literal["timeloop", "dmazerunner"]
+    edition: Literal["timeloop", "dmazerunner", "intrinsic"]
     platform: PlatformDocument
     objective: ObjectiveDocument
     space: MappingSpaceDocument = MappingSpaceDocument()
@@ -91,7 +96,9 @@ HeadDocument: Any = create_model("HeadDocument", __base__=_Head, architecture=(A
 
 
 class ChoiceDocument(Document):
-    """There is one design."""
+    """There is one design, but of edition intrinsic one for each match: the nest's loop by loop of the intrinsic."""
+
+    binding: dict[str, str] = Field(default_factory=dict)
 
 
 class SpatialFamily:
@@ -112,10 +119,12 @@ class SpatialFamily:
         if known.edition == DMAZERUNNER:
             memory = {tensor: list(sizes) for tensor, sizes in known.layer.stored}
             return shared | {"memory": memory, "space": {"divisors_only": known.divisors_only}}
+        if known.edition == INTRINSIC:
+            return shared
         return shared | {"space": stated(known.options)}
 
     def choice_fields(self, design: Design) -> Mapping[str, Any]:
-        return {}
+        return {"binding": dict(design.binding)} if isinstance(design, IntrinsicDesign) else {}
 
     def tiling_fields(self, design: Design, configuration: Configuration) -> Any:
         known = mapping_design(design)
@@ -131,6 +140,8 @@ class SpatialFamily:
                 assert first is not None
                 own["order"] = offered.index(order) + 1
             found.append(own)
+        if isinstance(design, IntrinsicDesign):
+            found[1]["tile"] = [f"{name.partition('.')[0]}={n}" for name, n in configuration.items()]
         return found
 
     def detail_fields(self, design: Design, configuration: Configuration) -> Mapping[str, Mapping[str, Fraction]]:
@@ -149,7 +160,14 @@ class SpatialFamily:
         return setting.design.vocabulary
 
     def design(self, setting: Setting, choice: ChoiceDocument) -> Design:
-        return setting.design
+        if setting.edition != INTRINSIC:
+            return setting.design
+        for design in setting.designs:
+            if isinstance(design, IntrinsicDesign) and dict(design.binding) == choice.binding:
+                return design
+        known = "; ".join(design.name for design in setting.designs)
+        shown = " ".join(f"{loop}={image}" for loop, image in choice.binding.items())
+        raise InputError(f"binding is {quoted(shown)}; allowed: {known}")
 
     def configuration(self, design: Design, tiling: list[LevelMappingDocument]) -> Configuration:
         known = mapping_design(design)
@@ -158,6 +176,8 @@ class SpatialFamily:
             raise InputError(
                 f"level is one of {', '.join(part.level for part in tiling)}; allowed: {', '.join(names)}, in turn"
             )
+        if isinstance(design, IntrinsicDesign):
+            return self._tiled(design, tiling)
         values: dict[str, int] = {}
         for part in tiling:
             moving = _read_loops(known, part, values)
@@ -176,6 +196,21 @@ class SpatialFamily:
                 raise InputError(
                     f"{part.level}.keeps is {', '.join(part.keeps)}; allowed: {', '.join(sorted(kept[part.level]))}"
                 )
+        return found
+
+    def _tiled(self, design: IntrinsicDesign, tiling: list[LevelMappingDocument]) -> Configuration:
+        """The configuration whose tiles are stated, if all else follows from them."""
+        values: dict[str, int] = {}
+        _read_loops(mapping_design(design), tiling[1].model_copy(update={"loops": tiling[1].tile, "x": [], "y": []}), values)
+        if missing := min(design.space.quantities.keys() - values.keys(), default=None):
+            raise InputError(f"{tiling[1].level}.tile lacks {missing.partition('.')[0]}; allowed: a tile of every bound loop")
+        found = Configuration({name: values[name] for name in design.space.quantities})
+        if design.space.contains(found):
+            for part, own in zip(tiling, self.tiling_fields(design, found), strict=True):
+                for field in ("keeps", "loops", "x", "y"):
+                    if sorted(getattr(part, field)) != sorted(own[field]):
+                        given, right = (" ".join(each) for each in (getattr(part, field), own[field]))
+                        raise InputError(f"{part.level}.{field} is {quoted(given)}; allowed: {right}, as the tiles make it")
         return found
 
     def unmet(self, design: Design) -> str:

@@ -48,8 +48,19 @@ BURSTS = {
     )
 }
 
+#: What only edition `intrinsic` reads.
+TENSORIZED = {
+    f"tensorized.{figure.name}": figure
+    for figure in (
+        Metric("dataflow", "", "which of the dataflows is built, from 1"),
+        Metric("banks", "banks", "of the scratchpad, two words a cycle each"),
+        Metric("bus_bits", "bits", "width of the bus off chip"),
+        Metric("burst_bytes", "bytes", "longest burst on it"),
+    )
+}
+
 #: Figures of no level that are whole numbers.
-WHOLE_NUMBERS = (WORD_BITS.name, "bursts.bank_words")
+WHOLE_NUMBERS = (WORD_BITS.name, "bursts.bank_words", *TENSORIZED)
 
 
 def figures(architecture: Architecture) -> dict[str, Metric]:
@@ -57,7 +68,8 @@ def figures(architecture: Architecture) -> dict[str, Metric]:
     found = {f"{level.name}.{name}": figure for level in architecture.levels for name, figure in FIGURES.items()}
     found |= {f"{architecture.compute.name}.{name}": FIGURES[name] for name in MESHES}
     found |= {f"{architecture.compute.name}.energy": Metric("energy", "pJ", "a multiply-accumulate")}
-    return found | {WORD_BITS.name: WORD_BITS} | (BURSTS if architecture.bursts is not None else {})
+    found |= {WORD_BITS.name: WORD_BITS} | (BURSTS if architecture.bursts is not None else {})
+    return found | (TENSORIZED if architecture.tensorized is not None else {})
 
 
 def with_figures(architecture: Architecture, values: Mapping[str, Fraction]) -> Architecture:
@@ -93,6 +105,11 @@ def with_figure(architecture: Architecture, name: str, value: Fraction | None) -
         assert architecture.bursts is not None
         new_bursts: Any = {field: int(value) if value is not None and name in WHOLE_NUMBERS else value}
         return replace(architecture, bursts=replace(architecture.bursts, **new_bursts))
+    if name in TENSORIZED:
+        assert architecture.tensorized is not None
+        assert value is not None
+        changed: Any = {field: int(value)}
+        return replace(architecture, tensorized=replace(architecture.tensorized, **changed))
     if not part:
         assert value is not None
         return replace(architecture, levels=tuple(_wide(level, int(value)) for level in architecture.levels))

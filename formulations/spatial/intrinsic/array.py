@@ -65,11 +65,18 @@ class IntrinsicArray:
         compute, known = self.architecture.compute, self.tensorized
         along = dict(zip(self.sides, (compute.mesh_x, compute.mesh_y), strict=True))
         try:
-            bare = find_intrinsic(known.intrinsic, dict(known.sizes))
-            return replace(bare, extents=tuple((loop, along.get(loop, size)) for loop, size in bare.extents))
+            found = find_intrinsic(known.intrinsic, dict(known.sizes) | along)
         except InputError as error:
-            said = str(error).replace("--intrinsic-sizes", "tensorized.sizes").replace("--intrinsic", "tensorized.intrinsic")
+            said = (
+                str(error)
+                .replace("--intrinsic-sizes", "tensorized.sizes or a side")
+                .replace("--intrinsic", "tensorized.intrinsic")
+            )
             raise refuse(self.architecture.name, said) from None
+        if missing := [loop for loop in found.loops if loop not in along and loop not in dict(known.sizes)]:
+            allowed = f"sizes of all loops of {found} that are on no side"
+            raise refuse(self.architecture.name, f"tensorized.sizes lacks {', '.join(missing)}; allowed: {allowed}")
+        return found
 
     @property
     def accesses(self) -> tuple[Access, ...]:
@@ -102,9 +109,8 @@ class IntrinsicArray:
         compute, (_, scratchpad, local) = self.architecture.compute, self.architecture.levels
         assert scratchpad.words is not None
         assert local.words is not None
-        steps = {p: max(subscript.coefficient(q) for a in nest.accesses for subscript in a) for p, q in binding}
         operands = (
-            Operand.of(access, steps, held=access.loops >= set(self.sides), result=access is self.accesses[-1])
+            Operand(access, held=access.loops >= set(self.sides), result=access is self.computes.output)
             for access in self.accesses
         )
         return Work(

@@ -31,30 +31,24 @@ PORTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A tensor, as calls see it. Its subscripts are tuples of loops of the intrinsic with what the nest multiplies them by."""
+    """A tensor of an intrinsic."""
 
-    subscripts: tuple[tuple[tuple[str, int], ...], ...]
+    access: Access  #: How a call indexes it
     held: bool  #: Whether the array holds it while others pass
     result: bool  #: Whether it is accumulated: read and written
-
-    @staticmethod
-    def of(access: Access, steps: Mapping[str, int], *, held: bool, result: bool) -> Operand:
-        """The operand that an intrinsic's access is, with strides of the nest's loops where they are not 1."""
-        parts = (tuple((loop, steps.get(loop, 1)) for loop in subscript.loops) for subscript in access)
-        return Operand(tuple(parts), held, result)
 
     @property
     def loops(self) -> frozenset[str]:
         """The loops that index it."""
-        return frozenset(loop for subscript in self.subscripts for loop, _ in subscript)
+        return self.access.loops
 
     def words(self, tile: Mapping[str, Any], numbers: NumberSystem) -> Any:
-        """Words that a tile of iterations touches; rows that a stride skips are none."""
+        """Words that a tile of iterations touches, gathered: rows that a stride of the layer skips are none."""
         found: Any = numbers.number(Fraction(1))
-        for terms in self.subscripts:
-            apart = prod(tile[loop] for loop, _ in terms)
-            if len(terms) > 1:
-                box = 1 + sum(factor * (tile[loop] - 1) for loop, factor in terms)
+        for subscript in self.access:
+            apart = prod(tile[loop] for loop in subscript.loops)
+            if len(subscript.terms) > 1:
+                box = 1 + sum(factor * (tile[loop] - 1) for loop, factor in subscript.terms)
                 apart = numbers.minimum(apart, box)
             found = found * apart
         return found

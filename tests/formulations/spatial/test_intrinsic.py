@@ -1,0 +1,333 @@
+"""Edition `intrinsic`: its model against calls played one by one, its proofs against enumeration, trends, documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY
+from ithaca.formulations.algebra.parsing import parse_expression
+from ithaca.formulations.hardware.accelerator import Trend
+from ithaca.formulations.hardware.accelerator import Work as Run
+from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
+from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.design import MappingOptions
+from ithaca.formulations.spatial.editions import EDITIONS, Setting
+from ithaca.formulations.spatial.intrinsic.array import IntrinsicArray
+from ithaca.formulations.spatial.intrinsic.design import VOCABULARY, IntrinsicDesign
+from ithaca.formulations.spatial.library import find_architecture
+from ithaca.formulations.spatial.variation import with_figures
+from ithaca.results.certificate import Status
+from ithaca.results.files import load_result, result_document
+from ithaca.results.result import Result
+from ithaca.solver.portfolio import solve_designs
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import workload
+from ithaca.workloads.nest import LoopNest
+
+SMALL = {"Scratchpad.words": 200, "mac.mesh_x": 4, "mac.mesh_y": 4, "tensorized.banks": 2}
+
+
+def machine(name: str, **figures: int) -> Architecture:
+    found = find_architecture(name)
+    return with_figures(found, {figure: Fraction(n) for figure, n in figures.items()})
+
+
+def designs(architecture: Architecture, nest: LoopNest) -> tuple[IntrinsicDesign, ...]:
+    found = Setting(architecture, nest, "intrinsic").designs
+    assert all(isinstance(design, IntrinsicDesign) for design in found)
+    return found  # type: ignore[return-value]
+
+
+def problem(design: Any, text: str = "latency", limits: tuple[Limit, ...] = ()) -> Problem:
+    return Problem(design, limits, Objective(text, parse_expression(text, where="objective", allowed=VOCABULARY)))
+
+
+# -- the model, written once more: calls are played one by one -----------------------------------
+
+
+def played(nest: LoopNest, architecture: Architecture, binding: Mapping[str, str], tiles: Mapping[str, int]) -> dict[str, Any]:
+    """Sub-problems and calls in their order, with what the array holds; words of GEMM's and CONV2D's tensors by hand."""
+    known = architecture.tensorized
+    assert known is not None
+    x, y = architecture.compute.mesh_x, architecture.compute.mesh_y
+    if known.intrinsic == "gemm":
+        flow = known.dataflows[known.dataflow - 1][0]
+        size = {"i": x, "j": y, "k": 1} if flow == "output-stationary" else {"i": x, "j": 1, "k": y}
+        words = {"m": size["i"] * size["k"], "n": size["k"] * size["j"], "l": size["i"] * size["j"]}
+        index, held, call = {"m": "ik", "n": "kj", "l": "ij"}, "l" if flow == "output-stationary" else "m", 1
+    else:
+        size = {"k": x, "x": 16, "y": 16, "c": y, "r": 3, "s": 3}
+        words = {"a": y * 18 * 18, "b": x * y * 9, "l": x * 256}
+        index, held, call = {"a": "cxyrs", "b": "kcrs", "l": "kxy"}, "b", 16 * 16 * 9
+    loops = list(binding)
+    outer = prod(n for loop, n in nest.extents if loop not in binding.values())
+    moved, calls, subproblems = 0, 0, 0
+    for _ in range(outer):
+        for starts in product(*(range(0, nest.sizes[binding[p]], tiles[p]) for p in loops)):
+            subproblems += 1
+            rest = {p: min(tiles[p], nest.sizes[binding[p]] - start) for p, start in zip(loops, starts, strict=True)}
+            order = [p for p in loops if p in index[held]] + [p for p in loops if p not in index[held]]
+            now = None
+            for at in product(*(range(0, rest[p], size[p]) for p in order)):
+                calls += 1
+                place = tuple(n for p, n in zip(order, at, strict=True) if p in index[held])
+                for tensor, count in words.items():
+                    if tensor != held or place != now:
+                        moved += count * (2 if tensor == "l" else 1)
+                now = place
+    rate = 2 * known.banks
+    startup = Fraction(sum(words.values()), rate)
+    latency = subproblems * (x + y - 2) + max(subproblems * startup + calls * call, Fraction(moved, rate))
+    return {"latency": latency, "words": moved, "calls": calls, "subproblems": subproblems}
+
+
+def held_words(nest: LoopNest, binding: Mapping[str, str], tiles: Mapping[str, int]) -> int:
+    """Elements of the nest's tensors that a sub-problem touches, counted one by one."""
+    ranges = [range(tiles[p]) for p in binding]
+    total = 0
+    for access in nest.accesses:
+        touched = set()
+        for at in product(*ranges):
+            where = dict(zip(binding.values(), at, strict=True))
+            touched.add(tuple(sum(c * where.get(loop, 0) for loop, c in subscript.terms) for subscript in access))
+        total += len(touched)
+    return total
+
+
+def every_tile(design: IntrinsicDesign) -> Iterator[dict[str, int]]:
+    binding = dict(design.binding)
+    for sizes in product(*(range(1, design.nest.sizes[q] + 1) for q in binding.values())):
+        yield dict(zip(binding, sizes, strict=True))
+
+
+NESTS = (
+    workload("mm").with_sizes({"i": 6, "j": 5, "k": 9}),
+    workload("conv2d").with_sizes({"o": 5, "r": 4, "c": 3, "i": 6, "p": 3, "q": 3}),
+    workload("conv2d").with_sizes({"o": 3, "r": 3, "c": 5, "i": 2, "p": 3, "q": 3, "s": 2}),
+    workload("depthwise_conv2d").with_sizes({"o": 6, "r": 4, "c": 4, "p": 3, "q": 3}),
+    workload("pointwise_conv2d").with_sizes({"o": 6, "r": 3, "c": 4, "i": 5}),
+)
+FLOWS = (("hasco-gemm", 1), ("hasco-gemm", 2), ("hasco-conv", 1))
+
+
+def cases() -> Iterator[Any]:
+    for nest, (name, flow) in product(NESTS, FLOWS):
+        yield pytest.param(nest, name, flow, id=f"{nest.name}-{nest.short_sizes.replace(' ', '')}-{name}-{flow}")
+
+
+@pytest.mark.parametrize(("nest", "name", "flow"), list(cases()))
+def test_metrics_are_those_of_calls_played_one_by_one(nest: LoopNest, name: str, flow: int) -> None:
+    architecture = machine(name, **SMALL | {"tensorized.dataflow": flow})
+    for design in designs(architecture, nest):
+        binding = dict(design.binding)
+        every = list(every_tile(design))
+        for tiles in every[:: max(len(every) // 8, 1)]:
+            values = {design.quantity(p): Fraction(n) for p, n in tiles.items()}
+            found, expected = design.metrics(values, FRACTION), played(nest, architecture, binding, tiles)
+            assert {metric: found[metric] for metric in expected} == expected
+            if all(nest.sizes[loop] > 1 for loop in binding.values()) and len(binding) == len(
+                IntrinsicArray(architecture).computes.loops
+            ):
+                assert design.work.held_words(tiles, FRACTION) == held_words(nest, binding, tiles)
+
+
+@pytest.mark.parametrize(("nest", "name", "flow"), list(cases()))
+@pytest.mark.parametrize("words", [40, 200])
+def test_optima_are_those_of_enumeration(nest: LoopNest, name: str, flow: int, words: int) -> None:
+    architecture = machine(name, **SMALL | {"tensorized.dataflow": flow, "Scratchpad.words": words})
+    for design in designs(architecture, nest):
+        posed = problem(design)
+        fitting = [tiles for tiles in every_tile(design) if design.work.held_words(tiles, FRACTION) <= words]
+        known = (design.metrics({design.quantity(p): Fraction(n) for p, n in tiles.items()}, FRACTION) for tiles in fitting)
+        least = min((found["latency"] for found in known), default=None)
+        (solution,) = solve_designs([posed])
+        assert solution.value == least
+        assert solution.certificate.status is (Status.INFEASIBLE if least is None else Status.OPTIMAL)
+
+
+def test_limits_and_objectives_that_fall_are_proven_too() -> None:
+    design = designs(machine("hasco-gemm", **SMALL), NESTS[0])[0]
+    values = [{design.quantity(p): Fraction(n) for p, n in tiles.items()} for tiles in every_tile(design)]
+    found = [design.metrics(v, FRACTION) for v in values if design.space.contains({k: int(n) for k, n in v.items()})]
+    few = min(each["subproblems"] for each in found)
+    for text, limit in (
+        ("words", Limit("subproblems", few)),
+        ("calls*latency", Limit("words", Fraction(10**6))),
+        ("-calls", None),
+    ):
+        (solution,) = solve_designs([problem(design, text, (limit,) if limit else ())])
+        objective = parse_expression(text, where="objective", allowed=VOCABULARY)
+        met = [each for each in found if limit is None or each[limit.metric] <= limit.bound]
+        assert solution.value == min(objective.evaluate(each, FRACTION) for each in met)
+        assert solution.certificate.status is Status.OPTIMAL
+
+
+@given(data=st.data())
+@settings(max_examples=15)
+def test_number_systems_agree(data: st.DataObject) -> None:
+    nest, (name, flow) = data.draw(st.sampled_from(NESTS)), data.draw(st.sampled_from(FLOWS))
+    design = data.draw(st.sampled_from(designs(machine(name, **SMALL | {"tensorized.dataflow": flow}), nest)))
+    values = {design.quantity(p): data.draw(st.integers(1, nest.sizes[q])) for p, q in design.binding}
+    exact = design.metrics({k: Fraction(n) for k, n in values.items()}, FRACTION)
+    for numbers in (NUMPY, INTERVAL):
+        found = design.metrics({k: numbers.number(Fraction(n)) for k, n in values.items()}, numbers)
+        for metric, value in exact.items():
+            number = found[metric]
+            low, high = (number.low, number.high) if numbers is INTERVAL else (number, number)
+            assert float(low) == pytest.approx(float(value)) == float(high)
+
+
+# -- trends ------------------------------------------------------------------------------------
+
+
+def best(architecture: Architecture, nest: LoopNest, text: str = "latency") -> Fraction | None:
+    found = solve_designs([problem(design, text) for design in designs(architecture, nest)])
+    return min((solution.value for solution in found if solution.value is not None), default=None)
+
+
+VALUES = {
+    "Scratchpad.words": (30, 60, 150, 400),
+    "Local.words": (40, 60, 3000, 131072),
+    "tensorized.banks": (1, 2, 3, 8),
+    "tensorized.bus_bits": (64, 128),
+    "tensorized.burst_bytes": (64, 128),
+}
+
+
+@given(data=st.data())
+@settings(max_examples=8, deadline=None)
+def test_more_never_hurts_where_that_is_declared(data: st.DataObject) -> None:
+    """All figures that are not MIXED: one is raised, whatever the others are."""
+    nest, (name, flow) = data.draw(st.sampled_from(NESTS)), data.draw(st.sampled_from(FLOWS))
+    sides = {f"mac.mesh_{d}": data.draw(st.integers(1, 5)) for d in "xy"}
+    drawn = {figure: data.draw(st.sampled_from(values)) for figure, values in VALUES.items()}
+    base = machine(name, **drawn | sides | {"tensorized.dataflow": flow})
+    trends = EDITIONS["intrinsic"].trends(base)
+    text = data.draw(st.sampled_from(["latency", "words", "latency*words"]))
+    before = best(base, nest, text)
+    for figure in VALUES:
+        after = best(with_figures(base, {figure: Fraction(2 * drawn[figure])}), nest, text)
+        if trends[figure] is Trend.IDLE:
+            assert after == before
+        else:
+            assert trends[figure] is Trend.HELPS
+            assert before is None or (after is not None and after <= before)
+
+
+def test_a_larger_mesh_may_hurt_and_neither_dataflow_is_best() -> None:
+    """Why these are MIXED: five channels on a mesh of 5 × 5 or 6 × 6; short and long reductions."""
+    trends = EDITIONS["intrinsic"].trends(find_architecture("hasco-gemm"))
+    assert {trends[name] for name in ("mac.mesh_x", "mac.mesh_y", "tensorized.dataflow")} == {Trend.MIXED}
+    nest = workload("mm").with_sizes({"i": 5, "j": 5, "k": 8})
+    five, six = (best(machine("hasco-gemm", **{"mac.mesh_x": n, "mac.mesh_y": n}), nest) for n in (5, 6))
+    assert five is not None
+    assert six is not None
+    assert five < six
+    least = {}
+    for k in (2, 64):
+        nest = workload("mm").with_sizes({"i": 64, "j": 64, "k": k})
+        least[k] = [
+            best(machine("hasco-gemm", **{"tensorized.dataflow": flow, "mac.mesh_x": 16, "mac.mesh_y": 2}), nest)
+            for flow in (1, 2)
+        ]
+    assert least[2][0] < least[2][1]  # type: ignore[operator]
+    assert least[64][0] > least[64][1]  # type: ignore[operator]
+
+
+# -- what a layer may run as ---------------------------------------------------------------------
+
+
+def test_a_layer_is_one_problem_a_match() -> None:
+    accelerator = HierarchyAccelerator(find_architecture("hasco-gemm"), "intrinsic")
+    nest = workload("conv2d").with_sizes({"o": 64, "r": 28, "c": 56, "i": 64})
+    objective = Objective("latency", parse_expression("latency", where="objective", allowed=VOCABULARY))
+    names = [p.design.name for p in accelerator.problems(Run("conv", nest), {}, objective)]
+    # r or c beside the channels, and what reduces: channels, or the window across
+    assert names == ["i=c j=o k=i", "i=r j=o k=i", "i=c j=o k=p", "i=r j=o k=q"] or set(names) == {
+        "i=c j=o k=i",
+        "i=r j=o k=i",
+        "i=c j=o k=p",
+        "i=r j=o k=q",
+    }
+    square = replace(nest, extents=tuple({**nest.sizes, "r": 56}.items()))  # its rows and columns cost the same
+    assert len(accelerator.problems(Run("conv", square), {}, objective)) == 2
+    stationary = {"tensorized.dataflow": Fraction(1)}  # which operand is held matters
+    assert len(accelerator.problems(Run("conv", nest), stationary, objective)) == 8
+
+
+def test_the_listing_of_the_paper() -> None:
+    """Listing 1: k = c = 64, 56 × 56, 3 × 3 on 16 × 16, tiles k 32, x 32, c 8: 16,128 sub-problems of 32 calls."""
+    nest = workload("conv2d").with_sizes({"o": 64, "r": 56, "c": 56, "i": 64, "p": 3, "q": 3})
+    design = IntrinsicDesign(nest, find_architecture("hasco-gemm"), (("i", "o"), ("j", "c"), ("k", "i")))
+    found = design.metrics({"o.Scratchpad": Fraction(32), "c.Scratchpad": Fraction(32), "i.Scratchpad": Fraction(8)}, FRACTION)
+    assert found["subproblems"] == 16_128
+    whole = 2 * 8 * 56 * 9  # sub-problems with all 32 columns; as many have the other 24, which take two calls across, too
+    assert found["calls"] == 2 * whole * 32
+
+
+def test_local_memory_must_hold_a_call() -> None:
+    nest = NESTS[0]
+    for words, status in ((24 - 1, Status.INFEASIBLE), (24, Status.OPTIMAL)):  # 4 + 4 + 16 words
+        (solution,) = solve_designs([problem(designs(machine("hasco-gemm", **SMALL | {"Local.words": words}), nest)[0])])
+        assert solution.certificate.status is status
+
+
+def test_results_come_back(tmp_path: Any) -> None:
+    for name in ("hasco-gemm", "hasco-conv"):
+        posed = [problem(design) for design in designs(machine(name, **SMALL), NESTS[1])]
+        solutions = solve_designs(posed)
+        found = Result(name, min(solutions, key=lambda s: s.value or 0), solutions)
+        path = tmp_path / f"{name}.json"
+        document = result_document(found)
+        path.write_text(json.dumps(document))
+        again = load_result(path)
+        assert result_document(again) == document
+        assert again.solutions[0].problem.design == posed[0].design
+        document["best"]["tiling"][1]["loops"] = ["o=7"]
+        path.write_text(json.dumps(document))
+        with pytest.raises(InputError, match=r"Scratchpad\.loops"):
+            load_result(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"dataflow": 3}, "tensorized.dataflow is number 3; allowed: one of weight-stationary, output-stationary"),
+        ({"banks": 0}, "tensorized.banks is 0; allowed: a positive integer"),
+        ({"intrinsic": "gemmm"}, "tensorized.intrinsic is 'gemmm'; allowed: dot, gemv, gemm, conv2d, or a statement"),
+        ({"dataflows": (("a", "i", "z"),), "dataflow": 1}, "tensorized.sizes or a side: unknown loop 'z' of l[i][j]"),
+        (
+            {"dataflows": (("a", "i", "j"), ("b", "k", "z")), "dataflow": 1},
+            "tensorized.dataflows: 'b' is k, z; allowed: two of the loops i, j",
+        ),
+        ({"sizes": ()}, "tensorized.sizes lacks k; allowed: sizes of all loops of l[i][j] += m[i][k] * n[k][j]"),
+        ({"sizes": (("z", 3),)}, "tensorized.sizes or a side: unknown loop 'z'"),
+    ],
+)
+def test_what_an_array_cannot_be_is_refused(change: Mapping[str, Any], complaint: str) -> None:
+    architecture = find_architecture("hasco-gemm")
+    assert architecture.tensorized is not None
+    with pytest.raises(InputError) as raised:
+        designs(replace(architecture, tensorized=replace(architecture.tensorized, **change)), NESTS[0])
+    assert str(raised.value).startswith(f"hasco-gemm: {complaint}")
+    assert "\n" not in str(raised.value)
+
+
+def test_other_architectures_and_nests_are_refused() -> None:
+    with pytest.raises(InputError, match="eyeriss: has 5 levels; allowed in edition intrinsic"):
+        designs(find_architecture("eyeriss"), NESTS[0])
+    with pytest.raises(InputError, match="mttkrp multiplies 3 tensors"):
+        designs(find_architecture("hasco-gemm"), workload("mttkrp"))
+    with pytest.raises(InputError, match="divisors only does not go with edition intrinsic"):
+        _ = Setting(find_architecture("hasco-gemm"), NESTS[0], "intrinsic", MappingOptions(divisors_only=True)).designs
