@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from math import prod
 
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
@@ -61,6 +62,22 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
+class Run:
+    """A layer of the network's own, where it runs; several may be one `Layer`."""
+
+    source: str  #: Its name
+    nest: LoopNest  #: What one run computes
+    count: int  #: Runs: images of a batch and groups of a convolution
+    #: Whether it reads, as its first input, what the one before wrote, all of it and as it is, and nothing else reads that.
+    follows: bool = False
+
+    @property
+    def written(self) -> int:
+        """Words of what all its runs write."""
+        return self.count * prod(self.nest.sizes[loop] for loop in self.nest.parallel_loops)
+
+
+@dataclass(frozen=True, slots=True)
 class Network:
     """A network as an accelerator sees it."""
 
@@ -69,6 +86,8 @@ class Network:
     description: str = ""  #: What the network is and where its figures are published
     unsupported: tuple[Omission, ...] = ()  #: Everything else the network computes, arithmetic or not
     parameters: tuple[tuple[str, int], ...] = ()  #: Sizes the layers were made for, such as batch and sequence length
+    order: tuple[Run, ...] = ()  #: Its own layers in the order they run; empty where that is not known
+    unordered: str = "it is no network file"  #: Why the order is not known, where it is not
 
     def __post_init__(self) -> None:
         if not self.name:

@@ -18,6 +18,11 @@ A network is a YAML document::
 
 Each operator reads the feature map of the one before; its output follows from kernel, stride and
 padding. ``output`` is the published size, at the parameters' own values, and is checked there.
+
+Which layer reads what the one before wrote, and nothing else does: each conv, depthwise and linear, but where there is pooling
+or a ``kernel`` in between, where ``side: true`` reads the same map, and at both ends of a block with ``residual: true``, whose
+input is added to its output. A ``kernel`` does only with ``follows: true``. Without ``residual`` blocks for all Add of
+``elementwise``, the file does not say.
 """
 
 from __future__ import annotations
@@ -26,6 +31,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
+from math import prod
 from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator, ValidationInfo
@@ -33,7 +39,7 @@ from pydantic import Field, PlainValidator, ValidationInfo
 from ithaca.workloads.documents import Document, validated
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
-from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind, chosen_parameters, merge
+from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind, Run, chosen_parameters, merge
 from ithaca.workloads.networks.operators import FeatureMap, KernelUse, convolution, matrix_product
 
 #: Largest network file (bytes); the packaged ones have up to 5,000.
@@ -191,15 +197,17 @@ class KernelDocument(Document):
     kernel: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
     sizes: dict[ParameterName, Size]
     count: Size = 1
+    follows: bool = False
 
 
 class BlockDocument(Document):
-    """Layers under a common name, repeated if ``repeat`` is given: then numbered from ``first``."""
+    """Layers under a common name, repeated if ``repeat`` is given, then numbered from ``first``; perhaps with a shortcut."""
 
     op: str
     name: Name
     repeat: Size | None = None
     first: Annotated[int, Field(ge=0, le=MAX_LAYERS)] = 1
+    residual: bool = False
     layers: Annotated[list[dict[str, Any]], Field(min_length=1)]
 
 
@@ -228,12 +236,17 @@ def read_network(document: Any, where: object, sizes: Mapping[str, int]) -> Netw
     _check_names(steps)
     sized = validated(SizedDocument, read.model_dump(include={"input", "elementwise"}), where, parameters)
     start = FeatureMap(**sized.input.model_dump()) if sized.input else None
-    layers = merge(_layers(steps, start, published=parameters == read.parameters))
+    runs = tuple(_runs(steps, start, published=parameters == read.parameters))
+    layers = merge(Layer(run.source, run.nest, run.count, (run.source,)) for run in runs)
     if not layers:
         raise refuse(where, "layers compute nothing; allowed: at least one conv, depthwise, linear or kernel")
     omissions = tuple(Omission(name, count, OmissionKind.ELEMENTWISE) for name, count in sized.elementwise.items())
     description = "; ".join(part for part in (read.description, read.source) if part)
-    return Network(read.name, layers, description, omissions, tuple(parameters.items()))
+    sums, shortcuts = sized.elementwise.get("Add", 0), sum(step.shortcuts for step in steps)
+    silent = sums > shortcuts and any(isinstance(step.operator, DepthwiseDocument | LinearDocument) for step in steps)
+    unordered = f"it has {sums} Add, and {shortcuts} blocks with residual: true" if silent else ""
+    order = () if silent else runs
+    return Network(read.name, layers, description, omissions, tuple(parameters.items()), order, unordered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +256,8 @@ class _Step:
     name: str
     where: str
     operator: Document
+    shortcuts: int = 0  #: Blocks with a shortcut that begin with it
+    summed: bool = False  #: Whether such a block ends with it
 
 
 def _steps(entries: list[dict[str, Any]], path: str, prefix: str, parameters: Mapping[str, int]) -> Iterator[_Step]:
@@ -261,7 +276,11 @@ def _steps(entries: list[dict[str, Any]], path: str, prefix: str, parameters: Ma
         if operator.repeat is not None:
             numbers = range(operator.first, operator.first + operator.repeat)
         for number in numbers:
-            yield from _steps(operator.layers, f"{where}.", f"{prefix}{operator.name}{number}.", parameters)
+            inner = list(_steps(operator.layers, f"{where}.", f"{prefix}{operator.name}{number}.", parameters))
+            if operator.residual:
+                inner[0] = replace(inner[0], shortcuts=inner[0].shortcuts + 1)
+                inner[-1] = replace(inner[-1], summed=True)
+            yield from inner
 
 
 def _check_names(steps: Iterable[_Step]) -> None:
@@ -273,10 +292,14 @@ def _check_names(steps: Iterable[_Step]) -> None:
         seen.add(step.name)
 
 
-def _layers(steps: Iterable[_Step], feature_map: FeatureMap | None, *, published: bool) -> Iterator[Layer]:
+def _runs(steps: Iterable[_Step], feature_map: FeatureMap | None, *, published: bool) -> Iterator[Run]:
     """What the operators compute, starting from ``feature_map``; their ``output`` is checked where it applies."""
+    last: Run | None = None
+    fresh = False  # whether the feature map is what the last run wrote, and nothing has read it
     for step in steps:
         operator = step.operator
+        side = isinstance(operator, ConvDocument) and operator.side
+        fresh = fresh and not side and not step.shortcuts
         try:
             use, after = _compute(operator, feature_map)
             layer = use.layer(step.name) if use else None
@@ -284,12 +307,28 @@ def _layers(steps: Iterable[_Step], feature_map: FeatureMap | None, *, published
             if stated is not None and after is not None and stated != after.size:
                 shown, computed = ("×".join(map(str, size)) for size in (stated, after.size))
                 raise InputError(f"output is {shown}; allowed: {computed}, as kernel, stride and padding make it")
+            if layer is not None:
+                last = Run(layer.name, layer.nest, layer.count, _follows(layer, operator, last, fresh))
+                yield last
         except InputError as error:
             raise refuse(step.where, error) from None
-        if layer is not None:
-            yield layer
-        if not (isinstance(operator, ConvDocument) and operator.side):
+        fresh = isinstance(operator, DepthwiseDocument | LinearDocument) and not side and not step.summed
+        if not side:
             feature_map = after
+
+
+def _follows(layer: Layer, operator: Document, last: Run | None, fresh: bool) -> bool:
+    """Whether a layer reads what the run before it wrote; refused where the file says so and their words differ."""
+    if not isinstance(operator, KernelDocument):
+        return fresh
+    nest = layer.nest
+    read = layer.count * prod(nest.sizes[loop] for loop in nest.loops if nest.inputs[0].indexed_by(loop))
+    if operator.follows and (last is None or last.written != read):
+        before = "there is no layer before it" if last is None else f"{last.source} writes {last.written} words"
+        raise InputError(
+            f"follows is true, yet {before}; allowed: where {nest.inputs[0].tensor}, of {read} words, is its output"
+        )
+    return operator.follows
 
 
 def _compute(operator: Document, before: FeatureMap | None) -> tuple[KernelUse | None, FeatureMap | None]:

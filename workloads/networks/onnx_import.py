@@ -6,7 +6,8 @@ dropped before shapes are inferred.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
@@ -14,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
-from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind, chosen_parameters, merge
-from ithaca.workloads.networks.onnx_operators import omission
+from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind, Run, chosen_parameters, merge
+from ithaca.workloads.networks.onnx_operators import PASSING, omission
 from ithaca.workloads.networks.operators import FeatureMap, KernelUse, convolution, matrix_product
 from ithaca.workloads.reading import read_bytes
 
@@ -46,16 +47,22 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
     Raises `InputError` if the file is no ONNX model, a size none of its symbolic dimensions, or no node becomes a layer.
     """
     model = _read(path, sizes or {})
-    layers: list[Layer] = []
+    runs: list[Run] = []
+    written: dict[str, str] = {}  # what a layer wrote, perhaps element by element changed, by tensor
     omitted: dict[tuple[str, OmissionKind, str], list[str]] = {}
     for index, node in enumerate(model.nodes):
         name = node.name or next(filter(None, node.output), f"{node.op_type}_{index}")
         operator = f"{node.domain}.{node.op_type}".removeprefix("ai.onnx.").removeprefix(".")
         if operator not in OPERATORS:
+            if operator in PASSING and model.only_reads(node) in written:
+                written[node.output[0]] = written[node.input[0]]
             omitted.setdefault((operator, *omission(node.domain, node.op_type)), []).append(name)
             continue
         try:
-            layers.append(_kernel_use(model, node).layer(name))
+            layer = _kernel_use(model, node).layer(name)
+            follows = bool(runs) and written.get(model.only_reads(node)) == runs[-1].source
+            runs.append(Run(name, layer.nest, layer.count, follows))
+            written[node.output[0]] = name
         except InputError as error:
             reason = str(error).removeprefix(f"layer {name}: ")
             omitted.setdefault((operator, OmissionKind.UNSUPPORTED, reason), []).append(name)
@@ -63,9 +70,10 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
         if any(node.input[OPERATORS[operator] :]):
             omitted.setdefault((BIAS, OmissionKind.ELEMENTWISE, ""), []).append(name)
     omissions = tuple(Omission(key[0], len(names), *key[1:], tuple(names)) for key, names in omitted.items())
+    layers = merge(Layer(run.source, run.nest, run.count, (run.source,)) for run in runs)
     if not layers:
         raise refuse(path, f"no node can become a layer: {_summary(omissions)}; allowed: models with Conv, Gemm or MatMul")
-    return Network(path.stem, merge(layers), "ONNX model", omissions, model.parameters)
+    return Network(path.stem, layers, "ONNX model", omissions, model.parameters, tuple(runs), "")
 
 
 def _kernel_use(model: _Model, node: NodeProto) -> KernelUse:
@@ -170,6 +178,11 @@ class _Model:
     shapes: Mapping[str, Shape]  #: By tensor; a tensor of unknown rank is missing
     symbols: Mapping[str, bool]  #: The symbolic dimensions of the inputs, and whether each is a batch
     parameters: tuple[tuple[str, int], ...]  #: Those of them that have values, a batch by default 1
+    reads: Mapping[str, int]  #: How many read a tensor: nodes, and those who run the model
+
+    def only_reads(self, node: NodeProto) -> str:
+        """The first input of a node, if nothing else reads that; else nothing."""
+        return node.input[0] if node.input and node.output and self.reads.get(node.input[0]) == 1 else ""
 
 
 def _read(path: Path, sizes: Mapping[str, int]) -> _Model:
@@ -198,7 +211,18 @@ def _read(path: Path, sizes: Mapping[str, int]) -> _Model:
     for value in (*graph.input, *graph.value_info, *graph.output):
         if (shape := _shape(value)) is not None:
             shapes[value.name] = shape
-    return _Model(tuple(graph.node), shapes, symbols, parameters)
+    reads = Counter(tensor for node in graph.node for tensor in _reads(node))
+    reads.update(output.name for output in graph.output)
+    return _Model(tuple(graph.node), shapes, symbols, parameters, reads)
+
+
+def _reads(node: NodeProto) -> Iterator[str]:
+    """The tensors that a node reads, those that its bodies take from around them among them."""
+    yield from node.input
+    for attribute in node.attribute:
+        for graph in (attribute.g, *attribute.graphs):
+            for inner in graph.node:
+                yield from _reads(inner)
 
 
 def _parse(path: Path) -> ModelProto:

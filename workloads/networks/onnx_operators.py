@@ -40,6 +40,15 @@ ELEMENTWISE = _names(
     """
 )
 
+#: Of these, what makes of one tensor another of as many elements in their order: what reads it reads the former, as it were.
+PASSING = _names(
+    """
+    BatchNormalization Clip Dropout Elu Erf Flatten Gelu HardSigmoid HardSwish Identity InstanceNormalization LRN
+    LayerNormalization LeakyRelu LogSoftmax Mish PRelu QuantizeLinear Relu Reshape Selu Sigmoid Softmax Softplus Softsign
+    Squeeze Swish Tanh ThresholdedRelu Unsqueeze
+    """
+)
+
 #: Why operators with an array's arithmetic are not supported.
 REASONS = {
     **dict.fromkeys(("If", "Loop", "Scan", "SequenceMap"), "control flow; its body is not looked into"),

@@ -1,0 +1,108 @@
+"""Which layers read just what the one before wrote: as network files and ONNX models say it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.networks.find import find_network, network_names
+from ithaca.workloads.networks.network import Network
+from ithaca.workloads.networks.network_files import read_network
+from tests.workloads.test_networks_onnx import Graph, vgg16
+
+
+def following(network: Network) -> list[str]:
+    return [run.source for run in network.order if run.follows]
+
+
+def small(*layers: dict[str, Any], **fields: Any) -> Network:
+    document = {"name": "small", "input": {"batch": 2, "channels": 8, "height": 8, "width": 8}, "layers": [*layers], **fields}
+    return read_network(document, "small.yaml", {})
+
+
+def conv(name: str, **fields: Any) -> dict[str, Any]:
+    return {"op": "conv", "name": name, "channels": 8, "kernel": 3, "padding": 1, **fields}
+
+
+@pytest.mark.parametrize("name", network_names())
+def test_the_order_has_all_layers_of_a_network_as_often_as_they_run(name: str) -> None:
+    network = find_network(name)
+    assert sorted(run.source for run in network.order) == sorted(s for layer in network.layers for s in layer.sources)
+    for layer in network.layers:
+        runs = [run for run in network.order if run.source in layer.sources]
+        assert {run.nest for run in runs} == {layer.nest}
+        assert sum(run.count for run in runs) == layer.count
+        assert [run.source for run in runs] == list(layer.sources)
+
+
+def test_pooling_separates_layers() -> None:
+    assert following(find_network("alexnet")) == ["conv4", "conv5", "fc7", "fc8"]
+
+
+def test_what_a_shortcut_reads_too_stays_off_chip() -> None:
+    blocks = [f"conv{stage}_{number}.conv2" for stage in (2, 3, 4, 5) for number in (1, 2)]
+    assert following(find_network("resnet18")) == blocks
+    mobile = following(find_network("mobilenetv2"))
+    assert "bottleneck2_1.expand" in mobile  # reads what bottleneck1_1 projected, and nothing else does
+    assert "bottleneck2_2.expand" not in mobile  # is added after bottleneck2_2, too
+    assert "bottleneck3_1.expand" not in mobile  # reads a sum
+    assert len(mobile) == 17 + 17 + 2  # all depthwise, all project, that expand and the last
+
+
+def test_side_branches_and_residual_blocks_separate_layers() -> None:
+    inner = [conv("a"), conv("b")]
+    plain = small(conv("first"), *inner, conv("last"))
+    assert following(plain) == ["a", "b", "last"]
+    assert following(small(conv("first"), conv("side", side=True), *inner)) == ["b"]
+    residual = small(conv("first"), {"op": "block", "name": "x", "residual": True, "layers": inner}, conv("last"))
+    assert following(residual) == ["x.b"]
+    nested = {"op": "block", "name": "x", "residual": True, "layers": [{"op": "block", "name": "y", "layers": inner}]}
+    assert following(small(conv("first"), nested, conv("last"), elementwise={"Add": 1})) == ["x.y.b"]
+
+
+def test_a_file_with_more_sums_than_residual_blocks_does_not_say() -> None:
+    network = small(conv("a"), conv("b"), elementwise={"Add": 1})
+    assert (network.order, network.unordered) == ((), "it has 1 Add, and 0 blocks with residual: true")
+
+
+def product_of(name: str, follows: bool, **sizes: int) -> dict[str, Any]:
+    return {"op": "kernel", "name": name, "kernel": "mm", "sizes": sizes, "follows": follows}
+
+
+def test_kernels_follow_where_they_say_so() -> None:
+    first = product_of("a", False, i=4, j=8, k=16)
+    assert following(small(first, product_of("b", True, i=4, j=2, k=8), product_of("c", False, i=4, j=2, k=2))) == ["b"]
+    with pytest.raises(InputError, match=r"layers\[1\]: follows is true, yet a writes 32 words; allowed: where A, of 28 words"):
+        small(first, product_of("b", True, i=4, j=2, k=7))
+    with pytest.raises(InputError, match="there is no layer before it"):
+        small(product_of("b", True, i=4, j=2, k=7))
+
+
+def test_runs_write_all_images_and_groups() -> None:
+    (run,) = small(conv("a", groups=4)).order
+    assert (run.count, run.written) == (8, 2 * 8 * 8 * 8)
+
+
+def test_onnx_models_say_it_by_their_tensors(tmp_path: Path) -> None:
+    by_file, by_model = find_network("vgg16").order, vgg16().network(tmp_path).order
+    assert [run.follows for run in by_model] == [run.follows for run in by_file]
+    graph = Graph(x=["N", 8, 8, 8])
+    weights = [graph.weight(8, 8, 1, 1) for _ in range(4)]
+    first = graph.add("Relu", graph.add("Conv", "x", weights[0]))
+    second = graph.add("Conv", graph.add("Conv", first, weights[1]), weights[2])
+    graph.add("Conv", graph.add("Add", first, second), weights[3])
+    assert [run.follows for run in graph.network(tmp_path).order] == [False, False, True, False]
+
+
+def test_what_a_model_returns_is_read_by_who_runs_it(tmp_path: Path) -> None:
+    graph = Graph(x=["N", 8, 8, 8])
+    first = graph.add("Conv", "x", graph.weight(8, 8, 1, 1))
+    graph.add("Conv", first, graph.weight(8, 8, 1, 1))
+    assert [run.follows for run in graph.network(tmp_path).order] == [False, True]
+    model = graph.model()
+    model.graph.output.append(type(model.graph.output[0])(name=first))
+    (tmp_path / "both.onnx").write_bytes(model.SerializeToString())
+    assert [run.follows for run in find_network(str(tmp_path / "both.onnx")).order] == [False, False]
