@@ -121,7 +121,7 @@ def _opened(part: Part, how: How) -> tuple[Part, ...]:
 
 
 def bindings(part: Part, able: Callable[[str], bool] = bool) -> tuple[Binding, ...]:
-    """What binds: at a maximum its largest part, at a sum the largest one, and at a product every factor by itself.
+    """What binds: at a maximum its largest part, or several as large, at a sum the largest one, at a product every factor.
 
     Sums may pass over parts that nothing can be done about: ``able`` says of a name whether something can. The ratio s is that
     of the first maximum on the way, or of the first sum where there is none.
@@ -135,19 +135,20 @@ def _bindings(
     """``known``: the ratio, and the part that it was found for."""
     names = (*names, part.name) if part.name else names
     if part.how is How.PRODUCT:
-        for factor in part.parts:
-            yield from _bindings(factor, names, able, known)
-        return
-    parts = [each for each in part.parts if part.how is How.MAX or _any(each, able)]
-    if not parts:
+        chosen = part.parts
+    elif part.how is How.MAX:
+        chosen = tuple(each for each in part.parts if each.value == part.parts[0].value)
+    else:
+        chosen = tuple(each for each in part.parts if _any(each, able))[:1]
+    if not chosen:
         ratio, base = known or (None, part.value)
         yield Binding(names, ratio, part.value / base)
-        return
-    largest, place = parts[0], part.parts.index(parts[0])
-    if known is None and (part.how is How.MAX or not _has_maximum(largest)):
-        following = part.parts[place + 1].value if place + 1 < len(part.parts) else Fraction(0)
-        known = (largest.value / following if following > 0 else None), largest.value
-    yield from _bindings(largest, names, able, known)
+    elif part.how is not How.PRODUCT and known is None and (part.how is How.MAX or not _has_maximum(chosen[0])):
+        value = chosen[0].value
+        following = max((each.value for each in part.parts if 0 < each.value < value), default=None)
+        known = None if following is None else value / following, value
+    for each in chosen:
+        yield from _bindings(each, names, able, known)
 
 
 def _any(part: Part, able: Callable[[str], bool]) -> bool:

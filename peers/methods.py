@@ -71,7 +71,7 @@ def run_peer(name: str, problem: Problem, budget: Budget, seed: int = 0, starts:
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InputError(f"seed is {seed!r}; allowed: an integer that is not negative")
     method = known[name]
-    with _quiet():
+    with quiet():
         for library in method.libraries:
             peer(library)
         recorder = Recorder(problem, budget)
@@ -82,7 +82,7 @@ def run_peer(name: str, problem: Problem, budget: Budget, seed: int = 0, starts:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Silence warnings, the loggers of search libraries, and both output streams; errors still pass."""
     loggers = [logging.getLogger(name) for name in LOGGERS]
     levels = [logger.level for logger in loggers]

@@ -25,18 +25,17 @@ class Remedy:
     stays: Fraction = Fraction(0)  #: What the binding tensor takes of it
     grows: Fraction | None = None  #: What all others take of it; None: it is no capacity
     reuse: Fraction | None = None  #: The largest reuse that is left for the tensor; None: no end
-    within: bool = False  #: Whether the tensor is only a share of what binds
 
     def predicted(self, now: Fraction, ratio: Fraction | None, share: Fraction) -> Fraction | None:
         """What the figure should be for the part to shrink ``ratio`` times (s); None where that has no end.
 
-        ``share`` is f. Where A diverges (nothing that this tensor does suffices) all its reuse is asked for.
+        ``share`` is f of the tensor that a capacity is for. Where A diverges (nothing that this tensor does suffices) all its
+        reuse is asked for; where f is 1, A is s.
         """
-        wanted = amdahl(ratio, share) if self.within else ratio
         if self.grows is not None:
-            target = min((bound for bound in (self.reuse, wanted) if bound is not None), default=None)
+            target = min((bound for bound in (self.reuse, amdahl(ratio, share)) if bound is not None), default=None)
             return None if target is None else self.stays + self.grows * target
-        raised = None if wanted is None else now * wanted
+        raised = None if ratio is None else now * ratio
         return min((bound for bound in (raised, self.most) if bound is not None), default=None)
 
 

@@ -22,9 +22,7 @@ def lanes(architecture: Architecture) -> tuple[Remedy, ...]:
     return tuple(Remedy(f"{part.name}.{figure}") for part in architecture.parts[1:] for figure in MESHES)
 
 
-def capacity(
-    nest: LoopNest, architecture: Architecture, laid: Laid, tensor: str, level: str, *, within: bool
-) -> tuple[Remedy, ...]:
+def capacity(nest: LoopNest, architecture: Architecture, laid: Laid, tensor: str, level: str) -> tuple[Remedy, ...]:
     """More words of a level, so that a tensor is fetched less often; nothing where it does not keep the tensor, or has no end.
 
     Loops outside that do not index the tensor may reuse it inside; they grow what the level holds of all others.
@@ -45,7 +43,7 @@ def capacity(
     left = prod(laid.factor(slot, loop) for slot in around for loop in nest.loops if not stays.indexed_by(loop))
     times = Fraction(own.buffering)
     others = times * (sum(held.values()) - held[tensor])
-    return (Remedy(f"{level}.words", stays=times * held[tensor], grows=others, reuse=Fraction(left), within=within),)
+    return (Remedy(f"{level}.words", stays=times * held[tensor], grows=others, reuse=Fraction(left)),)
 
 
 def remedies(nest: LoopNest, architecture: Architecture, laid: Laid) -> Mapping[str, tuple[Remedy, ...]]:
@@ -57,6 +55,6 @@ def remedies(nest: LoopNest, architecture: Architecture, laid: Laid) -> Mapping[
         for access in nest.accesses:
             inner = [each.name for each in architecture.levels[place + 1 :] if access.tensor in laid.keeps[each.name]]
             for name, whats in ((level.name, ("fills",)), *((each, ("reads", "updates")) for each in inner[:1])):
-                room = capacity(nest, architecture, laid, access.tensor, name, within=True)
+                room = capacity(nest, architecture, laid, access.tensor, name)
                 found |= {f"{level.name} {access.tensor} {what}": room for what in whats if room}
     return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -133,18 +132,15 @@ def test_remedies_follow_the_published_formulas() -> None:
     assert Remedy("links", most=Fraction(200)).predicted(Fraction(64), s, f) == 96
     # RF = data(o) · target/target + data(others) · target/1, target = min(largest reuse, s)
     room = Remedy("words", stays=Fraction(10), grows=Fraction(20), reuse=Fraction(5))
-    assert room.predicted(Fraction(32), s, f) == 40
-    assert room.predicted(Fraction(32), Fraction(9), f) == 110
-    # 1 / s = (1 − f) + f / A
+    assert room.predicted(Fraction(32), s, Fraction(1)) == 40
+    assert room.predicted(Fraction(32), Fraction(9), Fraction(1)) == 110
+    # a tensor that is a share f only: 1 / s = (1 − f) + f / A
     assert amdahl(s, f) == Fraction(9, 5)
     assert Fraction(2, 3) == (1 - f) + f / Fraction(9, 5)
-    assert (
-        Remedy("words", stays=Fraction(10), grows=Fraction(20), reuse=Fraction(5), within=True).predicted(Fraction(32), s, f)
-        == 46
-    )
+    assert room.predicted(Fraction(32), s, f) == 46
     # the rest alone is more than a fourth: A diverges, and all reuse is asked for
     assert amdahl(Fraction(4), f) is None
-    assert replace(room, within=True).predicted(Fraction(32), Fraction(4), f) == 110
+    assert room.predicted(Fraction(32), Fraction(4), f) == 110
     assert Remedy("bandwidth").predicted(Fraction(64), None, f) is None
 
 
@@ -158,7 +154,7 @@ def test_a_mapping_asks_for_room_where_words_bind(tiny: Path) -> None:
     assert remedies["DRAM reads"] == (Remedy("DRAM.read_bandwidth"),)
     (room,) = remedies["DRAM Weights reads"]
     held = {tensor: solution.metrics[f"Buffer.{tensor}.capacity"] for tensor in ("Weights", "Inputs", "Outputs")}
-    assert (room.figure, room.within) == ("Buffer.words", True)
+    assert room.figure == "Buffer.words"
     assert (room.stays, room.grows) == (held["Weights"], held["Inputs"] + held["Outputs"])
     fetched = solution.metrics["Buffer.Weights.fills"]
     assert room.reuse is not None

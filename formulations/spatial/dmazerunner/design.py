@@ -148,8 +148,8 @@ class DmazerunnerDesign(Design):
         found = {"computing": lanes(self.architecture)}
         room = partial(capacity, self.nest, self.architecture, self.mapping(configuration))
         for tensor in (access.tensor for access in self.nest.accesses):
-            found |= {f"{part} {tensor}": room(tensor, SPM, within=True) for part in ("DMA", "waiting for", DRAM)}
-            found |= {f"network {tensor}": room(tensor, RF, within=False), f"{SPM} {tensor}": room(tensor, RF, within=True)}
+            found |= {f"{part} {tensor}": room(tensor, SPM) for part in ("DMA", "waiting for", DRAM)}
+            found |= {f"{part} {tensor}": room(tensor, RF) for part in ("network", SPM)}
         return found
 
     @cached_property
