@@ -62,7 +62,7 @@ def least_cost(space: HardwareSpace, metric: str) -> tuple[Fraction, Configurati
         if (point := box.point) is not None:
             return low, point
         names = [q.name for q in box.quantities if len(box.values(q.name)) > 1]
-        own = [name for name in names if name in figure.expression.symbols]
+        own = [name for name in names if name in figure.symbols]
         for part in box.split(max(own or names, key=lambda name: len(box.values(name)))):
             if alone.may_allow(part):
                 heapq.heappush(heap, (figure.range(part).low, next(ties), part))

@@ -16,6 +16,10 @@ A space is a YAML or JSON document::
       weights_spad.words: spad_words
       shared_glb.words: 512 * glb_kb
       shared_glb.read_energy: {of: glb_kb, table: {32: 9, 64: 13.5, 108: 18}}
+    tables:                             # further numbers, for figures and costs
+      glb_area: {of: glb_kb, table: {32: 0.2, 64: 0.38, 108: 0.6}}
+    accelergy:                          # energies and areas of parts by files of Accelergy's: shared_glb.area (µm²) is a table
+      - {of: glb_kb, parts: [shared_glb], ert: {32: a/ERT.yaml, 64: b/ERT.yaml, 108: c/ERT.yaml}}
     rules: [spad_words * rows <= 4096, 4 divides rows]
     technology: asic-28nm               # of what regressions costs are, and of what, where the accelerator does not say
     costs: {area: area, power: {of: 1000 * power, unit: mW}}
@@ -29,13 +33,14 @@ How YAML is read stands in `ithaca.workloads.yaml_documents`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, create_model
 
-from ithaca.formulations.algebra.expression import Symbol
+from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.parsing import FUNCTIONS, parse_expression, written
 from ithaca.formulations.design import Metric
 from ithaca.formulations.families import ACCELERATORS
@@ -117,6 +122,15 @@ class FigureDocument(Document):
     table: dict[str, Number] = Field(default_factory=dict)
 
 
+class AccelergyDocument(Document):
+    """Files of Accelergy's by the value of an expression over quantities: what of some parts they say (default: of all)."""
+
+    of: Formula
+    ert: dict[str, str] = Field(default_factory=dict)
+    art: dict[str, str] = Field(default_factory=dict)
+    parts: list[str] | None = None
+
+
 class CostDocument(FigureDocument):
     """A metric of the hardware itself."""
 
@@ -143,6 +157,8 @@ class SpaceDocument(Document):
     source: Annotated[str, Field(max_length=2000)] = ""
     quantities: Annotated[dict[Name, QuantityDocument], Field(min_length=1)]
     figures: dict[str, Annotated[FigureDocument, BeforeValidator(_alone)]] = Field(default_factory=dict)
+    tables: dict[str, FigureDocument] = Field(default_factory=dict)
+    accelergy: list[AccelergyDocument] = Field(default_factory=list)
     rules: list[str] = Field(default_factory=list)
     technology: Annotated[TechnologyDocument | None, BeforeValidator(lambda v: {"name": v} if isinstance(v, str) else v)] = None
     costs: dict[Name, Annotated[CostDocument, BeforeValidator(_alone)]] = Field(default_factory=dict)
@@ -195,23 +211,36 @@ def _space(read: Any, kind: AcceleratorKind, where: object) -> HardwareSpace:
     box = Box.whole(tuple(quantities))
     rules = tuple(_rule(text, box, f"rules[{place}]") for place, text in enumerate(read.rules))
     accelerator = kind.read(read, where)
-    figures = {name: _figure(stated, box, f"figures.{name}") for name, stated in read.figures.items()}
-    for name in figures:
-        if name not in accelerator.trends:
-            raise InputError(f"figures.{name} is unknown; allowed: {', '.join(accelerator.trends)}")
-    figures = dict(kind.completed(accelerator, figures))
+    stated = read.figures
+    tables = {name: _figure(table, box, f"tables.{name}") for name, table in read.tables.items()}
+    for place, files in enumerate(read.accelergy):
+        at = f"accelergy[{place}]"
+        stated = _joined(stated, _measured(files, files.ert, lambda path: kind.energies(accelerator, path), where, f"{at}.ert"))
+        found = _measured(files, files.art, lambda path: kind.areas(accelerator, path), where, f"{at}.art")
+        tables = _joined(tables, {f"{part}.area": _figure(area, box, f"{at}.art") for part, area in found.items()})
+    names = [quantity.name for quantity in quantities]
+    for table in tables:
+        if table in names:
+            raise InputError(f"tables has {quoted(table)}, the name of a quantity; allowed: other names")
+    for figure in stated:
+        if figure not in accelerator.trends:
+            raise InputError(f"figures.{figure} is unknown; allowed: {', '.join(accelerator.trends)}")
+    own = {name: _figure(one, box, f"figures.{name}", tables) for name, one in stated.items()}
+    accelerator, figures = kind.completed(accelerator, own)
+    _check(tables, box, rules)
     _check(figures, box, rules, lambda name, value: kind.check(accelerator, name, value))
-    formulas = {name: figure.expression for name, figure in figures.items() if not figure.table}
-    known = {} if read.technology is None else regressions(read.technology, kind.sized(accelerator, formulas), box)
     costs, units = {}, {}
-    stated_costs = read.costs or {name: CostDocument(of=name) for name in known}
-    for name, cost in stated_costs.items():
-        costs[name] = _figure(cost, box, f"costs.{name}", known)
+    named, known = {**tables, **figures}, dict[str, Expression]()
+    if read.technology is not None:
+        formulas = {name: Symbol(name) if figure.table else figure.expression for name, figure in figures.items()}
+        known = regressions(read.technology, kind.sized(accelerator, formulas), [*names, *named])
+    for name, cost in (read.costs or {name: CostDocument(of=name) for name in known}).items():
+        costs[name] = _figure(cost, box, f"costs.{name}", named, known)
         usual = {metric.name: metric for metric in (AREA, POWER)}.get(cost.of, Metric(name, "", ""))
         units[name] = Metric(name, cost.unit or usual.unit, cost.meaning or usual.meaning)
         if name in accelerator.metrics:
             raise InputError(f"costs.{name} is a metric of layers; allowed: other names than {', '.join(accelerator.metrics)}")
-    _check(costs, box, rules, lambda name, value: None)
+    _check(costs, box, rules)
     return HardwareSpace(
         read.name,
         box.quantities,
@@ -245,30 +274,62 @@ def _rule(text: str, box: Box, where: str) -> Rule:
     return Rule(text, Link(*((right, _SIGNS[parts[1]], left) if parts[1] == ">=" else (left, _SIGNS[parts[1]], right))))
 
 
-def _figure(read: FigureDocument, box: Box, where: str, known: Mapping[str, Any] | None = None) -> Figure:
-    """A figure; expressions may use names of others that are ``known``."""
-    names = [quantity.name for quantity in box.quantities]
-    expression = parse_expression(read.of, where=where, allowed=[*names, *(known or {})]).substitute(known or {})
+def _joined(some: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Both, whose names differ. Raises `InputError` if two do not."""
+    if twice := min(some.keys() & more.keys(), default=None):
+        raise InputError(f"{twice} is given twice; allowed: once (see parts of accelergy)")
+    return {**some, **more}
+
+
+def _measured(
+    read: AccelergyDocument, files: Mapping[str, str], measure: Callable[[Path], Mapping[str, Fraction]], where: object, at: str
+) -> dict[str, FigureDocument]:
+    """What files say of parts, by the values of an expression that each is for."""
+    found: dict[str, dict[str, Fraction]] = {}
+    for key, name in files.items():
+        for figure, value in measure(Path(str(where)).parent / name).items():
+            if read.parts is None or figure.partition(".")[0] in read.parts:
+                found.setdefault(figure, {})[key] = value
+    for part in read.parts or () if files else ():
+        if not any(figure.partition(".")[0] == part for figure in found):
+            raise InputError(f"{at} says nothing of {quoted(part)}; allowed in parts: those that files have tables of")
+    return {figure: FigureDocument(of=read.of, table=table) for figure, table in found.items()}
+
+
+def _figure(
+    read: FigureDocument,
+    box: Box,
+    where: str,
+    named: Mapping[str, Figure] | None = None,
+    known: Mapping[str, Expression] | None = None,
+) -> Figure:
+    """A figure over quantities, others that are ``named``, and what is ``known`` of all of them."""
+    names = [*(quantity.name for quantity in box.quantities), *(named or {}), *(known or {})]
+    expression = parse_expression(read.of, where=where, allowed=names).substitute(known or {})
+    others = tuple((name, figure) for name, figure in (named or {}).items() if name in expression.symbols)
     if not read.table:
-        return Figure(expression)
-    if box.combinations(expression.symbols) is None:
+        return Figure(expression, others=others)
+    if box.combinations(Figure(expression, others=others).symbols) is None:
         raise InputError(f"{where}.of is of too many accelerators for a table; allowed: at most {TRIED} combinations")
-    labels: Mapping[str, int] = {}
-    if isinstance(expression, Symbol):
-        (quantity,) = (quantity for quantity in box.quantities if quantity.name == expression.name)
-        labels = {label: place for place, label in enumerate(quantity.labels, 1)}
+    quantity = next((quantity for quantity in box.quantities if expression == Symbol(quantity.name)), None)
+    labels = {label: place for place, label in enumerate(quantity.labels if quantity else (), 1)}
     table = []
     for key, value in read.table.items():
         if key not in labels and not re.fullmatch(r"[0-9]+(\.[0-9]+)?", key):
             raise InputError(f"{where}.table has {quoted(key)}; allowed: {', '.join(labels) or 'numbers'}")
         table.append((Fraction(labels.get(key, key)), value))
-    return Figure(expression, tuple(table))
+    return Figure(expression, tuple(table), others)
 
 
-def _check(figures: Mapping[str, Figure], box: Box, rules: tuple[Rule, ...], check: Callable[[str, Fraction], None]) -> None:
+def _check(
+    figures: Mapping[str, Figure],
+    box: Box,
+    rules: tuple[Rule, ...],
+    check: Callable[[str, Fraction], None] = lambda name, value: None,
+) -> None:
     """Refuse figures that some accelerator cannot have: no entry in a table, a division by 0, a value that is not allowed."""
     for name, figure in figures.items():
-        options = box.combinations(figure.expression.symbols)
+        options = box.combinations(figure.symbols)
         corners = [dict(box.corner(high=high)) for high in (False, True)]
         for values in corners if options is None else options:
             shown = ", ".join(f"{q.name}={q.shown(int(values[q.name]))}" for q in box.quantities if q.name in values)
@@ -300,10 +361,21 @@ def space_fields(space: HardwareSpace) -> dict[str, Any]:
     for q in space.quantities:
         quantities[q.name] = {"choices": list(q.labels)} if q.labels else {"values": list(q.values)}
         quantities[q.name] |= {"unit": q.unit} if q.unit else {}
+    tables: dict[str, Any] = {}
+
+    def collect(others: Iterable[tuple[str, Figure]]) -> None:
+        for name, other in others:
+            if name not in space.figures:
+                tables[name] = figure(other)
+            collect(other.others)
+
+    for stated in (*space.figures.values(), *space.costs.values()):
+        collect(stated.others)
     parts: dict[str, Any] = {
         "description": space.description,
         "source": space.source,
         "quantities": quantities,
+        "tables": tables,
         "figures": {name: figure(stated) for name, stated in space.figures.items()},
         "rules": [rule.text for rule in space.rules],
         "costs": {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Protocol
 
 from ithaca.formulations.algebra.expression import Expression
@@ -29,8 +30,14 @@ class AcceleratorKind(Protocol):
     def fields(self, accelerator: Any) -> dict[str, Any] | None:
         """An accelerator as such a document, whole; None if it is none of the family."""
 
-    def completed(self, accelerator: Any, figures: Mapping[str, Figure]) -> Mapping[str, Figure]:
-        """Figures with those that follow from them, such as energies of accesses from capacities."""
+    def completed(self, accelerator: Any, figures: Mapping[str, Figure]) -> tuple[Accelerator, Mapping[str, Figure]]:
+        """The accelerator of a space with such figures, and those that follow from them, too: energies from capacities, say."""
+
+    def energies(self, accelerator: Any, path: Path) -> Mapping[str, Fraction]:
+        """Figures by an ERT file of Accelergy's. Raises `InputError` if it is none, or says nothing of the accelerator."""
+
+    def areas(self, accelerator: Any, path: Path) -> Mapping[str, Fraction]:
+        """Areas of an instance by part (µm²), by an ART file of Accelergy's. Raises `InputError` likewise."""
 
     def check(self, accelerator: Any, figure: str, value: Fraction) -> None:
         """Raise `InputError` if a figure cannot have a value."""

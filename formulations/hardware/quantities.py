@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from math import prod
 
@@ -93,20 +94,29 @@ class Box:
 class Figure:
     """A number that follows from quantities: an expression, perhaps looked up in a table of steps."""
 
-    expression: Expression  #: Over quantities
+    expression: Expression  #: Over quantities and other figures
     table: tuple[tuple[Fraction, Fraction], ...] = ()  #: What values of the expression stand for; empty: for themselves
+    others: tuple[tuple[str, Figure], ...] = ()  #: The other figures that the expression speaks of, by name
+
+    @cached_property
+    def symbols(self) -> frozenset[str]:
+        """The quantities that it follows from."""
+        others = dict(self.others)
+        return (self.expression.symbols - others.keys()).union(*(figure.symbols for figure in others.values()))
 
     def at(self, values: Mapping[str, int | Fraction]) -> Fraction:
-        """Its value for an accelerator. A `KeyError` if the table has no such entry."""
-        found = Fraction(self.expression.evaluate({name: Fraction(value) for name, value in values.items()}, FRACTION))
+        """Its value for an accelerator. A `KeyError` if a table has no such entry."""
+        known = {name: Fraction(value) for name, value in values.items()} | {n: figure.at(values) for n, figure in self.others}
+        found = Fraction(self.expression.evaluate(known, FRACTION))
         return dict(self.table)[found] if self.table else found
 
     def range(self, box: Box) -> Interval:
         """Bounds of its values over a box: the tightest ones if it depends on few quantities."""
-        if (options := box.combinations(self.expression.symbols)) is not None:
+        if (options := box.combinations(self.symbols)) is not None:
             found = [self.at(values) for values in options]
             return Interval(min(found), max(found))
-        reached = as_interval(self.expression.evaluate(box.intervals, INTERVAL))
+        known = box.intervals | {name: figure.range(box) for name, figure in self.others}
+        reached = as_interval(self.expression.evaluate(known, INTERVAL))
         if not self.table:
             return reached
         within = [value for key, value in self.table if key in reached]

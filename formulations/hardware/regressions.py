@@ -1,8 +1,8 @@
-"""Area and power of accelerators of a space, as expressions over its quantities."""
+"""Area and power of accelerators of a space, as expressions over its quantities and figures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -10,7 +10,6 @@ from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import SYMBOLIC
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Metric
-from ithaca.formulations.hardware.quantities import Box
 from ithaca.formulations.hardware.silicon import Silicon
 from ithaca.formulations.platform_files import load_platform
 from ithaca.workloads.errors import InputError
@@ -22,15 +21,17 @@ POWER = Metric("power", "W", "the same blocks' power, by the technology's regres
 PARTS = ("pes", "lanes", "private_bytes", "shared_bytes", "bandwidth")
 
 
-def regressions(stated: Any, sized: Mapping[str, Expression], box: Box) -> dict[str, Expression]:
+def regressions(stated: Any, sized: Mapping[str, Expression], names: Collection[str]) -> dict[str, Expression]:
     """Area and power by the technology that a file states; what it does not say of the parts is as the accelerator is sized.
+
+    Expressions may use ``names``.
 
     Raises `InputError` if a platform has no regressions, or a part is not known.
     """
     platform = load_platform(stated.name)
     if platform.technology.cost_tables is None:
         raise InputError(f"technology.name is {stated.name}, which has no cost tables; allowed: platforms that do (asic-28nm)")
-    names, parts = [quantity.name for quantity in box.quantities], {}
+    parts = {}
     for part in PARTS:
         if (text := getattr(stated, part)) is not None:
             parts[part] = parse_expression(text, where=f"technology.{part}", allowed=names)

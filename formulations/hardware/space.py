@@ -58,7 +58,7 @@ class HardwareSpace:
     def mixed(self) -> tuple[str, ...]:
         """The quantities that some figure of trend `Trend.MIXED` follows from: boxes must have one value of each."""
         trends = self.accelerator.trends
-        found = {s for name, figure in self.figures.items() if trends[name] is Trend.MIXED for s in figure.expression.symbols}
+        found = {s for name, figure in self.figures.items() if trends[name] is Trend.MIXED for s in figure.symbols}
         return tuple(quantity.name for quantity in self.quantities if quantity.name in found)
 
     def allows(self, point: Configuration) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -16,10 +16,11 @@ from ithaca.formulations.hardware.quantities import Figure
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.schema import Document
 from ithaca.formulations.spatial.architecture import Architecture, Level
-from ithaca.formulations.spatial.architecture_files import TAGS, architecture_of
+from ithaca.formulations.spatial.architecture_files import TAGS, architecture_of, load
 from ithaca.formulations.spatial.design import MappingOptions
 from ithaca.formulations.spatial.documents import ArchitectureDocument, architecture_fields, read_architecture_document
 from ithaca.formulations.spatial.editions import EDITIONS, TIMELOOP, Setting
+from ithaca.formulations.spatial.energy_files import access_energies, areas, compute_energy, energy_tables
 from ithaca.formulations.spatial.library import find_architecture, fitted
 from ithaca.formulations.spatial.variation import WORD_BITS, with_figures
 from ithaca.workloads.documents import validated
@@ -89,15 +90,49 @@ class Hierarchies:
         found["architecture"] = ArchitectureDocument.model_validate(found["architecture"]).written()
         return HierarchyDocument(**found, **asdict(accelerator.options)).written()
 
-    def completed(self, accelerator: HierarchyAccelerator, figures: Mapping[str, Figure]) -> Mapping[str, Figure]:
-        """With energies of accesses that the architecture tabulates by capacity."""
+    def completed(
+        self, accelerator: HierarchyAccelerator, figures: Mapping[str, Figure]
+    ) -> tuple[HierarchyAccelerator, Mapping[str, Figure]]:
+        """With energies of accesses that the architecture tabulates by capacity.
+
+        Instances that may leak do so in the architecture, too, as trends of meshes depend on it. Raises `InputError` if a mesh
+        is given and so is one around it: more instances around would leave fewer inside each.
+        """
+        parts = [part.name for part in accelerator.architecture.parts]
+        for place, part in enumerate(parts):
+            for along in ("x", "y"):
+                around = [f"{p}.{n}_{along}" for p in parts[:place] for n in ("mesh", "fanout")]
+                if f"{part}.mesh_{along}" in figures and (other := next((n for n in around if n in figures), None)):
+                    raise InputError(f"figures.{part}.mesh_{along} is beside {other}; allowed: {part}.fanout_{along}")
         bursts, found = accelerator.architecture.bursts, dict(figures)
         for level, sizes in () if bursts is None else bursts.energies:
             words, energy = figures.get(f"{level}.words"), f"{level}.read_energy"
             if words is not None and energy not in figures and energy in accelerator.trends:
                 by_words = {Fraction(size): pj for size, pj in sizes}
                 keys = words.table or tuple((key, key) for key in by_words)
-                found[energy] = Figure(words.expression, tuple((key, by_words[n]) for key, n in keys if n in by_words))
+                table = tuple((key, by_words[n]) for key, n in keys if n in by_words)
+                found[energy] = Figure(words.expression, table, words.others)
+        leaks = {name: Fraction(1) for name in found if name.endswith(".leak")}
+        return replace(accelerator, architecture=accelerator.architecture_with(leaks)), found
+
+    def energies(self, accelerator: HierarchyAccelerator, path: Path) -> Mapping[str, Fraction]:
+        """Those that the edition reads."""
+        architecture, found = accelerator.architecture, dict[str, Fraction | None]()
+        for name, actions in energy_tables(_accelergy(path, "ERT"), path).items():
+            if name == architecture.compute.name:
+                found |= {f"{name}.energy": compute_energy(actions), f"{name}.leak": actions.get("leak")}
+            else:
+                found |= {f"{name}.{of}{'_energy' * (of != 'leak')}": pj for of, pj in access_energies(actions).items()}
+        known = {name: pj for name, pj in found.items() if pj is not None and name in accelerator.trends}
+        if not known:
+            raise refuse(path, f"ERT has no energy of {', '.join(part.name for part in architecture.parts)}; allowed: some")
+        return {name: pj for name, pj in known.items() if pj or not name.endswith(".leak")}
+
+    def areas(self, accelerator: HierarchyAccelerator, path: Path) -> Mapping[str, Fraction]:
+        parts = [part.name for part in accelerator.architecture.parts]
+        found = {name: area for name, area in areas(_accelergy(path, "ART"), path).items() if name in parts}
+        if not found:
+            raise refuse(path, f"ART has no area of {', '.join(parts)}; allowed: some")
         return found
 
     def check(self, accelerator: HierarchyAccelerator, figure: str, value: Fraction) -> None:
@@ -128,6 +163,14 @@ class Hierarchies:
 
 
 HIERARCHIES = Hierarchies()
+
+
+def _accelergy(path: Path, what: str) -> Any:
+    """The tables of a file of Accelergy's."""
+    document = load(path)
+    if not isinstance(document, dict) or document.keys() != {what}:
+        raise refuse(path, f"has not the field '{what}' alone; allowed: a file of Accelergy's")
+    return document[what]
 
 
 def _along(name: str, figures: Mapping[str, Expression], outer: Expression, inside: int) -> Expression:

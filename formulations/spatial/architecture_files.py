@@ -18,7 +18,13 @@ from pydantic import AfterValidator, Field
 
 from ithaca.formulations.json_numbers import fraction
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
-from ithaca.formulations.spatial.energy_files import energy_tables, read_bursts, read_tensorized
+from ithaca.formulations.spatial.energy_files import (
+    access_energies,
+    compute_energy,
+    energy_tables,
+    read_bursts,
+    read_tensorized,
+)
 from ithaca.workloads.documents import Document, validated
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
@@ -338,12 +344,7 @@ def _costs(part: _Part, table: Mapping[str, Mapping[str, Fraction]]) -> dict[str
     own = {name: part.number(f"{name}_energy", f"energy_{name}") for name in ("read", "write", "update", "leak")}
     stated = table.get(part.name)
     if stated is not None:
-        own = {
-            "read": stated.get("read", access),
-            "write": stated.get("write", stated.get("fill", access)),
-            "update": stated.get("update", stated.get("write", access)),
-            "leak": stated.get("leak"),
-        }
+        own = access_energies(stated, access)
     read, write = (value if value is not None else access for value in (own["read"], own["write"]))
     if read is None or write is None:
         raise refuse(
@@ -357,8 +358,8 @@ def _compute(part: _Part, table: Mapping[str, Mapping[str, Fraction]]) -> Comput
     part.integer("word_bits", "word-bits", "word_width", "datawidth")
     energy, leak = part.number("energy", "compute_energy", "energy_per_op"), part.number("leak_energy", "energy_leak")
     stated = table.get(part.name, {})
-    actions = [stated[name] for name in ("compute", "mac_random", "mac", "multiply", "mult_random") if name in stated]
-    energy, leak = actions[0] if actions else energy, stated.get("leak", leak)
+    tabled = compute_energy(stated)
+    energy, leak = energy if tabled is None else tabled, stated.get("leak", leak)
     if energy is None:
         raise refuse(part.where, f"{part.name} has no energy of a computation; allowed: an ERT, or the attribute energy")
     found = Compute(part.name, **part.instances(), energy=energy, leak=leak or Fraction(0))

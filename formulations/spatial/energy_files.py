@@ -1,8 +1,9 @@
-"""Beside an architecture: Timeloop's tables of energies (ERT), and what editions dmazerunner and intrinsic read."""
+"""Beside an architecture: Accelergy's energies and areas (ERT, ART), and what editions dmazerunner and intrinsic read."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated, Any
 
@@ -25,6 +26,16 @@ class _Table(Document):
     actions: list[_Action]
 
 
+class _Area(Document):
+    name: str
+    area: float | int
+
+
+class _AreaTables(Document):
+    version: str | float | None = None
+    tables: list[_Area]
+
+
 class _EnergyTables(Document):
     version: str | float | None = None
     tables: list[_Table]
@@ -36,7 +47,7 @@ def energy_tables(document: Any, where: object) -> dict[str, dict[str, Fraction]
         return {}
     found: dict[str, dict[str, Fraction]] = {}
     for table in validated(_EnergyTables, document, f"{where}: ERT").tables:
-        name = re.sub(r"\[[^]]*\]", "", table.name).rpartition(".")[2]  # system.PE[0..167].RF[1..1] is RF
+        name = _component(table.name)
         if name in found:
             raise refuse(where, f"ERT has two tables of {name}; allowed: one for every component")
         actions = found[name] = {}
@@ -48,6 +59,31 @@ def energy_tables(document: Any, where: object) -> dict[str, dict[str, Fraction]
                 )
             actions[action.name] = max(actions.get(action.name, energy), energy)
     return found
+
+
+def areas(document: Any, where: object) -> dict[str, Fraction]:
+    """Areas of an instance by component (µm²)."""
+    found = {_component(t.name): fraction(t.area) for t in validated(_AreaTables, document, f"{where}: ART").tables}
+    if low := min((name for name, area in found.items() if area < 0), default=None):
+        raise refuse(where, f"ART: area of {low} is {float(found[low]):g}; allowed: a number that is not negative")
+    return found
+
+
+def _component(name: str) -> str:
+    """``system.PE[0..167].RF[1..1]`` is RF."""
+    return re.sub(r"\[[^]]*\]", "", name).rpartition(".")[2]
+
+
+def access_energies(stated: Mapping[str, Fraction], otherwise: Fraction | None = None) -> dict[str, Fraction | None]:
+    """Energies of a level's accesses, and of what leaks, from a table's actions: writes may be called fills."""
+    write = stated.get("write", stated.get("fill", otherwise))
+    update = stated.get("update", stated.get("write", otherwise))
+    return {"read": stated.get("read", otherwise), "write": write, "update": update, "leak": stated.get("leak")}
+
+
+def compute_energy(stated: Mapping[str, Fraction]) -> Fraction | None:
+    """Energy of a multiply-accumulate, from a table's actions."""
+    return next((stated[name] for name in ("compute", "mac_random", "mac", "multiply", "mult_random") if name in stated), None)
 
 
 _Words = Annotated[str, Field(pattern="^[1-9][0-9]{0,12}$")]

@@ -24,6 +24,7 @@ FIGURES = {
         Metric("read_energy", "pJ", "a read access"),
         Metric("write_energy", "pJ", "an access that fills"),
         Metric("update_energy", "pJ", "an access that writes results"),
+        Metric("leak", "pJ/cycle", "an instance, whether it is used or not"),
         Metric("mesh_x", "instances", "instances along the first direction, each with what is inside it"),
         Metric("mesh_y", "instances", "instances along the second direction, each with what is inside it"),
         Metric("fanout_x", "instances", "instances along the first direction inside each instance around them"),
@@ -68,6 +69,7 @@ def figures(architecture: Architecture) -> dict[str, Metric]:
     found = {f"{level.name}.{name}": figure for level in architecture.levels for name, figure in FIGURES.items()}
     found |= {f"{architecture.compute.name}.{name}": FIGURES[name] for name in MESHES}
     found |= {f"{architecture.compute.name}.energy": Metric("energy", "pJ", "a multiply-accumulate")}
+    found |= {f"{architecture.compute.name}.leak": FIGURES["leak"]}
     found |= {WORD_BITS.name: WORD_BITS} | (BURSTS if architecture.bursts is not None else {})
     return found | (TENSORIZED if architecture.tensorized is not None else {})
 
@@ -117,8 +119,8 @@ def with_figure(architecture: Architecture, name: str, value: Fraction | None) -
         assert value is not None
         return _meshed(architecture, part, field, int(value))
     if part == architecture.compute.name:
-        assert value is not None
-        return replace(architecture, compute=replace(architecture.compute, energy=value))
+        more: Any = {field: value}
+        return replace(architecture, compute=replace(architecture.compute, **more))
     if field == "read_energy" and architecture.bursts is not None:  # a figure of its own takes the place of a table's
         tables = tuple((level, sizes) for level, sizes in architecture.bursts.energies if level != part)
         architecture = replace(architecture, bursts=replace(architecture.bursts, energies=tables))

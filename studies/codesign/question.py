@@ -113,10 +113,10 @@ class Question:
         for amount, moves in zip(self.amounts, self.directions, strict=True):
             for name, direction in moves.items() if amount.shares else ():
                 if name in space.costs and direction == 0:
-                    found |= space.costs[name].expression.symbols
+                    found |= space.costs[name].symbols
                 if name not in space.costs and direction != 1:
                     figures = (f for key, f in space.figures.items() if space.accelerator.trends[key] is not Trend.IDLE)
-                    found |= {symbol for figure in figures for symbol in figure.expression.symbols}
+                    found |= {symbol for figure in figures for symbol in figure.symbols}
         return frozenset(found)
 
     def best_costs(self, place: int, box: Box) -> dict[str, Fraction]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.hardware.accelerator import Trend
 from ithaca.formulations.hardware.feasibility import least_cost
 from ithaca.formulations.hardware.files import find_space, read_space, space_fields, space_names
 from ithaca.workloads.errors import InputError
@@ -94,6 +95,7 @@ def test_spaces_read_back_from_documents_and_survive_processes(name: str) -> Non
         ("architecture: simple", "architecture: simple\nedition: new", "edition is 'new'; allowed: timeloop, dmazerunner"),
         ("architecture: simple", "architecture: simple\nfamily: [a]", "family is a list; allowed: spatial"),
         ("{area: {of", "{latency: {of", "costs.latency is a metric of layers; allowed: other names"),
+        ("small: 0.5", "small: -0.5", "RF.read_energy is -1/2; allowed: a number that is not negative .kind=small."),
         ("name: tiny", "name: tiny\ntechnology: u250", "technology.name is u250, which has no cost tables"),
         ("name: tiny", "name: tiny\ntechnology: asic", "unknown platform 'asic'"),
     ],
@@ -116,3 +118,107 @@ def test_contradicting_rules_are_named_and_no_others(tmp_path: Path) -> None:
 def test_names_that_are_no_spaces_are_refused() -> None:
     with pytest.raises(InputError, match=r"unknown space 'hasco'; known: .*dmazerunner-memory.*; or a path to a .yaml file"):
         find_space("hasco")
+
+
+ACCELERGY = """
+name: tabled
+architecture: simple
+quantities:
+  words: {values: [128, 256], unit: words}
+  buffer_kb: {values: [64, 128], unit: kB}
+figures: {RF.words: words, Buffer.words: 512 * buffer_kb}
+tables:
+  wires: {of: words * buffer_kb, table: {8192: 1, 16384: 2, 32768: 4}}
+accelergy:
+  - {of: words, parts: [RF], ert: {128: small/ERT.yaml, 256: large/ERT.yaml}, art: {128: small/ART.yaml, 256: large/ART.yaml}}
+  - {of: buffer_kb, parts: [Buffer, mac], ert: {64: small/ERT.yaml, 128: large/ERT.yaml}}
+costs:
+  area: {of: (256 * RF.area + buffer_kb * 1000) / 1000000, unit: mm²}
+  cables: {of: 2 * wires}
+"""
+
+
+def tabled(folder: Path, *, leak: float = 0) -> str:
+    for name, factor in (("small", 1), ("large", 2)):
+        (folder / name).mkdir()
+        read = [{"name": "read", "arguments": {}, "energy": factor}, {"name": "leak", "arguments": {}, "energy": leak}]
+        write = [*read, {"name": "write", "arguments": {}, "energy": 1.5 * factor}]
+        parts = [("RF[1..256]", write), ("Buffer[1..1]", write), ("mac[1..256]", [{"name": "compute", "energy": 0.5}])]
+        tables = [{"name": f"system.chip.{part}", "actions": actions} for part, actions in parts]
+        (folder / name / "ERT.yaml").write_text(json.dumps({"ERT": {"version": "0.4", "tables": tables}}))
+        areas = [{"name": "system.chip.PE[1..256].RF[1..1]", "area": 100 * factor}]
+        (folder / name / "ART.yaml").write_text(json.dumps({"ART": {"version": "0.4", "tables": areas}}))
+    path = folder / "tabled.yaml"
+    path.write_text(ACCELERGY)
+    return str(path)
+
+
+def test_energies_and_areas_by_files_of_accelergy(tmp_path: Path) -> None:
+    space = find_space(tabled(tmp_path))
+    point = Configuration({"words": 256, "buffer_kb": 64})
+    assert space.at(point) == {
+        "RF.words": 256,
+        "Buffer.words": 32_768,
+        **{f"RF.{name}_energy": energy for name, energy in {"read": 2, "write": 3, "update": 3}.items()},
+        **{f"Buffer.{name}_energy": energy for name, energy in {"read": 1, "write": 1.5, "update": 1.5}.items()},
+        "mac.energy": Fraction(1, 2),
+    }
+    assert space.cost(point) == {"area": Fraction(256 * 200 + 64_000, 10**6), "cables": 4}
+    assert space.least_cost(space.box) == {"area": Fraction(256 * 100 + 64_000, 10**6), "cables": 2}
+    assert read_space(json.loads(json.dumps(space_fields(space))), "result.json") == space
+
+
+def test_what_leaks_by_a_table_makes_meshes_mixed(tmp_path: Path) -> None:
+    space = find_space(tabled(tmp_path, leak=0.25))
+    assert space.at(Configuration({"words": 256, "buffer_kb": 64}))["RF.leak"] == Fraction(1, 4)
+    assert space.accelerator.trends["RF.mesh_x"] is Trend.MIXED
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("[RF]", "[RG]", r"accelergy\[0\].ert says nothing of 'RG'"),
+        (", parts: [RF], ert", ", ert", "Buffer.read_energy is given twice; allowed: once"),
+        ("ert: {128: small/ERT.yaml", "ert: {128: small/ART.yaml", "small/ART.yaml: has not the field 'ERT' alone"),
+        ("ert: {128: small/ERT.yaml", "ert: {128: none/ERT.yaml", "none/ERT.yaml: no such file"),
+        ("art: {128: small/ART.yaml, 256", "art: {64: small/ART.yaml, 256", "RF.area has no entry for 128 .words=128."),
+        ("32768: 4", "32767: 4", "wires has no entry for 32768 .words=256, buffer_kb=128."),
+        ("cables: {of: 2 * wires}", "cables: {of: wires, table: {2: 3}}", "cables has no entry for 1 .words=128, buffer"),
+        ("wires: {of", "words: {of", "tables has 'words', the name of a quantity"),
+        ("2 * wires", "2 * wire", "costs.cables: '2 . wire' uses the unknown name 'wire'; allowed: .*wires"),
+    ],
+)  # fmt: skip
+def test_tables_that_do_not_fit_are_refused(tmp_path: Path, old: str, new: str, complaint: str) -> None:
+    path = Path(tabled(tmp_path))
+    assert old in ACCELERGY
+    path.write_text(ACCELERGY.replace(old, new))
+    with pytest.raises(InputError, match=complaint):
+        find_space(str(path))
+
+
+def test_area_and_power_of_a_hierarchy_by_the_regressions(tmp_path: Path) -> None:
+    """As MAESTRO's tables state them, written out: PEs with L1 in blocks of 64 bytes, L2 of 32 KiB, bus and arbiter."""
+    path = tmp_path / "sized.yaml"
+    path.write_text(
+        "name: sized\narchitecture: simple\ntechnology: asic-28nm\n"
+        "quantities: {rf: {values: [256, 512], unit: B}, side: {values: [8, 16]}, kb: {values: [128, 256]}}\n"
+        "figures: {RF.words: rf / 2, RF.mesh_x: side, Buffer.words: 512 * kb}\n"
+    )
+    space = find_space(str(path))
+    assert {name: metric.unit for name, metric in space.units.items()} == {"area": "mm²", "power": "W"}
+    for rf, side, kb in ((256, 8, 128), (512, 16, 256)):
+        pes, bandwidth = 16 * side, 32
+        bus, arbiter = bandwidth * (14.662 * pes + 28.895), 1.2886 * pes**2 + 5.5814 * pes - 23.711
+        area = pes * (4470.9 + 4505.19 * (rf // 64)) + 4161.536 * (kb // 32) + 101.7938 * bus + 395.473 * arbiter
+        power = pes * (1.2223 + 0.2208 * (rf // 64)) + 4 * (kb // 32) + 0.0008 * bus + 0.00034 * arbiter
+        costs = space.cost(Configuration({"rf": rf, "side": side, "kb": kb}))
+        assert float(costs["area"]) == pytest.approx(area / 1e6)
+        assert float(costs["power"]) == pytest.approx(power / 1e3)
+
+
+def test_the_technology_may_say_what_regressions_are_of(tmp_path: Path) -> None:
+    text = "name: tiny\ntechnology: {name: asic-28nm, pes: rows, lanes: 4, private_bytes: 100, shared_bytes: 0, bandwidth: 8}"
+    path = space_file(tmp_path, ("name: tiny", text), ("words * rows / 100, unit: mm²", "1000 * area, unit: 1000 µm²"))
+    area = find_space(path).cost(Configuration({"words": 64, "rows": 4, "kind": 1}))["area"]
+    bus = 8 * (14.662 * 4 + 28.895)
+    assert float(area) == pytest.approx((4 * (4 * 4470.9 + 2 * 4505.19) + 101.7938 * bus + 395.473 * 19.2322) / 1e3)
