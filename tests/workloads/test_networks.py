@@ -84,6 +84,19 @@ def test_operations_of_alexnet_by_kind() -> None:
     assert network.operations - linear == 665_784_864
 
 
+def test_xception_has_the_published_size() -> None:
+    """8.4 billion multiply-accumulates (timm), 22,910,480 parameters (Keras applications), four a normalised channel."""
+    network = find_network("xception")
+    assert round(network.operations / 10**9, 1) == 8.4
+    (linear,) = (layer for layer in network.layers if layer.nest.name == "mm")
+    convolutions = [layer for layer in network.layers if layer is not linear]
+    depthwise = [layer for layer in convolutions if layer.nest.name == "depthwise_conv2d"]
+    normalised = [layer for layer in convolutions if layer not in depthwise]
+    assert [sum(layer.count for layer in layers) for layers in (depthwise, normalised)] == [34, 40]
+    parameters = sum(layer.count * weights(layer) for layer in convolutions) + weights(linear) + channels(linear)
+    assert parameters + 4 * sum(layer.count * channels(layer) for layer in normalised) == 22_910_480
+
+
 @pytest.mark.parametrize(("name", "depthwise_layers"), [("mobilenetv2", 17), ("efficientnet-b0", 16)])
 def test_depthwise_layers_are_one_a_block(name: str, depthwise_layers: int) -> None:
     network = find_network(name)
@@ -151,7 +164,7 @@ def test_batch_multiplies_the_operations(name: str) -> None:
 def test_every_network_says_where_it_is_published_and_what_it_leaves_out(name: str) -> None:
     network = find_network(name)
     assert network.name == name
-    assert any(year in network.description for year in ("2012", "2015", "2016", "2018", "2019"))
+    assert any(year in network.description for year in ("2012", "2015", "2016", "2017", "2018", "2019"))
     assert {omission.kind for omission in network.unsupported} == {OmissionKind.ELEMENTWISE}
 
 
