@@ -17,7 +17,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import largest_t1, systolic
 from ithaca.solver.options import SolveOptions, StoppedError, never
-from ithaca.studies.shared.layer import Groups, Keys, Layer, group_rows, hardware_names
+from ithaca.studies.shared.layer import FREE, Groups, Keys, Layer, Room, buffer_words, group_rows, hardware_names
 from ithaca.workloads.errors import InputError
 
 #: Combinations bounded at once.
@@ -147,8 +147,15 @@ def _places(found: Keys, among: Keys) -> Keys:
 #: Limits that an array of several layers can be held to: those of metrics that the array decides, not a layer.
 SHARED_LIMITS = frozenset({"dsp", "bram18k", "comp"})
 
-#: What a layer does at best on some hardware; None where it cannot run on it.
-Optimum = tuple[Fraction, Configuration] | None
+
+@dataclass(frozen=True)
+class Optimum:
+    """What a layer does at best on some hardware."""
+
+    value: Fraction  #: Its objective
+    configuration: Configuration  #: How it is run
+    needs: Room  #: The memory that it takes
+
 
 Node = tuple[int, ...]
 
@@ -163,7 +170,7 @@ class HardwareBank:
     layers: tuple[Layer, ...]  #: The layers
     common: bool  #: Whether hardware counts only if every layer can run on it; else, if any can
     checkpoint: Callable[[], None] = never
-    _optima: dict[tuple[int, bool, Node], Optimum] = field(default_factory=dict)
+    _optima: dict[tuple[int, bool, Node], list[tuple[Room, Optimum | None]]] = field(default_factory=dict)
 
     @cached_property
     def coarse(self) -> HardwareClasses:
@@ -186,6 +193,11 @@ class HardwareBank:
         return self.coarse.bounds(self.nodes, self.checkpoint)
 
     @cached_property
+    def bram18k(self) -> NDArray[np.float64]:
+        """What every layer takes of block RAM on ``nodes`` at least; 0 if that is not limited; shape (layers, combinations)."""
+        return np.stack([group.least("bram18k", self.nodes) for group in self.coarse.groups])
+
+    @cached_property
     def dsp(self) -> NDArray[np.float64]:
         """DSP blocks of ``nodes``."""
         problem = self.layers[0].problem
@@ -196,20 +208,32 @@ class HardwareBank:
         used = problem.design.metrics(Symbols(), SYMBOLIC, {"dsp"})["dsp"].evaluate(values, NUMPY)
         return np.broadcast_to(np.asarray(used, np.float64), (self.nodes.shape[1],))
 
-    def optimum(self, layer: int, node: Node, options: SolveOptions, *, ports: bool = True) -> Optimum:
+    def optimum(
+        self, layer: int, node: Node, options: SolveOptions, *, ports: bool = True, room: Room = FREE
+    ) -> Optimum | None:
         """What a layer does at best on hardware, proven; without ``ports`` on coarse hardware, its ports as it likes.
 
         Raises `StoppedError` if the options say to stop.
         """
-        key = (layer, ports, node)
-        if key not in self._optima:
-            given = (self.fine if ports else self.coarse).given(node)
-            state = self.layers[layer].optimum(given, SolveOptions(stop=options.stop))
-            if not state.complete:
-                raise StoppedError
-            found = state.value is not None and state.incumbent is not None
-            self._optima[key] = (state.value, state.incumbent) if found else None  # type: ignore[assignment]
-        return self._optima[key]
+        known = self._optima.setdefault((layer, ports, node), [])
+        for other, found in known:
+            if room.inside(other) and (found is None or found.needs.inside(room)):
+                return found
+        given = (self.fine if ports else self.coarse).given(node)
+        own = self.layers[layer]
+        state = own.within(room).optimum(given, SolveOptions(stop=options.stop))
+        if not state.complete:
+            raise StoppedError
+        found = None
+        if state.value is not None and state.incumbent is not None:
+            found = Optimum(state.value, state.incumbent, _needs(own.problem, state.incumbent))
+        known.append((room, found))
+        return found
+
+
+def _needs(problem: Problem, configuration: Configuration) -> Room:
+    """The memory that a configuration takes."""
+    return Room(problem.metrics(configuration)["bram18k"], tuple(sorted(buffer_words(problem, configuration).items())))
 
 
 def check_limits(problem: Problem) -> None:

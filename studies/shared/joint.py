@@ -6,14 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.design import systolic
-from ithaca.formulations.systolic.physical_array import ACCUMULATORS, PhysicalArray
+from ithaca.formulations.systolic.physical_array import PhysicalArray
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
-from ithaca.studies.shared.layer import Layer, physical_array, total
+from ithaca.studies.shared.layer import Layer, buffer_words, physical_array, total
 
 
 @dataclass(frozen=True)
@@ -24,16 +21,6 @@ class Joint:
     configurations: tuple[Configuration, ...]  #: One per layer
     values: tuple[Fraction, ...]  #: The objective of each layer
     value: Fraction  #: Their sum, each layer as often as it occurs
-
-
-def buffer_words(problem: Problem, configuration: Configuration) -> dict[str, int]:
-    """Words that each buffer of a configuration needs, by I/O group."""
-    design = systolic(problem)
-    values = {**design.extents, **configuration}
-    found = {g.name: int(g.size.evaluate(values, FRACTION)) for g in design.array.packed_groups if g.buffers}
-    if design.array.pe.accumulators is not None:
-        found[ACCUMULATORS] = int(design.array.pe.accumulators.evaluate(values, FRACTION))
-    return found
 
 
 def _buffers(parts: Iterable[tuple[Layer, Configuration]]) -> tuple[tuple[str, int], ...]:

@@ -15,12 +15,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.algebra.rounding import all_below
-from ithaca.formulations.problem import Problem
+from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.algebra.rounding import all_below, loosened
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.space import Axis, Role
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.design import systolic
-from ithaca.formulations.systolic.physical_array import PhysicalArray
+from ithaca.formulations.systolic.physical_array import ACCUMULATORS, PhysicalArray
 from ithaca.solver.exact.search import Search, SearchState
 from ithaca.solver.options import SolveOptions, never
 from ithaca.solver.tables.frame import LoweredProblem, bound_model, lower_problem, relax, used_columns
@@ -31,6 +33,25 @@ from ithaca.solver.tables.tree import build_tree
 
 Keys = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Room:
+    """Memory that an array has, or that a configuration needs."""
+
+    bram18k: Fraction | None = None  #: Block RAM in all; None: as much as the limits allow
+    words: tuple[tuple[str, int], ...] = ()  #: Words of buffers, by I/O group; the others' do not matter
+
+    def inside(self, other: Room) -> bool:
+        """Whether there is no more of anything than in another."""
+        if other.bram18k is not None and (self.bram18k is None or self.bram18k > other.bram18k):
+            return False
+        own = dict(self.words)
+        return all(name in own and own[name] <= words for name, words in other.words)
+
+
+#: All that the limits allow.
+FREE = Room()
 
 
 @dataclass(frozen=True)
@@ -48,6 +69,16 @@ class Layer:
         """The symbols of its program that are largest values of columns; the others are smallest."""
         return frozenset(statistic(column.index, True).name for table in self.tables for column in table.columns)
 
+    def within(self, room: Room) -> Layer:
+        """The layer with a tighter limit on block RAM."""
+        place = place_of_limit(self.problem, "bram18k")
+        if room.bram18k is None or place is None:
+            return self
+        limits = tuple(Limit(x.metric, room.bram18k) if x.metric == "bram18k" else x for x in self.problem.limits)
+        bounds = self.lowered.limits.copy()
+        bounds[place] = loosened(room.bram18k)
+        return replace(self, problem=replace(self.problem, limits=limits), lowered=replace(self.lowered, limits=bounds))
+
     def optimum(self, given: Mapping[str, int], options: SolveOptions) -> SearchState:
         """The best configuration on given hardware (quantities by name), proven unless stopped."""
         problem = self.problem.with_design(physical=physical_array(self.problem, given))
@@ -60,6 +91,11 @@ class Layer:
         return Search(bound_model(problem, self.lowered, tuple(map(build_tree, parts))), options).run()
 
 
+def place_of_limit(problem: Problem, metric: str) -> int | None:
+    """Which of a problem's constraints is its limit on a metric; None if there is none that may be exceeded."""
+    return next((place for place, limit in enumerate(problem.open_limits) if limit.metric == metric), None)
+
+
 def physical_array(problem: Problem, given: Mapping[str, int]) -> PhysicalArray:
     """The physical array on which quantities have given values."""
     lanes = tuple((loop, given[quantities.lanes(loop).name]) for loop in systolic(problem).array.dataflow)
@@ -70,6 +106,16 @@ def physical_array(problem: Problem, given: Mapping[str, int]) -> PhysicalArray:
         tuple((group, given[name]) for group, name in packs if name in given),
         idle_lanes=max(count for _, count in lanes),
     )
+
+
+def buffer_words(problem: Problem, configuration: Configuration) -> dict[str, int]:
+    """Words that each buffer of a configuration needs, by I/O group."""
+    design = systolic(problem)
+    values = {**design.extents, **configuration}
+    found = {g.name: int(g.size.evaluate(values, FRACTION)) for g in design.array.packed_groups if g.buffers}
+    if design.array.pe.accumulators is not None:
+        found[ACCUMULATORS] = int(design.array.pe.accumulators.evaluate(values, FRACTION))
+    return found
 
 
 def hardware_names(axis: Axis, *, ports: bool) -> tuple[str, ...]:
@@ -121,6 +167,16 @@ class Groups:
             objective, *used = self.layer.lowered.bounds.gather(self.statistics, nodes)
         bound = np.broadcast_to(np.where(np.isnan(objective), -np.inf, objective), (nodes.shape[1],))
         return all_below(bound), self._within_limits(nodes, used)
+
+    def least(self, metric: str, nodes: NDArray[np.int64]) -> Floats:
+        """What configurations on such hardware take at least of a limited metric that is an integer; 0 if it is not limited."""
+        place = place_of_limit(self.layer.problem, metric)
+        if place is None:
+            return np.zeros(nodes.shape[1])
+        with np.errstate(invalid="ignore", over="ignore"):
+            (used,) = self.layer.lowered.constraints.part(slice(place, place + 1)).gather(self.statistics, nodes)
+        used = np.broadcast_to(np.where(np.isnan(used), 0.0, used), (nodes.shape[1],))
+        return np.ceil(all_below(np.maximum(used, 0.0)))
 
     def may_run(self, nodes: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Only whether configurations on such hardware may meet the limits."""

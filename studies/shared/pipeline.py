@@ -11,29 +11,34 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil
+from itertools import combinations
+from math import ceil, floor, inf
 
 import numpy as np
 
 from ithaca.formulations.algebra.rounding import below, cutoff, largest_double, sum_below
-from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.problem import Problem
 from ithaca.solver.options import SolveOptions, StoppedError, deadline
 from ithaca.solver.progress import Progress
 from ithaca.studies.shared.bank import HardwareBank, Node
 from ithaca.studies.shared.joint import Joint, fit
-from ithaca.studies.shared.layer import objective_step
-from ithaca.studies.shared.plans import Floats, Front, Indices, Minimise, Plan, best_plan, front_of_sorted
+from ithaca.studies.shared.layer import Room, objective_step
+from ithaca.studies.shared.plans import Budget, Floats, Indices, Least, Minimise, Needs, Options, Part, Plan, allowed, best_plan
 from ithaca.studies.shared.search import SharedSearch
 from ithaca.workloads.errors import InputError
-
-#: Ways to divide block RAM among the arrays that are tried: shares mixed from need and from evenness.
-MIXES = (1.0, 0.5, 0.0)
 
 #: Steps of the search for one array, to begin with.
 SEED_STEPS = 300
 
-#: Plans given up for want of memory before the search ends.
-MOST_UNMET = 20
+#: Plans are sought among those a little above what is known to be least first, then among so many times more; options of
+#: stages are kept for more of them.
+NEAR, WIDER, FAR = 2.0**-11, 2, 2.0**-6
+
+#: Of so many plans one is followed until its stages are solved.
+FOLLOWED = 16
+
+#: Block RAM where there is no limit on it.
+ENDLESS = 1 << 40
 
 
 @dataclass(frozen=True)
@@ -59,11 +64,13 @@ class PipelineOutcome:
 
 
 @dataclass(frozen=True)
-class _Refined:
-    """The least that a stage can take on some lanes and SIMD factor, and the ports with which it does."""
+class _Step:
+    """What a stage does on some lanes and SIMD factor, within some block RAM; the step before says so of less."""
 
-    value: Fraction | None
-    node: Node | None
+    bram18k: int  #: The most it may take
+    value: Fraction | None  #: It takes at least as long; None: it cannot run
+    stage: Stage | None  #: How it runs
+    used: int  #: Block RAM that it then takes
 
 
 class PipelineSearch:
@@ -98,13 +105,15 @@ class PipelineSearch:
         # every objective is a multiple of the coarsest grid that all layers share
         self._step = objective_step([problem for layers in designs for problem, _ in layers])
         self._solved: set[tuple[int, int]] = set()
-        self._refined: dict[tuple[int, int, int], _Refined] = {}
-        # stages of plans given up because their memory does not suffice, and what they take with their share of it
-        self._given_up: dict[tuple[int, int, int], Fraction | None] = {}
-        self._unmet = 0  # plans given up
+        #: What is known of a stage (first layer, end) on its hardware (choice), by block RAM ascending
+        self._steps: dict[tuple[int, int, int], list[_Step]] = {}
         self._bound: Fraction | None = None
-        self._fronts: dict[tuple[int, int], Front] = {}
+        self._options: dict[tuple[int, int], Options] = {}  # of stages, those below the reach
+        self._reach = -inf
+        self._needed: list[Needs] = []
         self._designs = designs
+        self._memory = floor(self.limits["bram18k"]) if "bram18k" in self.limits else ENDLESS
+        self._budget = Budget(largest_double(self.limits["dsp"]), float(self._memory))
 
     def _seed(self) -> None:
         """Begin with the first array for all layers together: one of several that may be."""
@@ -150,25 +159,27 @@ class PipelineSearch:
         self._design: Indices = np.concatenate([np.full(b.nodes.shape[1], n) for n, b in enumerate(self._banks)])[order]
         self._column: Indices = np.concatenate([np.arange(b.nodes.shape[1]) for b in self._banks])[order]
         self._bounds: Floats = np.concatenate([b.bounds for b in self._banks], axis=1)[:, order]
-        for first in range(len(self.sequence)):
-            checkpoint()
-            times = np.zeros(self._dsp.size)
-            for end in range(first + 1, len(self.sequence) + 1):
-                times = times + self._bounds[self.sequence[end - 1]]
-                self._fronts[first, end] = front_of_sorted(self._dsp, sum_below(times[None, :]))
+        self._bram18k: Floats = np.concatenate([b.bram18k for b in self._banks], axis=1)[:, order]
 
     def run(self) -> PipelineOutcome:
-        """Search until proven, or until the options say to stop, or no way is known to improve on what was found."""
+        """Search until proven, or until the options say to stop."""
         with suppress(StoppedError):
             self._seed()
             self._prepare()
-            if (plan := self._best_plan(self.arrays)) is not None:
+            while (plan := self._best_plan()) is not None:
                 self._bound = self._on_grid(plan)
-            count = 1 if self.value is None else 2
-            while count < self.arrays:  # fewer arrays fit the memory more easily: a value to go by
-                self._search(count, until_better=True)
-                count *= 2
-            self._search(self.arrays)
+                self.plans += 1
+                self._tell()
+                if self._should_stop(self._bound):
+                    break
+                if self.plans % FOLLOWED == 1:  # to the end, for a value to go by
+                    self._refine(plan)
+                    self._solve_parts(plan)
+                    self._realise(plan)
+                elif not self._refine(plan) and not self._realise(plan):
+                    break  # its layers could not be fitted together at no loss
+            else:
+                self._bound = self.value
         bound = self._bound if self.value is None or self._bound is None else min(self._bound, self.value)
         return PipelineOutcome(self.stages, self.value, bound, self.plans, time.perf_counter() - self._began)
 
@@ -176,41 +187,51 @@ class PipelineSearch:
         if self.report is not None:
             self.report(Progress(self.value, self._bound, self.plans, time.perf_counter() - self._began))
 
-    def _search(self, arrays: int, *, until_better: bool = False) -> None:
-        """Examine plans with up to so many arrays, the most promising first."""
-        bounding = arrays == self.arrays  # with fewer arrays allowed, plans say nothing about more
-        self._forgive()
-        before = self.value
-        last: Plan | None = None
-        while True:
-            plan = self._best_plan(arrays)
-            if plan is None:
-                if bounding and not self._unmet:
-                    self._bound = self.value
-                return
-            if bounding and not self._unmet:
-                self._bound = self._on_grid(plan)
-            self.plans += 1
-            self._tell()
-            if self._should_stop(self._bound):
-                return
-            fresh = self._refine(plan)
-            while self.value is None and self._refine(plan):
-                pass  # the first plans are followed to the end, for a value to go by
-            if all(stage in self._refined for stage in plan.stages):
-                realised = self._realise(plan)
-                if until_better and self.value != before:
-                    return
-                if not fresh and ((realised and plan == last) or (not realised and not self._give_up(plan))):
-                    return
-            last = plan
-
-    def _best_plan(self, arrays: int) -> Plan | None:
-        """The plan with up to so many arrays that promises most, if any promises an improvement."""
-        budget = largest_double(self.limits["dsp"])
+    def _best_plan(self) -> Plan | None:
+        """The plan that promises most, if any promises an improvement."""
         # an improvement by one step, up to rounding
-        below_value = float("inf") if self.value is None else cutoff(self.value - self._step)
-        return best_plan(self._fronts, len(self.sequence), arrays, budget, self.minimise, below_value)
+        most = inf if self.value is None else cutoff(self.value - self._step)
+        if self._reach == -inf:
+            self._approach(most)
+        known = 0.0 if self._bound is None else float(self._bound)
+        top, width = min(max(self._reach, known), most), NEAR
+        while True:
+            self._extend(top)
+            plan = best_plan(self._options, len(self.sequence), self.arrays, self._budget, self.minimise, top)
+            if plan is not None or top >= most:
+                return plan
+            top = min(known + width * abs(known), most) if width * abs(known) > 0 and width < 1 else most
+            width *= WIDER
+
+    def _approach(self, most: float) -> None:
+        """Raise the bound while what stages take of each measure alone excludes all plans below it."""
+        if self._bound is None or not np.isfinite(most):
+            return
+        low, high = float(self._bound), most
+        while high - low > FAR / 2 * abs(high):
+            middle = (low + high) / 2
+            met = all(need.met for need in self._needs(middle))
+            low, high = (low, middle) if met else (middle, high)
+        self._bound = max(self._bound, Fraction(below(low)))
+
+    def _needs(self, reach: float) -> list[Needs]:
+        least = Least(len(self.sequence), self._budget)
+        for first, end in combinations(range(len(self.sequence) + 1), 2):
+            least.see(first, end, self._options_of(first, end, reach))
+        return least.needs(self.arrays, self.minimise, reach)
+
+    def _extend(self, top: float) -> None:
+        """Have the options of all stages that plans below some value may have."""
+        if top <= self._reach:
+            return
+        self._reach = top + FAR * abs(top)
+        self._needed = self._needs(self._reach)
+        for stage in combinations(range(len(self.sequence) + 1), 2):
+            self._renew(*stage)
+
+    def _renew(self, first: int, end: int) -> None:
+        """Look again at what a stage may be."""
+        self._options[first, end] = allowed(self._options_of(first, end, self._reach), first, end, self._needed).front
 
     # -- bounds ------------------------------------------------------------------------
 
@@ -225,65 +246,112 @@ class PipelineSearch:
             bound = ceil(bound / self._step) * self._step
         return bound if self.value is None else min(bound, self.value)
 
-    def _front(self, first: int, end: int) -> Front:
+    def _options_of(self, first: int, end: int, reach: float) -> Options:
+        """What a stage may be, as far as plans below some value may have it."""
         layers, counts = self._members(first, end)
         times = sum_below(counts[:, None] * self._bounds[layers])
-        for (a, b, choice), refined in self._refined.items():
-            if (a, b) == (first, end):
-                value = self._given_up.get((a, b, choice), refined.value)
-                times[choice] = np.inf if value is None else below(value)
-        return front_of_sorted(self._dsp, times)
+        others = 0.0
+        if self.minimise is Minimise.TOTAL:
+            least = self._bounds.min(axis=1)[list(self.sequence)]
+            others = float(least[:first].sum() + least[end:].sum())
+        open_ = times + others <= reach
+        steps = [(choice, found) for (a, b, choice), found in self._steps.items() if (a, b) == (first, end)]
+        open_[[choice for choice, _ in steps]] = False
+        choices = np.flatnonzero(open_)
+        found = [Options(self._dsp[choices], self._bram18k[layers][:, choices].max(axis=0), times[choices], choices)]
+        for choice, known in steps:
+            above = float(self._bram18k[layers, choice].max())
+            for step in known:
+                if step.value is not None and above <= step.bram18k:
+                    row = self._dsp[choice], above, below(step.value), choice
+                    found.append(Options(*(np.array([x]) for x in row)))
+                above = max(above, step.bram18k + 1.0)
+        columns = ((getattr(o, name) for o in found) for name in ("dsp", "bram18k", "value", "choice"))
+        return Options(*(np.concatenate(list(column)) for column in columns))
 
     def _refine(self, plan: Plan) -> bool:
         """Solve the layers of a plan's stages to optimality; whether that was still to be done.
 
         First each layer by itself, with ports as it likes: that serves every stage which it is part of.
         """
-        wanted = {(layer, choice) for first, end, choice in plan.stages for layer in self.sequence[first:end]}
+        wanted = {(layer, part.choice) for part in plan.parts for layer in self.sequence[part.first : part.end]}
         if unsolved := sorted(wanted - self._solved):
             for layer, choice in unsolved:
-                bank = self._banks[self._design[choice]]
-                node = tuple(int(n) for n in bank.nodes[:, self._column[choice]])
+                bank, node = self._hardware(choice)
                 optimum = bank.optimum(layer, node, self.options, ports=False)
-                self._bounds[layer, choice] = np.inf if optimum is None else below(optimum[0])
+                self._bounds[layer, choice] = np.inf if optimum is None else below(optimum.value)
                 self._solved.add((layer, choice))
             choices = [choice for _, choice in unsolved]
-            for (first, end), front in self._fronts.items():
-                if np.isin(choices, front.choice).any():  # elsewhere they were dominated already
-                    self._fronts[first, end] = self._front(first, end)
+            for (first, end), options in self._options.items():
+                if np.isin(choices, options.choice).any():  # elsewhere they were dominated already
+                    self._renew(first, end)
             return True
-        fresh = [stage for stage in plan.stages if stage not in self._refined]
-        for first, end, choice in fresh:
-            self._refined[first, end, choice] = self._solve_stage(first, end, choice)
-            self._fronts[first, end] = self._front(first, end)
-        return bool(fresh)
+        return self._solve_parts(plan)
 
-    def _solve_stage(self, first: int, end: int, choice: int) -> _Refined:
-        """The port widths with which the layers of a stage, each alone on the array, take least."""
+    def _solve_parts(self, plan: Plan) -> bool:
+        """Solve a plan's stages, each within all block RAM that it may take; whether that was still to be done."""
+        return self._solve_within(plan, self._rooms(plan))
+
+    def _solve_within(self, plan: Plan, rooms: Sequence[int]) -> bool:
+        fresh = [self._solve(part, most) for part, most in zip(plan.parts, rooms, strict=True)]
+        return any(fresh)
+
+    def _rooms(self, plan: Plan) -> list[int]:
+        """The most block RAM that each stage of a plan may take."""
+        spare = self._memory - sum(part.bram18k for part in plan.parts)
+        return [part.bram18k + spare for part in plan.parts]
+
+    def _hardware(self, choice: int) -> tuple[HardwareBank, Node]:
+        """The lanes and SIMD factor of a choice, among those of its design."""
         bank = self._banks[self._design[choice]]
-        layers, counts = self._members(first, end)
-        nodes = bank.fine.inside(bank.coarse, tuple(bank.nodes[:, self._column[choice]]))
+        return bank, tuple(int(n) for n in bank.nodes[:, self._column[choice]])
+
+    def _known(self, part: Part, bram18k: int) -> _Step | None:
+        """What is known of a stage within some block RAM; None if it has not been solved within as much."""
+        known = self._steps.get((part.first, part.end, part.choice), ())
+        return next((step for step in known if step.bram18k >= bram18k), None)
+
+    def _solve(self, part: Part, bram18k: int) -> bool:
+        """Solve a stage within some block RAM; whether that was still to be done."""
+        known = self._known(part, bram18k)
+        if known is not None and (known.value is None or (known.stage is not None and known.used <= bram18k)):
+            return False
+        if known is not None and known.bram18k == bram18k:
+            return False
+        steps = self._steps.setdefault((part.first, part.end, part.choice), [])
+        steps.append(self._solved_step(part, bram18k))
+        steps.sort(key=lambda step: step.bram18k)
+        self._renew(part.first, part.end)
+        return True
+
+    def _solved_step(self, part: Part, bram18k: int) -> _Step:
+        """The port widths with which the layers of a stage, each alone on the array, take least."""
+        bank, node = self._hardware(part.choice)
+        layers, counts = self._members(part.first, part.end)
+        nodes = bank.fine.inside(bank.coarse, node)
         bounds = bank.fine.bounds(nodes)[layers]
         least = (counts[:, None] * bounds).sum(axis=0)
-        best = _Refined(None, None)
+        value, best = None, None
         for index in np.argsort(least, kind="stable"):
-            if not np.isfinite(least[index]) or (best.value is not None and least[index] >= float(best.value)):
+            if not np.isfinite(least[index]) or (value is not None and least[index] >= float(value)):
                 break
-            value = self._sum_of_optima(bank, layers, counts, tuple(int(n) for n in nodes[:, index]), best.value)
-            if value is not None:
-                best = _Refined(value, tuple(int(n) for n in nodes[:, index]))
-        return best
+            fine = tuple(int(n) for n in nodes[:, index])
+            found = self._sum_of_optima(bank, layers, counts, fine, value, bram18k)
+            if found is not None:
+                value, best = found, fine
+        stage = None if best is None else self._fit(part, best, bram18k)
+        return _Step(bram18k, value, stage, 0 if stage is None else int(self._blocks(stage)))
 
     def _sum_of_optima(
-        self, bank: HardwareBank, layers: Indices, counts: Indices, node: Node, below: Fraction | None
+        self, bank: HardwareBank, layers: Indices, counts: Indices, node: Node, below: Fraction | None, bram18k: int
     ) -> Fraction | None:
         """What some layers take on fine hardware, each at its best; None if that is not below a value."""
         value = Fraction(0)
         for layer, count in zip(layers, counts, strict=True):
-            optimum = bank.optimum(int(layer), node, self.options)
+            optimum = bank.optimum(int(layer), node, self.options, room=Room(Fraction(bram18k)))
             if optimum is None:
                 return None
-            value += int(count) * optimum[0]
+            value += int(count) * optimum.value
             if below is not None and value >= below:
                 return None
         return value
@@ -291,73 +359,42 @@ class PipelineSearch:
     # -- values ------------------------------------------------------------------------
 
     def _realise(self, plan: Plan) -> bool:
-        """Configurations for a plan whose stages are solved; whether they are as good as the plan's bound."""
-        budget = self.limits.get("bram18k")
-        wanted = self._fit_all(plan, [budget] * len(plan.stages))
-        if not wanted:
-            return False
-        need = [self._blocks(stage) for stage in wanted]
-        if budget is None or sum(need) <= budget:
-            self._offer(wanted)
-        else:
-            for mix in MIXES:
-                even = budget / len(need)
-                shares = [Fraction(mix) * n * budget / sum(need) + (1 - Fraction(mix)) * even for n in need]
-                if shared := self._fit_all(plan, shares):
-                    self._offer(shared)
-        return self.value is not None and below(self.value) <= cutoff(Fraction(plan.value))
+        """Take a plan whose stages are solved, if they fit the block RAM together; else solve each within its share of it.
 
-    def _fit_all(self, plan: Plan, shares: Sequence[Fraction | None]) -> list[Stage]:
-        """Configurations of all stages, each within its share of the block RAM; none unless all have one."""
-        stages: list[Stage] = []
-        for stage, share in zip(plan.stages, shares, strict=True):
-            fitted = self._fit(stage, share)
-            if fitted is None:
-                return []
-            stages.append(fitted)
-        return stages
-
-    def _give_up(self, plan: Plan) -> bool:
-        """Go on without a plan whose arrays do not fit the memory together; whether to go on.
-
-        The bound stays where the first such plan put it: what follows improves the value only. The plan's
-        stages count for the rest of this search as what they take with their share of the memory.
+        Then none of them may have more: the plan is no longer what it was. Whether anything is new.
         """
-        self._unmet += 1
-        share = self.limits["bram18k"] / len(plan.stages)
-        for stage in plan.stages:
-            fitted = self._fit(stage, share)
-            self._given_up[stage] = None if fitted is None else fitted.joint.value
-            self._fronts[stage[:2]] = self._front(*stage[:2])
-        return self._unmet < MOST_UNMET
+        before, rooms = self.value, self._rooms(plan)
+        found = [self._known(part, most) for part, most in zip(plan.parts, rooms, strict=True)]
+        if self._take(found):
+            return self.value != before
+        least = [part.bram18k for part in plan.parts]
+        used = [0 if step is None else max(step.used - own, 0) for step, own in zip(found, least, strict=True)]
+        rooms = [own + (self._memory - sum(least)) * more // sum(used) for own, more in zip(least, used, strict=True)]
+        fresh = self._solve_within(plan, rooms)
+        self._take([self._known(part, most) for part, most in zip(plan.parts, rooms, strict=True)])
+        return fresh or self.value != before
 
-    def _forgive(self) -> None:
-        """Let stages count as what they take at least: with other arrays beside them they may have the memory."""
-        stages = list(self._given_up)
-        self._given_up.clear()
-        self._unmet = 0
-        for first, end, _ in stages:
-            self._fronts[first, end] = self._front(first, end)
+    def _take(self, steps: Sequence[_Step | None]) -> bool:
+        """Take stages as the best if they are; whether they fit the block RAM."""
+        stages = [step.stage for step in steps if step is not None and step.stage is not None]
+        if len(stages) < len(steps):
+            return True
+        if sum(step.used for step in steps if step is not None) > self._memory:
+            return False
+        self._offer(stages)
+        return True
 
-    def _fit(self, stage: tuple[int, int, int], bram18k: Fraction | None) -> Stage | None:
-        """Configurations of a stage's layers on its array, within some block RAM."""
-        first, end, choice = stage
-        node = self._refined[stage].node
-        if node is None:
-            return None
-        bank = self._banks[self._design[choice]]
-        numbers, counts = self._members(first, end)
-        layers, optima = [], []
-        for number, count in zip(numbers, counts, strict=True):
-            layer = bank.layers[number]
-            limits = tuple(Limit(m, self.limits[m] if m == "dsp" or bram18k is None else bram18k) for m in self.limits)
-            layers.append(replace(layer, problem=replace(layer.problem, limits=limits), count=int(count)))
-            optima.append(bank.optimum(int(number), node, self.options))
+    def _fit(self, part: Part, node: Node, bram18k: int) -> Stage | None:
+        """Configurations of a stage's layers on an array, within some block RAM."""
+        bank, room = self._banks[self._design[part.choice]], Room(Fraction(bram18k))
+        numbers, counts = self._members(part.first, part.end)
+        optima = [bank.optimum(int(number), node, self.options, room=room) for number in numbers]
+        layers = [replace(bank.layers[n].within(room), count=int(c)) for n, c in zip(numbers, counts, strict=True)]
         found = [optimum for optimum in optima if optimum is not None]
-        worth = [value * layer.count for (value, _), layer in zip(found, layers, strict=True)]
+        worth = [optimum.value * layer.count for optimum, layer in zip(found, layers, strict=True)]
         options = SolveOptions(stop=self.options.stop)
-        joint = fit(layers, bank.fine.given(node), [configuration for _, configuration in found], worth, options)
-        return None if joint is None else Stage(first, end, int(self._design[choice]), joint)
+        joint = fit(layers, bank.fine.given(node), [optimum.configuration for optimum in found], worth, options)
+        return None if joint is None else Stage(part.first, part.end, int(self._design[part.choice]), joint)
 
     def _blocks(self, stage: Stage) -> Fraction:
         """Block RAM of a stage's array."""

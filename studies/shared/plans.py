@@ -1,16 +1,20 @@
-"""How to cut layers into stages, each on an array of its own, within one budget of DSP blocks: fronts of time over blocks."""
+"""How to cut layers into stages, each on an array of its own, within one budget of DSP blocks and block RAM."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
+
+#: Options compared with each other at once.
+BLOCK = 256
 
 
 class Minimise(Enum):
@@ -21,170 +25,232 @@ class Minimise(Enum):
     TOTAL = "total"
     """All stages one after the other: the time of one input."""
 
+    @property
+    def joined(self) -> Callable[[Floats, Floats], Floats]:
+        """What two parts of a pipeline take together."""
+        return np.maximum if self is Minimise.SLOWEST else np.add
+
+    @property
+    def nothing(self) -> float:
+        """What a pipeline without stages takes."""
+        return -inf if self is Minimise.SLOWEST else 0.0
+
 
 @dataclass(frozen=True)
-class Front:
-    """Choices none of which is better than another in both respects, DSP blocks ascending."""
+class Options:
+    """What a stage, or several, may be; lower bounds of what each takes. All of shape (options,)."""
 
-    dsp: Floats  #: DSP blocks; shape (choices,)
-    value: Floats  #: Lower bound of the objective; descending; shape (choices,)
-    choice: Indices  #: Number of the choice; shape (choices,)
+    dsp: Floats  #: DSP blocks
+    bram18k: Floats  #: Block RAM
+    value: Floats  #: The objective
+    choice: Indices  #: Number of the choice
+
+    @property
+    def size(self) -> int:
+        """How many."""
+        return self.dsp.size
+
+    def only(self, kept: NDArray[np.bool_] | Indices) -> Options:
+        """Some of them."""
+        return Options(self.dsp[kept], self.bram18k[kept], self.value[kept], self.choice[kept])
+
+    @property
+    def front(self) -> Options:
+        """Those that no other is as good as in all three respects, DSP blocks ascending; of equal ones, one."""
+        return self.only(_not_dominated(self.dsp, self.bram18k, self.value))
 
 
-def front_of_sorted(dsp: Floats, value: Floats) -> Front:
-    """The choices that are not dominated, of choices with DSP blocks ascending."""
-    # of choices with as many blocks, only the best counts
-    best = np.minimum.accumulate(value)
-    kept = np.flatnonzero(np.isfinite(value) & (value < np.concatenate([[np.inf], best[:-1]])))
-    last = np.append(dsp[kept][1:] > dsp[kept][:-1], True) if kept.size else kept.astype(bool)
-    kept = kept[last]
-    return Front(dsp[kept], value[kept], kept)
+def _not_dominated(first: Floats, second: Floats, third: Floats) -> Indices:
+    """Places of the rows that no other row is at most equal to in all three; of equal rows one."""
+    order = np.lexsort((third, second, first))
+    # the best of what comes earlier: third descending as second ascends
+    steps, least = np.array([-inf]), np.array([inf])
+    kept = []
+    for begin in range(0, order.size, BLOCK):
+        own = order[begin : begin + BLOCK]
+        own = own[least[np.searchsorted(steps, second[own], side="right") - 1] > third[own]]
+        b, c = second[own], third[own]
+        earlier = np.tri(own.size, k=-1, dtype=bool) & (b[None, :] <= b[:, None]) & (c[None, :] <= c[:, None])
+        own = own[~earlier.any(axis=1)]
+        kept.append(own)
+        steps, least = np.concatenate([steps, second[own]]), np.concatenate([least, third[own]])
+        by = np.lexsort((least, steps))
+        steps, least = steps[by], np.minimum.accumulate(least[by])
+    return np.concatenate(kept) if kept else order
 
 
-def front_of(dsp: Floats, value: Floats, choice: Indices) -> Front:
-    """The choices that are not dominated."""
-    order = np.argsort(dsp, kind="stable")
-    front = front_of_sorted(dsp[order], value[order])
-    return Front(front.dsp, front.value, choice[order][front.choice])
+@dataclass(frozen=True)
+class Part:
+    """A stage of a plan."""
+
+    #: Its layers, the end exclusive.
+    first: int
+    end: int
+    choice: int  #: Number of its choice
+    bram18k: int  #: Block RAM that it takes at least
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Stages in order: first layer, end (exclusive), number of the choice; and the bound of what they do together."""
+    """Stages in order, and the bound of what they do together."""
 
-    stages: tuple[tuple[int, int, int], ...]
+    parts: tuple[Part, ...]
     value: float
 
 
-def best_plan(
-    fronts: Mapping[tuple[int, int], Front], layers: int, arrays: int, budget: float, minimise: Minimise, below: float
-) -> Plan | None:
-    """The best way to cut layers into consecutive stages, each on an array of its own, within a budget of DSP blocks.
-
-    ``fronts`` has the choices of every stage by its first layer and its end. Plans not better than ``below`` need not be found.
-    """
-    solve = _least_slowest if minimise is Minimise.SLOWEST else _least_total
-    return solve(fronts, layers, arrays, budget, below)
-
-
-def _least_slowest(
-    fronts: Mapping[tuple[int, int], Front], layers: int, arrays: int, budget: float, below: float
-) -> Plan | None:
-    """Plan with the least time of the slowest stage.
-
-    Whether stages of at most some time fit the budget takes one pass: each stage by itself needs the fewest DSP blocks.
-    The least such time is one of the choices' and is found by bisection.
-    """
-    times = np.unique(np.concatenate([front.value for front in fronts.values()]))
-    times = times[times < below]
-    low, high = 0, times.size  # no plan takes less than times[low]; some plan takes times[high], if there is one
-    found: _Cheapest | None = None
-    while low < high:
-        middle = (low + high) // 2
-        cheapest = _cheapest(fronts, layers, arrays, float(times[middle]))
-        if cheapest.dsp[:, layers].min() <= budget:
-            high, found = middle, cheapest
-        else:
-            low = middle + 1
-    if found is None:
-        return None
-    count = int(np.argmax(found.dsp[:, layers] <= budget))
-    stages: list[tuple[int, int, int]] = []
-    end = layers
-    for stage in range(count, 0, -1):
-        first = int(found.first[stage, end])
-        front = fronts[first, end]
-        stages.insert(0, (first, end, int(front.choice[_within(front, float(times[high]))])))
-        end = first
-    return Plan(tuple(stages), float(times[high]))
-
-
 @dataclass(frozen=True)
-class _Cheapest:
-    """The fewest DSP blocks for the first layers on so many arrays, and the first layer of the last array's.
+class Budget:
+    """What all arrays may take together; doubles that are not above the limits."""
 
-    Both arrays have shape (arrays + 1, layers + 1).
+    dsp: float
+    bram18k: float
+
+    def share(self, dsp: Floats, bram18k: Floats) -> Floats:
+        """Half of the one share and half of the other: at most 1 of what is within both; rounded down."""
+        return (dsp / max(self.dsp, 1.0) + bram18k / max(self.bram18k, 1.0)) * (0.5 - 1e-12)
+
+
+class Needs:
+    """The least of something that stages need together: all up to a layer, and all from one on, on up to so many arrays."""
+
+    def __init__(self, of: Callable[[Options], Floats], most: float, way: Minimise, least: Floats, arrays: int) -> None:
+        self.of, self.most, self._joined = of, most, way.joined
+        layers = least.shape[0] - 1
+        before, after = np.full(layers + 1, inf), np.full((arrays + 1, layers + 1), inf)
+        before[0] = after[:, layers] = way.nothing
+        for count in range(1, arrays + 1):
+            if count < arrays:
+                before = np.minimum(before, np.min(self._joined(before[:, None], least), axis=0))
+            after[count] = np.minimum(after[count - 1], np.min(self._joined(least, after[count - 1][None, :]), axis=1))
+        self._before, self.after = before, after
+
+    @property
+    def met(self) -> bool:
+        """Whether there may be a plan, as far as this measure tells."""
+        return bool(self.after[-1, 0] <= self.most)
+
+    def allows(self, options: Options, first: int, end: int) -> NDArray[np.bool_]:
+        """Whether an option of a stage may be part of a plan."""
+        around = self._joined(self._before[first], self.after[-1, end])
+        found: NDArray[np.bool_] = self._joined(self.of(options), around) <= self.most
+        return found
+
+    def completes(self, options: Options, end: int, arrays: int) -> NDArray[np.bool_]:
+        """Whether what leads to a layer may go on to the last one, on so many more arrays."""
+        found: NDArray[np.bool_] = self._joined(self.of(options), self.after[arrays, end]) <= self.most
+        return found
+
+
+def allowed(options: Options, first: int, end: int, needs: list[Needs]) -> Options:
+    """The options of a stage that may be part of a plan."""
+    return options.only(np.logical_and.reduce([need.allows(options, first, end) for need in needs]))
+
+
+class Least:
+    """The least of each measure (DSP blocks, block RAM, share of both, objective) that every stage takes."""
+
+    def __init__(self, layers: int, budget: Budget) -> None:
+        self.budget = budget
+        #: Shape (measures, layers + 1, layers + 1), by first layer and end; infinite where there is no such stage.
+        self.values = np.full((4, layers + 1, layers + 1), inf)
+
+    def see(self, first: int, end: int, options: Options) -> None:
+        """Take the options of a stage into account."""
+        if options.size:
+            self.values[:, first, end] = [of(options).min() for of in self._measures]
+
+    @property
+    def _measures(self) -> tuple[Callable[[Options], Floats], ...]:
+        return (
+            lambda o: o.dsp,
+            lambda o: o.bram18k,
+            lambda o: self.budget.share(o.dsp, o.bram18k),
+            lambda o: o.value,
+        )
+
+    def needs(self, arrays: int, minimise: Minimise, below: float) -> list[Needs]:
+        """What plans below some value need of each measure."""
+        most = (self.budget.dsp, self.budget.bram18k, 1.0, float(np.nextafter(below, -inf)))
+        ways = (*[Minimise.TOTAL] * 3, minimise)
+        return [Needs(*each, arrays) for each in zip(self._measures, most, ways, self.values, strict=True)]
+
+
+def best_plan(
+    stages: Mapping[tuple[int, int], Options], layers: int, arrays: int, budget: Budget, minimise: Minimise, below: float
+) -> Plan | None:
+    """The best way to cut layers into consecutive stages, each on an array of its own, within a budget.
+
+    ``stages`` has the options of every stage by its first layer and its end. Plans not better than ``below`` are not found.
     """
-
-    dsp: Floats
-    first: Indices
-
-
-def _cheapest(fronts: Mapping[tuple[int, int], Front], layers: int, arrays: int, time: float) -> _Cheapest:
-    """What stages need of which none takes more than some time."""
-    need = np.full((layers + 1, layers + 1), np.inf)
-    for (first, end), front in fronts.items():
-        place = _within(front, time)
-        if place < front.dsp.size:
-            need[first, end] = front.dsp[place]
-    dsp = np.full((arrays + 1, layers + 1), np.inf)
-    came = np.zeros((arrays + 1, layers + 1), np.int64)
-    dsp[0, 0] = 0.0
+    least = Least(layers, budget)
+    for (first, end), options in stages.items():
+        least.see(first, end, options.only(options.value < below))
+    needs = least.needs(arrays, minimise, below)
+    within = {}
+    for (first, end), options in stages.items():
+        kept = allowed(options, first, end, needs)
+        if kept.size:
+            within[first, end] = kept.front
+    nothing = Options(np.zeros(1), np.zeros(1), np.full(1, minimise.nothing), np.zeros(1, np.int64))
+    reached: list[dict[int, _Reached]] = [{0: _Reached(nothing, np.zeros((1, 3), np.int64))}]
+    best: tuple[float, int, int] | None = None
     for count in range(1, arrays + 1):
-        sums = dsp[count - 1][:, None] + need
-        came[count] = np.argmin(sums, axis=0)
-        dsp[count] = np.min(sums, axis=0)
-    return _Cheapest(dsp, came)
-
-
-def _within(front: Front, time: float) -> int:
-    """Place of the cheapest choice that takes at most some time; the size of the front if none does."""
-    return int(np.searchsorted(-front.value, -time))
-
-
-def _least_total(fronts: Mapping[tuple[int, int], Front], layers: int, arrays: int, budget: float, below: float) -> Plan | None:
-    """Plan with the least time of all stages together: fronts of the first layers are extended stage by stage."""
-    # a stage may take less than nothing (comm - comp): what is reached before it may be so much worse
-    least = min((float(front.value[-1]) for front in fronts.values() if front.value.size), default=0.0)
-    reachable = below - arrays * min(least, 0.0)
-    nothing = np.zeros(1)
-    reached: list[dict[int, _Reached]] = [{0: _Reached(Front(nothing, nothing, np.zeros(1, np.int64)), ())}]
-    for _ in range(arrays):
         step: dict[int, _Reached] = {}
         for end in range(1, layers + 1):
-            parts = [(a, reached[-1][a].front, fronts[a, end]) for a in reached[-1] if (a, end) in fronts]
-            if (found := _extend(parts, budget, reachable)) is not None:
+            parts = [(a, reached[-1][a].options, within[a, end]) for a in reached[-1] if (a, end) in within]
+            if (found := _extend(parts, needs, end, arrays - count, minimise)) is not None:
                 step[end] = found
         reached.append(step)
-    ends = [(float(step[layers].front.value[-1]), count) for count, step in enumerate(reached) if layers in step]
-    ends = [end for end in ends if end[0] < below]
-    if not ends:
+        if layers in step:
+            values = step[layers].options.value
+            place = int(np.argmin(values))
+            if best is None or values[place] < best[0]:
+                best = float(values[place]), count, place
+    if best is None:
         return None
-    value, count = min(ends)
-    return Plan(_trace(reached, fronts, layers, count), value)
+    value, count, place = best
+    return Plan(_trace(reached, within, layers, count, place), value)
 
 
 @dataclass(frozen=True)
 class _Reached:
-    """Plans for the first layers, and where each came from: first layer of its last stage, plan before, choice."""
+    """Plans for the first layers, and where each came from: first layer of its last stage, plan before, option."""
 
-    front: Front
-    back: tuple[tuple[int, int, int], ...]
+    options: Options
+    back: Indices
 
 
-def _extend(parts: Sequence[tuple[int, Front, Front]], budget: float, below: float) -> _Reached | None:
-    dsp, value, back = [], [], []
+def _extend(
+    parts: list[tuple[int, Options, Options]], needs: list[Needs], end: int, arrays: int, minimise: Minimise
+) -> _Reached | None:
+    found, back = [], []
     for first, before, stage in parts:
-        used = before.dsp[:, None] + stage.dsp
-        taken = before.value[:, None] + stage.value
-        i, j = np.nonzero((used <= budget) & (taken < below))
-        dsp.append(used[i, j])
-        value.append(taken[i, j])
+        joined = Options(
+            np.add.outer(before.dsp, stage.dsp).ravel(),
+            np.add.outer(before.bram18k, stage.bram18k).ravel(),
+            minimise.joined(before.value[:, None], stage.value).ravel(),
+            np.arange(before.size * stage.size),
+        )
+        joined = joined.only(np.logical_and.reduce([need.completes(joined, end, arrays) for need in needs]))
+        i, j = np.divmod(joined.choice, stage.size)
+        found.append(joined)
         back.append(np.stack([np.full(i.size, first), i, j], axis=1))
-    if not sum(d.size for d in dsp):
+    if not sum(options.size for options in found):
         return None
+    dsp, bram18k, value = (np.concatenate([getattr(o, name) for o in found]) for name in ("dsp", "bram18k", "value"))
     came = np.concatenate(back)
-    front = front_of(np.concatenate(dsp), np.concatenate(value), np.arange(len(came)))
-    return _Reached(front, tuple((int(a), int(i), int(j)) for a, i, j in came[front.choice]))
+    front = Options(dsp, bram18k, value, np.arange(len(came))).front
+    return _Reached(front, came[front.choice])
 
 
 def _trace(
-    reached: Sequence[Mapping[int, _Reached]], fronts: Mapping[tuple[int, int], Front], layers: int, count: int
-) -> tuple[tuple[int, int, int], ...]:
-    stages: list[tuple[int, int, int]] = []
-    end, index = layers, len(reached[count][layers].back) - 1
+    reached: list[dict[int, _Reached]], within: Mapping[tuple[int, int], Options], layers: int, count: int, place: int
+) -> tuple[Part, ...]:
+    parts: list[Part] = []
+    end = layers
     for step in range(count, 0, -1):
-        first, before, chosen = reached[step][end].back[index]
-        stages.insert(0, (first, end, int(fronts[first, end].choice[chosen])))
-        end, index = first, before
-    return tuple(stages)
+        first, before, chosen = (int(n) for n in reached[step][end].back[place])
+        stage = within[first, end]
+        parts.insert(0, Part(first, end, int(stage.choice[chosen]), int(stage.bram18k[chosen])))
+        end, place = first, before
+    return tuple(parts)

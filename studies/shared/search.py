@@ -212,8 +212,8 @@ class SharedSearch:
             optimum = bank.optimum(number, item.node, self.options)
             if optimum is None:
                 return
-            found[number] = optimum
-            values[number] = float(optimum[0]) * bank.layers[number].count
+            found[number] = optimum.value, optimum.configuration
+            values[number] = float(optimum.value) * bank.layers[number].count
             if self._hopeless(below(sum(values)), item.design):
                 return
         self._hardware[item.design] += 1

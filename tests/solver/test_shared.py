@@ -24,9 +24,10 @@ from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
 from ithaca.studies.network.problems import NetworkRequest, common_designs
-from ithaca.studies.shared.joint import Joint, buffer_words
+from ithaca.studies.shared.joint import Joint
+from ithaca.studies.shared.layer import buffer_words
 from ithaca.studies.shared.pipeline import PipelineSearch
-from ithaca.studies.shared.plans import Front, Minimise, Plan, best_plan
+from ithaca.studies.shared.plans import Minimise, Options, Plan, best_plan
 from ithaca.studies.shared.search import SharedOutcome, SharedSearch
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
@@ -301,11 +302,11 @@ def test_a_search_for_several_arrays_that_is_stopped_has_one_for_all(monkeypatch
     designs = [[(p, 1) for p in problems]]
     asked: list[int] = []
 
-    def stop(fronts: Mapping[tuple[int, int], Front], layers: int, arrays: int, *others: Any) -> Plan | None:
+    def stop(stages: Mapping[tuple[int, int], Options], layers: int, arrays: int, *others: Any) -> Plan | None:
         asked.append(arrays)
         if asked.count(2) > 1:  # the first time is for a bound
             raise StoppedError
-        return best_plan(fronts, layers, arrays, *others)
+        return best_plan(stages, layers, arrays, *others)
 
     monkeypatch.setattr("ithaca.studies.shared.pipeline.best_plan", stop)
     outcome = PipelineSearch(designs, (0, 1), 2, Minimise.TOTAL, SolveOptions()).run()
