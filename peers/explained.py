@@ -134,7 +134,7 @@ def _rounded_up(space: HardwareSpace, point: Configuration, name: str, wanted: F
     Where that has no end, the next value; where no value suffices, the largest.
     """
     figure, now = space.figures[name], space.figures[name].at(point)
-    for quantity in (each for each in space.quantities if each.name in figure.expression.symbols):
+    for quantity in (each for each in space.quantities if each.name in figure.symbols):
         reached = ((value, figure.at({**point, quantity.name: value})) for value in quantity.values)
         higher = [(value, at) for value, at in reached if value > point[quantity.name] and at > now]
         enough = [value for value, at in higher if wanted is not None and at >= wanted]
