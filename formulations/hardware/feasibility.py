@@ -63,7 +63,7 @@ def least_cost(space: HardwareSpace, metric: str) -> tuple[Fraction, Configurati
             return low, point
         names = [q.name for q in box.quantities if len(box.values(q.name)) > 1]
         own = [name for name in names if name in figure.symbols]
-        for part in box.split(max(own or names, key=lambda name: len(box.values(name)))):
+        for part in reversed(box.split(max(own or names, key=lambda name: len(box.values(name))))):
             if alone.may_allow(part):
-                heapq.heappush(heap, (figure.range(part).low, next(ties), part))
+                heapq.heappush(heap, (figure.range(part).low, -next(ties), part))  # of equals the latest, which is small
     return heap[0][0], None

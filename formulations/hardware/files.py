@@ -63,6 +63,7 @@ MAX_BYTES, MAX_DEPTH, MAX_VALUES = 1 << 20, 48, 4096
 _PACKAGE = "ithaca.formulations.hardware.spaces"
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
+Label = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
 Value = Annotated[int, Field(ge=1, le=10**12)]
 Ends = Annotated[list[Value], Field(min_length=2, max_length=2)]
 
@@ -74,7 +75,7 @@ class QuantityDocument(Document):
     range: Ends | None = None
     step: Value | None = None
     powers_of_two: Ends | None = None
-    choices: Annotated[list[Name], Field(min_length=1, max_length=MAX_VALUES)] | None = None
+    choices: Annotated[list[Label], Field(min_length=1, max_length=MAX_VALUES)] | None = None
     unit: Annotated[str, Field(max_length=40)] = ""
 
     def quantity(self, name: str) -> HardwareQuantity:
@@ -241,6 +242,10 @@ def _space(read: Any, kind: AcceleratorKind, where: object) -> HardwareSpace:
         if name in accelerator.metrics:
             raise InputError(f"costs.{name} is a metric of layers; allowed: other names than {', '.join(accelerator.metrics)}")
     _check(costs, box, rules)
+    metrics = [*accelerator.metrics, *costs]
+    for at, text in (("objective", read.objective), *((f"limits.{name}", name) for name in read.limits)):
+        if text is not None:
+            parse_expression(text, where=at, allowed=metrics)
     return HardwareSpace(
         read.name,
         box.quantities,
@@ -330,6 +335,11 @@ def _check(
     """Refuse figures that some accelerator cannot have: no entry in a table, a division by 0, a value that is not allowed."""
     for name, figure in figures.items():
         options = box.combinations(figure.symbols)
+        if options is None:
+            try:
+                figure.range(box)
+            except ZeroDivisionError:
+                raise InputError(f"{name} may divide by 0; allowed: divisors that are positive") from None
         corners = [dict(box.corner(high=high)) for high in (False, True)]
         for values in corners if options is None else options:
             shown = ", ".join(f"{q.name}={q.shown(int(values[q.name]))}" for q in box.quantities if q.name in values)
@@ -340,7 +350,7 @@ def _check(
                 raise InputError(f"{name} has no entry for {missing.args[0]} ({shown}); allowed by its table: {keys}") from None
             except ZeroDivisionError:
                 raise InputError(f"{name} divides by 0 at {shown}; allowed: divisors that are positive") from None
-            if all(rule.link.holds(values) for rule in rules if rule.link.symbols <= values.keys()):
+            if all(rule.holds(values) for rule in rules if rule.link.symbols <= values.keys()):
                 try:
                     check(name, found)
                 except InputError as error:

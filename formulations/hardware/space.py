@@ -22,11 +22,21 @@ class Rule:
     text: str  #: As it is written
     link: Link  #: What it says
 
+    def holds(self, values: Mapping[str, int | Fraction]) -> bool:
+        """Whether values of quantities keep it; where it divides by 0 none do."""
+        try:
+            return bool(self.link.holds({name: Fraction(value) for name, value in values.items()}, FRACTION))
+        except ZeroDivisionError:
+            return False
+
     def may_hold(self, box: Box) -> bool:
         """Whether some accelerator of a box may keep it; False is proven."""
         if (options := box.combinations(self.link.symbols)) is not None:
-            return any(bool(self.link.holds(values, FRACTION)) for values in options)
-        left, right = (as_interval(side.evaluate(box.intervals, INTERVAL)) for side in (self.link.left, self.link.right))
+            return any(map(self.holds, options))
+        try:
+            left, right = (as_interval(side.evaluate(box.intervals, INTERVAL)) for side in (self.link.left, self.link.right))
+        except ZeroDivisionError:
+            return True
         if self.link.relation is Relation.AT_MOST:
             return bool(left.low <= right.high)
         return self.link.relation is Relation.DIVIDES or bool(left.low <= right.high and right.low <= left.high)
@@ -63,7 +73,7 @@ class HardwareSpace:
 
     def allows(self, point: Configuration) -> bool:
         """Whether an accelerator keeps all rules."""
-        return all(bool(rule.link.holds(point)) for rule in self.rules)
+        return all(rule.holds(point) for rule in self.rules)
 
     def may_allow(self, box: Box) -> bool:
         """Whether some accelerator of a box may keep all rules; False is proven."""

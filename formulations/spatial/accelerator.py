@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from math import floor
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,7 +23,7 @@ from ithaca.formulations.spatial.documents import ArchitectureDocument, architec
 from ithaca.formulations.spatial.editions import EDITIONS, TIMELOOP, Setting
 from ithaca.formulations.spatial.energy_files import access_energies, areas, compute_energy, energy_tables
 from ithaca.formulations.spatial.library import find_architecture, fitted
-from ithaca.formulations.spatial.variation import WORD_BITS, with_figures
+from ithaca.formulations.spatial.variation import WHOLE, WORD_BITS, with_figures
 from ithaca.workloads.documents import validated
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
@@ -47,8 +48,12 @@ class HierarchyAccelerator:
         return EDITIONS[self.edition].trends(self.architecture)
 
     def architecture_with(self, figures: Mapping[str, Fraction]) -> Architecture:
-        """The architecture with other figures. Raises `InputError` if one cannot have its value."""
-        return with_figures(self.architecture, figures)
+        """The architecture with other figures, without fractions of words and instances, as bounds over boxes may have.
+
+        Raises `InputError` if one cannot have its value.
+        """
+        whole = {name: Fraction(floor(value)) for name, value in figures.items() if name.rpartition(".")[2] in WHOLE}
+        return with_figures(self.architecture, {**figures, **whole})
 
     def problems(
         self, work: Work, figures: Mapping[str, Fraction], objective: Objective, limits: tuple[Limit, ...] = ()
@@ -136,7 +141,7 @@ class Hierarchies:
         return found
 
     def check(self, accelerator: HierarchyAccelerator, figure: str, value: Fraction) -> None:
-        accelerator.architecture_with({figure: value})
+        with_figures(accelerator.architecture, {figure: value})
 
     def sized(self, accelerator: HierarchyAccelerator, figures: Mapping[str, Expression]) -> Mapping[str, Expression]:
         """A PE is an instance of the outermost level that has several, with what is inside; words come from around it."""

@@ -21,11 +21,11 @@ architecture: simple
 quantities:
   words: {powers_of_two: [16, 128], unit: words}
   rows: {range: [2, 16], step: 2}
-  kind: {choices: [small, large]}
+  kind: {choices: [small-one, large]}
 figures:
   RF.words: words
   RF.mesh_x: rows
-  RF.read_energy: {of: kind, table: {small: 0.5, large: 1.25}}
+  RF.read_energy: {of: kind, table: {small-one: 0.5, large: 1.25}}
 rules: [words * rows <= 1024, 4 divides rows]
 costs: {area: {of: words * rows / 100, unit: mm²}}
 limits: {area: 5}
@@ -83,7 +83,7 @@ def test_spaces_read_back_from_documents_and_survive_processes(name: str) -> Non
         ("[16, 128]", "[17, 31]", r"quantities.words powers_of_two is \[17, 31\], which holds nothing; allowed: at least one"),
         ("[2, 16], step: 2", "[9, 2]", r"quantities.rows range is \[9, 2\], which holds nothing"),
         ("unit: words", "units: words", "quantities.words.units is unknown; allowed: values, range, step"),
-        ("kind: {choices: [small, large]}", "kind: {unit: x}", "quantities.kind has nothing; allowed: one of values"),
+        ("kind: {choices: [small-one, large]}", "kind: {unit: x}", "quantities.kind has nothing; allowed: one of values"),
         ("  RF.words", "  RG.words", "figures.RG.words is unknown; allowed: .*RF.words"),
         ("RF.words: words", "RF.words: bytes", "figures.RF.words: 'bytes' uses the unknown name 'bytes'; allowed: .*words"),
         ("RF.words: words", "RF.words: words / 32", "'RF.words' is 0.5; allowed: a positive integer .words=16."),
@@ -91,11 +91,14 @@ def test_spaces_read_back_from_documents_and_survive_processes(name: str) -> Non
         (", large: 1.25", "", "RF.read_energy has no entry for 2 .kind=large.; allowed by its table: 1"),
         ("words * rows <= 1024", "words * rows < 1024", r"rules\[0\] is .*; allowed: two expressions with <="),
         ("4 divides rows", "words >= 256", "rules: no accelerator keeps 'words >= 256'; allowed: rules that some"),
+        ("4 divides rows", "rows - 4 divides 0 * rows, rows <= 4, rows >= 4", "no accelerator keeps 'rows - 4"),
+        ("limits: {area: 5}", "limits: {areas: 5}", "limits.areas: 'areas' uses the unknown name 'areas'; allowed: .*area"),
+        ("limits: {area: 5}", "objective: latency * ara", "objective: .* unknown name 'ara'; allowed: .*area"),
         ("architecture: simple", "architecture: none", "unknown architecture 'none'; known: "),
         ("architecture: simple", "architecture: simple\nedition: new", "edition is 'new'; allowed: timeloop, dmazerunner"),
         ("architecture: simple", "architecture: simple\nfamily: [a]", "family is a list; allowed: spatial"),
         ("{area: {of", "{latency: {of", "costs.latency is a metric of layers; allowed: other names"),
-        ("small: 0.5", "small: -0.5", "RF.read_energy is -1/2; allowed: a number that is not negative .kind=small."),
+        ("small-one: 0.5", "small-one: -0.5", "RF.read_energy is -1/2; allowed: a number that is not neg"),
         ("name: tiny", "name: tiny\ntechnology: u250", "technology.name is u250, which has no cost tables"),
         ("name: tiny", "name: tiny\ntechnology: asic", "unknown platform 'asic'"),
     ],
