@@ -28,11 +28,10 @@ from ithaca.formulations.spatial.dmazerunner.model import (
     SPM,
     Layer,
     Machine,
-    metrics,
     metrics_and_parts,
     reuse,
 )
-from ithaca.formulations.spatial.dmazerunner.stage import DmazerunnerStage
+from ithaca.formulations.spatial.dmazerunner.stage import DmazerunnerStage, DmazerunnerTables
 from ithaca.formulations.spatial.dmazerunner.tables import Tables, asked_of
 from ithaca.formulations.spatial.drawing import costs
 from ithaca.formulations.spatial.mapping import Mapping as Laid
@@ -76,17 +75,19 @@ class DmazerunnerDesign(Design):
     def __post_init__(self) -> None:
         self.constraints.check(self.nest, self.architecture)
         if self.constraints.bypass:
-            raise refuse(self.constraints.where, "has bypasses; allowed in edition dmazerunner: levels that keep every tensor")
+            raise refuse(
+                self.constraints.where, f"has bypasses; allowed in edition {self.edition}: levels that keep every tensor"
+            )
 
     @cached_property
-    def machine(self) -> Machine:
+    def machine(self) -> Any:
         """What the model reads of the architecture."""
         return Machine.of(self.architecture)
 
     @cached_property
     def tables(self) -> Tables:
         """What searches of this space are made of, whatever they ask for."""
-        return Tables(self.layer, self.machine, self.constraints, exact=self.divisors_only)
+        return DmazerunnerTables(self.layer, self.machine, self.constraints, exact=self.divisors_only)
 
     @property
     def nest(self) -> LoopNest:
@@ -135,13 +136,23 @@ class DmazerunnerDesign(Design):
         return VOCABULARY
 
     def metrics(self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
-        found = metrics(self.layer, self.machine, values, numbers, self.orders)
-        found["edp"] = found["energy"] * found["latency"] if names is None or "edp" in names else None
-        return {name: found[name] for name in VOCABULARY if names is None or name in names}
+        found, _ = self.priced(values, numbers, self.orders, edp=names is None or "edp" in names)
+        return {name: found[name] for name in self.vocabulary if names is None or name in names}
 
     def parts(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[dict[str, Any], Mapping[str, Any]]:
-        found, named = metrics_and_parts(self.layer, self.machine, values, numbers, self.orders)
-        return {**found, "edp": found["energy"] * found["latency"]}, named
+        return self.priced(values, numbers, self.orders)
+
+    def priced(
+        self,
+        values: Mapping[str, Any],
+        numbers: NumberSystem,
+        orders: Mapping[str, Sequence[Sequence[str]]],
+        *,
+        edp: bool = True,
+    ) -> tuple[dict[str, Any], Mapping[str, Any]]:
+        """What the model says of a mapping where levels have these orders, and the parts of it by name."""
+        found, named = metrics_and_parts(self.layer, self.machine, values, numbers, orders)
+        return found | ({"edp": found["energy"] * found["latency"]} if edp else {}), named
 
     def remedies(self, configuration: Mapping[str, int]) -> Mapping[str, tuple[Remedy, ...]]:
         """Of bursts and energy off chip more of the scratchpad, of the network and its energy more of the register files."""
@@ -162,7 +173,7 @@ class DmazerunnerDesign(Design):
         axes = [self._factors(loop, extent) for loop, extent in self.layer.nest.extents]
         axes += [Axis(f"order.{level}", (Quantity(f"order.{level}", 1, len(self.orders[level])),)) for level in ORDERED]
         symbols = {quantity.name: quantity.symbol for axis in axes for quantity in axis.quantities}
-        used = metrics(self.layer, self.machine, symbols, SYMBOLIC, self.orders)
+        used, _ = self.priced(symbols, SYMBOLIC, self.orders, edp=False)
         links = [Link(used[name], Relation.AT_MOST, _constant(most)) for name, most in self.machine.limits.items()]
         if self.tables.least_pes > 1:
             links.append(Link(_constant(self.tables.least_pes), Relation.AT_MOST, used["pes"]))
@@ -198,7 +209,7 @@ class DmazerunnerDesign(Design):
         """
         if self.divisors_only:
             return "factors that divide extents"
-        spans = {name: Interval(Fraction(0), Fraction(10**60)) for name in VOCABULARY}
+        spans = {name: Interval(Fraction(0), Fraction(10**60)) for name in self.vocabulary}
         asked = (problem.objective.expression, *(limit.expression for limit in problem.limits))
         falls = any(trends(e, spans).get(Symbol(name), 0) < 1 for e in asked for name in e.symbols)
         least = self.constraints.least_used > 0 or any(found.low > 1 for *_, found in self.constraints.factors)
@@ -243,7 +254,7 @@ class DmazerunnerDesign(Design):
     def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
         """What binds, how much of the machine is used, what is padded, and what an optimum is then the best of."""
         used = self.metrics({name: Fraction(value) for name, value in configuration.items()}, FRACTION, self.machine.limits)
-        shares = (f"{number(used[name])} of {most} {VOCABULARY[name].unit}" for name, most in self.machine.limits.items())
+        shares = (f"{number(used[name])} of {most} {self.vocabulary[name].unit}" for name, most in self.machine.limits.items())
         said = [f"used: {', '.join(shares)}."]
         laid = self.mapping(configuration).padded(self.nest)
         if padded := [f"{loop} from {n} to {laid[loop]}" for loop, n in self.nest.extents if laid[loop] != n]:

@@ -35,13 +35,24 @@ RF_ACCESSES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
-    """What the model knows of an accelerator."""
+class Capacities:
+    """What decides which mappings fit an accelerator."""
 
     pes: int  #: Processing elements
     rf_words: int  #: Words of a register file
     banks: int  #: Scratchpad banks that hold the current tiles: half of all, the others are being filled
     bank_words: int  #: Words of a bank
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """What mappings must not exceed, by metric."""
+        return {"pes": self.pes, "rf_words": self.rf_words, "spm_banks": self.banks}
+
+
+@dataclass(frozen=True, slots=True)
+class Machine(Capacities):
+    """What the model knows of an accelerator."""
+
     dma_setup: Fraction  #: Cycles to begin a burst
     dma_word: Fraction  #: Cycles of a word of a burst
     mac: Fraction  #: Energy of a multiply-accumulate (pJ)
@@ -84,11 +95,6 @@ class Machine:
             energies[SPM],
             energies[DRAM],
         )
-
-    @property
-    def limits(self) -> dict[str, int]:
-        """What mappings must not exceed, by metric."""
-        return {"pes": self.pes, "rf_words": self.rf_words, "spm_banks": self.banks}
 
     @property
     def grain(self) -> int:
@@ -210,6 +216,11 @@ class ArrayPass:
     reducing: Any  #: Energy of the reduction over PEs
 
 
+def reducing(held: Any, pes: Any, sums: Any) -> Any:
+    """Cycles in which PEs add up ``held`` partial sums each, one after the other, to those of ``sums`` of them."""
+    return held * (pes - sums)
+
+
 def array_pass(
     layer: Layer, machine: Machine, trips: Any, pes: Any, sums: Any, held: Mapping[str, Any], sending: Mapping[str, Any]
 ) -> ArrayPass:
@@ -219,7 +230,7 @@ def array_pass(
     ``held`` and ``sending`` are words of every tensor, of a PE and of the tile.
     """
     output, grain = layer.nest.output.tensor, machine.grain
-    reduction = held[output] * (pes - sums)
+    reduction = reducing(held[output], pes, sums)
     network, scratchpad = int(machine.network * grain), int(machine.spm * grain)
     energy = {
         tensor: held[tensor] * (sums if tensor == output else pes) * network + words * scratchpad
@@ -310,20 +321,28 @@ def run(
         waiting[t] = held[t] * dram.times[t] * (load + store)
         latency = latency + waiting[t]
 
-    energy, words = zero, zero
+    energy = zero
     for t in tensors:
-        reducing = one_pass.reducing if t == output else 0
+        reduced = one_pass.reducing if t == output else 0
         passes = (1 - skipped[t]) * spm.times[t] * dram.trips
-        energy = energy + passes * (one_pass.energy[t] * (2 if t == output else 1) + reducing)
-        energy = energy + skipped[t] * dram.times[t] * (one_pass.energy[t] + reducing)
-    for t in tensors:
-        words = words + moved.words[t] * (2 * dram.times[t] - sums if t == output else dram.times[t])
+        energy = energy + passes * (one_pass.energy[t] * (2 if t == output else 1) + reduced)
+        energy = energy + skipped[t] * dram.times[t] * (one_pass.energy[t] + reduced)
+    words = words_moved(layer, moved.words, dram, sums)
     off_chip = words * int(machine.dram * machine.grain)
     parts = {"DMA": first, "array": cycles, DRAM: off_chip, SPM: energy, "computing": one_pass.computing}
     parts |= {f"network {t}": one_pass.sending[t] for t in tensors} | {f"DMA {t}": bursts[t] for t in tensors}
     parts |= {f"waiting for {t}": waiting[t] for t in tensors}
     parts |= {f"{DRAM} {t}": moved.words[t] for t in tensors} | {f"{SPM} {t}": one_pass.energy[t] for t in tensors}
     return Run(latency, energy + off_chip, words, parts)
+
+
+def words_moved(layer: Layer, words: Mapping[str, Any], dram: Reuse, sums: Any) -> Any:
+    """Words between DRAM and scratchpad: outputs leave whenever they change, and come back but for the first of all times.
+
+    ``words`` are those of tiles; ``sums`` is the product of the DRAM factors of the output's loops.
+    """
+    output = layer.nest.output.tensor
+    return sum(words[t] * (2 * dram.times[t] - sums if t == output else dram.times[t]) for t in words)
 
 
 def computing_energy(layer: Layer, machine: Machine, whole: Mapping[str, Any]) -> Any:
@@ -334,6 +353,26 @@ def computing_energy(layer: Layer, machine: Machine, whole: Mapping[str, Any]) -
 def whole_energy(machine: Machine, computing: Any, moving: Any, numbers: NumberSystem) -> Any:
     """Energy of computing and moving, in whole pJ, as the release rounds it."""
     return numbers.ceil_div(2 * (computing + moving) - machine.grain, _number(2 * machine.grain, numbers))
+
+
+def factors(layer: Layer, values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The factors of loops, by slot."""
+    return {slot: {loop: values[f"{loop}.{slot}"] for loop in layer.nest.loops} for slot in SLOTS}
+
+
+def reuses(
+    layer: Layer,
+    at: Mapping[str, Mapping[str, Any]],
+    values: Mapping[str, Any],
+    numbers: NumberSystem,
+    orders: Mapping[str, Sequence[Sequence[str]]],
+) -> dict[str, Reuse]:
+    """What levels let stay. Of several ``orders`` of a level's loops, a quantity says which it has."""
+    found = {}
+    for level in ORDERED:
+        options = [reuse(layer, at[level], order, numbers) for order in orders[level]]
+        found[level] = options[0] if len(options) == 1 else chosen(options, values[f"order.{level}"], numbers)
+    return found
 
 
 def metrics(
@@ -355,13 +394,10 @@ def metrics_and_parts(
     orders: Mapping[str, Sequence[Sequence[str]]],
 ) -> tuple[dict[str, Any], Mapping[str, Any]]:
     """The metrics, and the parts of latency and energy by name."""
-    at = {slot: {loop: values[f"{loop}.{slot}"] for loop in layer.nest.loops} for slot in SLOTS}
+    at = factors(layer, values)
     tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
     whole = {loop: at[DRAM][loop] * tile[loop] for loop in layer.nest.loops}
-    levels = {}
-    for level in ORDERED:
-        options = [reuse(layer, at[level], order, numbers) for order in orders[level]]
-        levels[level] = options[0] if len(options) == 1 else chosen(options, values[f"order.{level}"], numbers)
+    levels = reuses(layer, at, values, numbers, orders)
     pes, array = layer.product(at[SPATIAL]), {loop: at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
     one_pass = array_pass(
         layer,
@@ -377,16 +413,20 @@ def metrics_and_parts(
     found = run(layer, machine, one_pass, moved, levels[SPM], levels[DRAM], sums, numbers)
     computing = computing_energy(layer, machine, whole)
     energy = whole_energy(machine, computing, found.energy, numbers)
-    bank = _number(machine.bank_words, numbers)
     known = {
         "latency": found.latency,
         "energy": energy,
         "pes": pes,
         "rf_words": sum(layer.words(access, at[RF]) for access in layer.nest.accesses),
-        "spm_banks": sum(numbers.ceil_div(moved.words[access.tensor], bank) for access in layer.nest.accesses),
+        "spm_banks": banks(machine, moved.words, numbers),
         "dram_words": found.dram_words,
     }
     return known, {**found.parts, "latency": found.latency, "energy": energy, RF: computing}
+
+
+def banks(machine: Capacities, words: Mapping[str, Any], numbers: NumberSystem) -> Any:
+    """Scratchpad banks of tiles with so many words."""
+    return sum(numbers.ceil_div(each, _number(machine.bank_words, numbers)) for each in words.values())
 
 
 def _number(value: int, numbers: NumberSystem) -> Any:

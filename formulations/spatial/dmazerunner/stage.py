@@ -1,142 +1,55 @@
-"""The stage of edition `dmazerunner`: tiles of the PEs are the inner choice, DRAM's and the scratchpad's loops the outer one.
-
-Inner costs depend on the tile u of the PEs and its factors (r, s), the cost of bursts on the scratchpad's tile w alone; they
-are coupled by u | w (with padding, by trips that multiply to at least ceil(extent / u)). First come tiles u, joined group by
-group under a bound that takes the rest at its least; then rows (r, s) of the tiles left; a row is completed over all w and
-orders.
-"""
+"""The stage of edition `dmazerunner`: what tiles, rows and their outer choices cost (`search.TilingStage`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from fractions import Fraction
-from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.number_systems import NUMPY
-from ithaca.formulations.algebra.rounding import EXACT, ROUNDING, least_double
-from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.spatial.dmazerunner.bounds import inner_parts
-from ithaca.formulations.spatial.dmazerunner.corners import Corners
+from ithaca.formulations.spatial.dmazerunner.bounds import inner_parts, outer_parts
 from ithaca.formulations.spatial.dmazerunner.model import (
     DRAM,
     RF,
     SPATIAL,
     SPM,
     ArrayPass,
+    Machine,
     array_pass,
     computing_energy,
-    reuse,
     run,
     transfers,
     whole_energy,
 )
-from ithaca.formulations.spatial.dmazerunner.tables import AT_ONCE, Columns, Floats, Integers, Outer, Tables, chunks, ragged
-from ithaca.formulations.stage import Block, Cutoff
+from ithaca.formulations.spatial.dmazerunner.search import TilingStage
+from ithaca.formulations.spatial.dmazerunner.tables import Columns, Floats, Integers, Outer, Tables
 
 if TYPE_CHECKING:
-    from ithaca.formulations.problem import Problem
     from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
 
-#: Blocks that incumbents are taken from, and how many rows of each.
-FIRST_BLOCKS, FIRST_ROWS = 9, 8
 
-#: Tiles whose rows are one block, at first and at most; mappings evaluated at first.
-FIRST_TILES, MOST_TILES, FIRST_MAPPINGS = 64, 1 << 13, 1 << 10
+class DmazerunnerTables(Tables):
+    """Choices; transfers cost energy (pJ), cycles and words."""
+
+    machine: Machine
+
+    def counted(self, tensor: str) -> str:
+        return f"s.{tensor}" if tensor == self.layer.nest.output.tensor else "s"
+
+    def least_of_words(self, words: float) -> tuple[float, ...]:
+        return words * float(self.machine.dram), words * float(self.machine.dma_word), words
+
+    def costs(self, tile: Mapping[str, Floats], whole: Mapping[str, Floats], trips: Columns) -> list[tuple[Floats, ...]]:
+        moved = transfers(self.layer, self.machine, tile, whole, NUMPY)
+        return outer_parts(self.layer, self.machine, moved, trips["trips"], trips.by_tensor("own", self.tensors))
 
 
-class DmazerunnerStage:
+class DmazerunnerStage(TilingStage):
     """One problem on one layer, in stages."""
 
-    least, dropped = -inf, inf  #: Nothing is known at once, and nothing left out
-
-    def __init__(self, problem: Problem, design: DmazerunnerDesign) -> None:
-        self._problem, self._design, self._corners = problem, design, Corners(problem)
-
-    @property
-    def _tables(self) -> Tables:
-        return self._design.tables
-
-    # -- incumbents --------------------------------------------------------------------
-
-    def incumbents(self) -> Iterator[Configuration | None]:
-        """Of padded spaces, the best mappings of those few rows with factors that divide which are bounded least."""
-        if self._design.divisors_only:
-            return
-        plain = replace(self._design, divisors_only=True)
-        stage = DmazerunnerStage(replace(self._problem, design=plain), plain)
-        known: list[Fraction] = []
-
-        def cutoff() -> Fraction | None:
-            return min(known, default=None)
-
-        blocks = (block for block in stage.blocks(cutoff) if block.bounds.size)
-        for block in islice(blocks, FIRST_BLOCKS):
-            for found in stage.complete(block.rows[np.argsort(block.bounds)[:FIRST_ROWS]], cutoff):
-                if found is not None:
-                    known.append(stage._problem.value(found))
-                yield found
-
-    # -- inner choices -----------------------------------------------------------------
-
-    def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
-        """Rows of tiles in the order of the tiles' bounds."""
-        if self._tables.empty:
-            return
-        tiles, bounds = np.zeros((len(self._tables.groups), 0), np.int32), np.zeros(0)
-        for found in self._joined(cutoff):
-            if isinstance(found, float):
-                yield Block.empty(found)
-            else:
-                tiles, bounds = found
-        order = np.argsort(bounds, kind="stable")
-        tiles, bounds = tiles[:, order], bounds[order]
-        for part in chunks(bounds.size, FIRST_TILES, MOST_TILES):
-            limit = least_double(cutoff())
-            if bounds[part.start] >= limit:
-                break
-            kept = tiles[:, part][:, bounds[part] < limit]
-            rows, row_bounds = self._rows(kept)
-            rest = float(bounds[part.stop]) if part.stop < bounds.size else inf
-            keep = row_bounds < limit
-            yield Block(rows[:, keep].T, row_bounds[keep], rest)
-        yield Block.empty(inf)
-
-    def _joined(self, cutoff: Cutoff) -> Iterator[tuple[NDArray[np.int32], Floats] | float]:
-        """Tiles that may hold an improvement, by group, and their bounds; now and then before, a bound of them all."""
-        tables, machine = self._tables, self._design.machine
-        parts = tables.tiles
-        least = [part.least for part in parts]
-        every = tables.product(least, np.zeros((len(least), 1), np.int64))
-        found, bounds = np.zeros((0, 1), np.int32), self._tile_bounds(every)
-        for place, part in enumerate(parts):
-            rest = least[place + 1 :]
-            count = part["trips"].size
-            step = max(AT_ONCE // count, 1)
-            kept: list[tuple[NDArray[np.int32], Floats]] = []
-            for begin in range(0, max(bounds.size, 1), step):
-                outer = found[:, begin : begin + step]
-                before, own = np.repeat(np.arange(outer.shape[1]), count), np.tile(np.arange(count), outer.shape[1])
-                columns = part.take(own)
-                if place:
-                    columns = columns.times(tables.product(parts[:place], outer).take(before))
-                for other in rest:
-                    columns = columns.times(other)
-                words = sum(columns[f"sent.{tensor}"] for tensor in tables.tensors)
-                fits = np.flatnonzero(words <= machine.banks * machine.bank_words)
-                bound = self._tile_bounds(columns.take(fits))
-                keep = np.flatnonzero(bound < least_double(cutoff()))
-                fits = fits[keep]
-                kept.append((np.concatenate([outer[:, before[fits]], own[None, fits].astype(np.int32)]), bound[keep]))
-                yield float(bounds.min(initial=inf))
-            found = np.concatenate([places for places, _ in kept], axis=1)
-            bounds = np.concatenate([bound for _, bound in kept])
-        yield found, bounds
+    _design: DmazerunnerDesign
 
     def _tile_bounds(self, columns: Columns) -> Floats:
         """Bounds of tiles: their register files hold and send no more words than need be, their PEs share all work."""
@@ -166,62 +79,19 @@ class DmazerunnerStage:
     def _corner(self, energy: Any, latency: Any, low: Mapping[str, Any], high: Mapping[str, Any]) -> Floats:
         return self._corners.least({**low, "energy": energy, "latency": latency, "edp": energy * latency}, high)
 
-    def _rows(self, tiles: NDArray[Any]) -> tuple[Integers, Floats]:
-        """All rows of tiles, by group, with their bounds."""
-        tables = self._tables
-        owner, found = tables.rows_of(tiles)
-        return found, self._row_bounds(tables.product(tables.rows, found), tables.product(tables.tiles, tiles[:, owner]))
-
     def _row_bounds(self, rows: Columns, tiles: Columns) -> Floats:
         exact = {"pes": rows["s"], "rf_words": sum(rows[f"held.{tensor}"] for tensor in self._tables.tensors)}
         return self._bounds(self._pass(rows, tiles), tiles, exact, exact)
 
+    @property
+    def _sums(self) -> str:
+        """The column of PEs that hold different outputs."""
+        return f"s.{self._design.nest.output.tensor}"
+
     def _pass(self, rows: Columns, tiles: Columns) -> ArrayPass:
         tensors = self._tables.tensors
         held, sent = rows.by_tensor("held", tensors), tiles.by_tensor("sent", tensors)
-        return array_pass(self._design.layer, self._design.machine, rows["r"], rows["s"], rows["sums"], held, sent)
-
-    # -- completions -------------------------------------------------------------------
-
-    def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Iterator[Configuration | None]:
-        """Rows by their tiles: all outer choices of a few tiles at a time, the best first."""
-        tables = self._tables
-        inner = np.asarray(rows).T
-        tile_of = np.stack([group.tile_of[row] for group, row in zip(tables.groups, inner, strict=True)])
-        tiles, which = np.unique(tile_of, axis=1, return_inverse=True)
-        sizes = tables.outer_counts(tiles)
-        begin = 0
-        while begin < tiles.shape[1]:
-            end = begin + max(int(np.searchsorted(np.cumsum(sizes[begin:]), AT_ONCE)), 1)
-            mine = np.flatnonzero((which.ravel() >= begin) & (which.ravel() < end))
-            yield from self._completed(tiles[:, begin:end], inner[:, mine], which.ravel()[mine] - begin, cutoff)
-            begin = end
-
-    def _completed(self, tiles: Integers, rows: Integers, tile_of: Integers, cutoff: Cutoff) -> Iterator[Configuration | None]:
-        tables = self._tables
-        outer = tables.outer_of(tiles)
-        order = np.argsort(tile_of, kind="stable")
-        rows, tile_of = rows[:, order], tile_of[order]
-        row_columns, tile_columns = tables.product(tables.rows, rows), tables.product(tables.tiles, tiles)
-        # tiles with each outer choice, then rows with each: a tile's rows are bounded by the least of them
-        begins = np.searchsorted(tile_of, np.arange(tiles.shape[1] + 1))
-        entry, number = ragged(np.diff(begins)[outer.tile])
-        row = begins[outer.tile][entry] + number
-        bound = np.concatenate(
-            [np.zeros(0)]
-            + [
-                self._pair_bounds(outer, entry[part], row_columns.take(row[part]), tile_columns.take(tile_of[row[part]]))
-                for part in (slice(begin, begin + AT_ONCE) for begin in range(0, row.size, AT_ONCE))
-            ]
-        )
-        order = np.argsort(bound, kind="stable")
-        for part in chunks(order.size, FIRST_MAPPINGS, AT_ONCE):
-            limit = least_double(cutoff())
-            picked = order[part]
-            picked = picked[bound[picked] < limit]
-            if not picked.size:
-                return
-            yield self._best(rows[:, row[picked]], outer, entry[picked], limit)
+        return array_pass(self._design.layer, self._design.machine, rows["r"], rows["s"], rows[self._sums], held, sent)
 
     def _pair_bounds(self, outer: Outer, place: Integers, rows: Columns, tiles: Columns) -> Floats:
         """Bounds of rows, each with an outer choice."""
@@ -240,61 +110,22 @@ class DmazerunnerStage:
                 found = np.minimum(found, self._corner(e + energy[place], np.maximum(c, cycles[place]), known, known))
         return found
 
-    def _best(self, rows: Integers, outer: Outer, place: Integers, limit: float) -> Configuration | None:
-        """The best of some mappings, all orders tried; None if none is below the limit."""
+    def _metrics(
+        self, factors: Mapping[str, Mapping[str, Floats]], rows: Columns, banks: Floats
+    ) -> Iterator[Mapping[str, Floats]]:
         tables, layer, machine = self._tables, self._design.layer, self._design.machine
-        factors: dict[str, dict[str, Floats]] = {DRAM: {}, SPM: {}, RF: {}, SPATIAL: {}}
-        for group, row, choice in zip(tables.groups, rows, outer.choices[:, place], strict=True):
-            p, d, _ = group.outer
-            for number, loop in enumerate(group.loops):
-                for slot, table, at in ((DRAM, d, choice), (SPM, p, choice), (RF, group.r, row), (SPATIAL, group.s, row)):
-                    factors[slot][loop] = table[number, at].astype(float)
         array = {loop: factors[RF][loop] * factors[SPATIAL][loop] for loop in layer.nest.loops}
         tile = {loop: array[loop] * factors[SPM][loop] for loop in layer.nest.loops}
         whole = {loop: tile[loop] * factors[DRAM][loop] for loop in layer.nest.loops}
-        columns = tables.product(tables.rows, rows)
-        held = columns.by_tensor("held", tables.tensors)
+        held = rows.by_tensor("held", tables.tensors)
         sent = {access.tensor: layer.words(access, array) for access in layer.nest.accesses}
-        one_pass = array_pass(layer, machine, columns["r"], columns["s"], columns["sums"], held, sent)
+        one_pass = array_pass(layer, machine, rows["r"], rows["s"], rows[self._sums], held, sent)
         moved = transfers(layer, machine, tile, whole, NUMPY)
         sums = layer.product(factors[DRAM], layer.nest.output)
-        exact = {"pes": columns["s"], "rf_words": sum(held.values()), "spm_banks": outer.banks[place]}
-        spm, dram = (
-            [reuse(layer, factors[level], order, NUMPY) for order in self._design.orders[level]] for level in (SPM, DRAM)
-        )
-        values, known, computing = [], [], computing_energy(layer, machine, whole)
-        for inside in spm:
-            for outside in dram:
-                found = run(layer, machine, one_pass, moved, inside, outside, sums, NUMPY)
-                energy = whole_energy(machine, computing, found.energy, NUMPY)
-                metrics = {**exact, "dram_words": found.dram_words, "energy": energy, "latency": found.latency}
-                metrics["edp"] = energy * found.latency
-                values.append(self._corners.least(metrics, metrics))
-                known.append(metrics)
-        return self._confirmed(np.array(values), known, factors, limit)
-
-    def _confirmed(
-        self, values: Floats, known: list[dict[str, Any]], factors: Mapping[str, Mapping[str, Floats]], limit: float
-    ) -> Configuration | None:
-        """The best of mappings by pair of orders: the exact reference decides among those that floats cannot tell apart."""
-        best, least, found = limit, None, None
-        orders = len(self._design.orders[DRAM])
-        names = {part for name in self._problem.used_metrics for part in (("energy", "latency") if name == "edp" else (name,))}
-        seen = set()
-        for place in np.argsort(values, axis=None, kind="stable"):
-            pair, entry = divmod(int(place), values.shape[1])
-            if values[pair, entry] >= best + 4 * ROUNDING * abs(best):
-                break
-            numbers = tuple(float(known[pair][name][entry]) for name in sorted(names))
-            if max(numbers, default=0.0) < EXACT:  # whole numbers that floats hold: the same value
-                if numbers in seen:
-                    continue
-                seen.add(numbers)
-            choice = {f"{loop}.{slot}": int(column[entry]) for slot, loops in factors.items() for loop, column in loops.items()}
-            choice |= {f"order.{SPM}": pair // orders + 1, f"order.{DRAM}": pair % orders + 1}
-            configuration = Configuration(choice)
-            value = self._problem.feasible_value(configuration)
-            if value is not None and value < (least if least is not None else value + 1):
-                least, found = value, configuration
-                best = min(best, float(value))
-        return found
+        exact = {"pes": rows["s"], "rf_words": sum(held.values()), "spm_banks": banks}
+        computing = computing_energy(layer, machine, whole)
+        for inside, outside in self._levels(factors):
+            found = run(layer, machine, one_pass, moved, inside, outside, sums, NUMPY)
+            energy = whole_energy(machine, computing, found.energy, NUMPY)
+            metrics = {**exact, "dram_words": found.dram_words, "energy": energy, "latency": found.latency}
+            yield {**metrics, "edp": energy * found.latency}

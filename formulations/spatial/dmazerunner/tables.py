@@ -6,6 +6,7 @@ group, every other loop is one of its own. So are trips and PEs. Costs are funct
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,10 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.spatial.constraints import NONE, Constraints
-from ithaca.formulations.spatial.dmazerunner.bounds import outer_parts
-from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, Layer, Machine, transfers
+from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, Capacities, Layer
 from ithaca.workloads.nest import MAX_EXTENT
 
 #: Tiles that are counted together.
@@ -131,7 +130,7 @@ def asked_of(constraints: Constraints, loop: str, slot: str) -> tuple[int, int]:
     return asked.low, MAX_EXTENT if asked.high is None else asked.high
 
 
-def make_group(layer: Layer, machine: Machine, loops: tuple[str, ...], constraints: Constraints, *, exact: bool) -> Group:
+def make_group(layer: Layer, machine: Capacities, loops: tuple[str, ...], constraints: Constraints, *, exact: bool) -> Group:
     """The inner choices of a group."""
     extents = np.array([layer.nest.sizes[loop] for loop in loops], dtype=np.int64)
     choices = []
@@ -159,7 +158,7 @@ class Outer:
     tile: Integers  #: Which of the tiles each is of
     choices: Integers  #: The choice of each group
     banks: Floats  #: Banks in use
-    parts: list[tuple[Any, ...]]  #: Energy (pJ), cycles and words of transfers, by reused tensor
+    parts: list[tuple[Any, ...]]  #: What transfers cost, by reused tensor, as the tables count it
 
 
 @dataclass(frozen=True)
@@ -189,10 +188,10 @@ class Columns:
         return Columns({name: column.min(keepdims=True) for name, column in self.data.items()})
 
 
-class Tables:
+class Tables(ABC):
     """Choices and their columns, group by group, of a layer on a machine; nothing here depends on what is asked for."""
 
-    def __init__(self, layer: Layer, machine: Machine, constraints: Constraints = NONE, *, exact: bool) -> None:
+    def __init__(self, layer: Layer, machine: Capacities, constraints: Constraints = NONE, *, exact: bool) -> None:
         self.layer, self.machine, self.exact = layer, machine, exact
         self.least_pes = ceil(constraints.least_used * machine.pes)
         self.tensors = tuple(access.tensor for access in layer.nest.accesses)
@@ -206,12 +205,13 @@ class Tables:
 
     @cached_property
     def rows(self) -> tuple[Columns, ...]:
-        """Of each group's rows: ``r``, ``s`` and (over the output's loops) ``sums``, products; ``held`` words of a PE."""
+        """Of each group's rows: ``r`` and ``s``, products, ``s.TENSOR`` over its loops only; ``held`` words of a PE."""
         found = []
         for group in self.groups:
-            spatial = self._trips(group, group.s)
-            own = spatial[f"own.{self.layer.nest.output.tensor}"]
-            columns = {"r": group.r.prod(axis=0).astype(float), "s": group.s.prod(axis=0).astype(float), "sums": own}
+            columns = {"r": group.r.prod(axis=0).astype(float), "s": group.s.prod(axis=0).astype(float)}
+            columns |= {
+                f"s.{tensor}": own for tensor, own in zip(self.tensors, trips_of(self.layer, group, group.s), strict=True)
+            }
             found.append(Columns(columns | self._words("held", group, group.r)))
         return tuple(found)
 
@@ -219,7 +219,7 @@ class Tables:
     def tiles(self) -> tuple[Columns, ...]:
         """Of each group's tiles: ``trips`` outside, all and ``own`` loops', ``whole`` extents, the ``tile``, words ``sent``.
 
-        The least over its rows: ``r``, and ``spread`` words of register files altogether, of the output without copies.
+        The least over its rows: ``r``, and ``spread`` words of register files altogether, with such copies as are `counted`.
         """
         found = []
         for group, rows in zip(self.groups, self.rows, strict=True):
@@ -228,8 +228,8 @@ class Tables:
             columns["whole"] = (group.trips * group.tiles).prod(axis=0).astype(float)
             columns["r"] = np.minimum.reduceat(rows["r"], group.first[:-1])
             for tensor in self.tensors:
-                copies = rows["sums" if tensor == self.layer.nest.output.tensor else "s"]
-                columns[f"spread.{tensor}"] = np.minimum.reduceat(rows[f"held.{tensor}"] * copies, group.first[:-1])
+                spread = rows[f"held.{tensor}"] * rows[self.counted(tensor)]
+                columns[f"spread.{tensor}"] = np.minimum.reduceat(spread, group.first[:-1])
             found.append(Columns(columns))
         return tuple(found)
 
@@ -244,21 +244,31 @@ class Tables:
         return tuple(found)
 
     @cached_property
-    def least_outer(self) -> tuple[float, float, float]:
-        """Energy (pJ), cycles and words of transfers that no mapping is below.
+    def least_outer(self) -> tuple[float, ...]:
+        """Costs of transfers that no mapping is below.
 
         With padding, of tensors without surplus rows: a tile may grow beyond those it needs to be complete with them.
         """
         layer = self.layer if self.exact else Layer(self.layer.nest)
-        free = Tables(layer, replace(self.machine, pes=1, rf_words=1), exact=self.exact)  # one tile: all choices are outer ones
+        free = type(self)(layer, replace(self.machine, pes=1, rf_words=1), exact=self.exact)  # one tile: all choices are outer
         start = np.zeros((len(self.groups), 1), np.int64)
         if free.outer_counts(start)[0] > MOST_OUTER:
             each = [[(part[f"moved.{t}"] * part[f"own.{t}"]).min() for part in free.outer] for t in self.tensors]
-            words = float(sum(map(prod, each)))
-            return words * float(self.machine.dram), words * float(self.machine.dma_word), words
+            return self.least_of_words(float(sum(map(prod, each))))
         parts = free.outer_of(start).parts
-        energy, cycles, words = (min(float(part[place].min(initial=np.inf)) for part in parts) for place in range(3))
-        return energy, cycles, words
+        return tuple(min(float(column.min(initial=np.inf)) for column in columns) for columns in zip(*parts, strict=True))
+
+    @abstractmethod
+    def counted(self, tensor: str) -> str:
+        """The column of rows that says how often PEs altogether are sent a tile of theirs."""
+
+    @abstractmethod
+    def least_of_words(self, words: float) -> tuple[float, ...]:
+        """What moving so many words costs at least."""
+
+    @abstractmethod
+    def costs(self, tile: Mapping[str, Floats], whole: Mapping[str, Floats], trips: Columns) -> list[tuple[Floats, ...]]:
+        """What transfers of tiles cost, for each tensor that may be reused, by DRAM's ``trips``, all and of ``own`` loops."""
 
     def product(self, tables: Sequence[Columns], places: NDArray[Any]) -> Columns:
         """The columns of choices, one of each group."""
@@ -330,7 +340,7 @@ class Tables:
         parts = [tuple(np.concatenate(columns) for columns in zip(*part, strict=True)) for part in zip(*found, strict=True)]
         return Outer(owner, choices, banks, parts)
 
-    def _moved(self, tiles: Integers, choices: Integers) -> list[tuple[Any, Any, Any]]:
+    def _moved(self, tiles: Integers, choices: Integers) -> list[tuple[Floats, ...]]:
         """What outer choices cost, one of a tile each."""
         tile, whole = {}, {}
         for group, choice, of in zip(self.groups, choices, tiles, strict=True):
@@ -338,9 +348,7 @@ class Tables:
             for line, loop in enumerate(group.loops):
                 tile[loop] = (p[line, choice] * group.tiles[line, of]).astype(float)
                 whole[loop] = d[line, choice] * tile[loop]
-        moved = transfers(self.layer, self.machine, tile, whole, NUMPY)
-        columns = self.product(self.outer, choices)
-        return outer_parts(self.layer, self.machine, moved, columns["trips"], columns.by_tensor("own", self.tensors))
+        return self.costs(tile, whole, self.product(self.outer, choices))
 
     def _trips(self, group: Group, factors: Integers) -> dict[str, Floats]:
         own = trips_of(self.layer, group, factors)

@@ -1,0 +1,181 @@
+"""Cycles of a mapping onto an edge accelerator whose operands have networks of their own, in any number system.
+
+After S. Dave, T. Nowatzki, A. Shrivastava, "Explainable-DSE" (ASPLOS 2023). Latency is the largest of three: what PEs compute, what
+networks send to them and back, what the DMA moves. All of it goes on at once, over every pass (a trip of DRAM's loops); passes are
+alike: what only some of them move is counted evenly. Levels, tiles, what fits, what loops let stay, and cycles of PEs are those of
+edition `dmazerunner`.
+
+The networks of inputs, weights, partial sums to the PEs, and outputs from them have links of one width. PEs that hold the same
+tile are a group; one link sends a tile to a whole group, and of more groups than links several share a link, taking turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ithaca.formulations.algebra.number_systems import NumberSystem
+from ithaca.formulations.spatial.architecture import Architecture, Network
+from ithaca.formulations.spatial.dmazerunner.model import (
+    DRAM,
+    RF,
+    SPATIAL,
+    SPM,
+    Capacities,
+    Layer,
+    Reuse,
+    banks,
+    factors,
+    moving,
+    reducing,
+    reuses,
+)
+from ithaca.workloads.messages import refuse
+
+
+@dataclass(frozen=True, slots=True)
+class Machine(Capacities):
+    """What the model knows of an accelerator."""
+
+    network: Network  #: Its networks
+    word_bits: int  #: Bits of a word
+    bandwidth: Fraction  #: Words that the DMA moves a cycle, either way
+
+    @classmethod
+    def of(cls, architecture: Architecture) -> Machine:
+        """What it reads of an architecture; an `InputError` if that does not say all of it."""
+        names, network = [level.name for level in architecture.levels], architecture.network
+        if names != [DRAM, SPM, RF] or network is None:
+            what = f"has the levels {', '.join(names)}" if names != [DRAM, SPM, RF] else "has no field network"
+            raise refuse(
+                architecture.name, f"{what}; allowed in edition explainable: {DRAM}, {SPM}, {RF}, and the field network"
+            )
+        dram, spm, rf = architecture.levels
+        if spm.words is None or rf.words is None or dram.shared_bandwidth is None:
+            lacks = f"{SPM} has no capacity" if spm.words is None else f"{RF} has no capacity"
+            lacks = lacks if spm.words is None or rf.words is None else f"{DRAM} has no shared_bandwidth"
+            raise refuse(architecture.name, f"{lacks}; allowed in edition explainable: entries, and words a cycle of {DRAM}")
+        sizes = rf.instances, rf.usable(rf.words), spm.usable(spm.words) // network.bank_words, network.bank_words
+        return cls(*sizes, network, rf.word_bits, dram.shared_bandwidth)
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """What mappings must not exceed, by metric."""
+        return {
+            "pes": self.pes,
+            "rf_words": self.rf_words,
+            "spm_banks": self.banks,
+            "input_groups": self.network.input_links * self.network.input_virtual,
+            "weight_groups": self.network.weight_links * self.network.weight_virtual,
+            "output_groups": min(
+                self.network.read_links * self.network.read_virtual, self.network.write_links * self.network.write_virtual
+            ),
+        }
+
+
+def networks(layer: Layer) -> dict[str, str]:
+    """The tensor that each network carries: the nest's first operand is the input, its second the weight."""
+    output, (first, second) = layer.nest.output.tensor, layer.nest.inputs
+    return {"input": first.tensor, "weight": second.tensor, "read": output, "write": output}
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayTile:
+    """One tile on the PEs."""
+
+    computing: Any  #: Cycles of the multiply-accumulates
+    reducing: Any  #: Cycles of the reduction over PEs, whenever outputs leave
+    bits: Mapping[str, Any]  #: By network, bits that a link carries one after the other when the tile changes
+
+
+def array_tile(
+    layer: Layer,
+    machine: Machine,
+    trips: Any,
+    pes: Any,
+    groups: Mapping[str, Any],
+    held: Mapping[str, Any],
+    numbers: NumberSystem,
+) -> ArrayTile:
+    """What a tile of the PEs costs.
+
+    ``trips`` is the product of the register files' factors, ``pes`` of those over PEs; ``groups`` is that of the loops of each tensor
+    (PEs with tiles of their own), ``held`` words of a PE's tile.
+    """
+    bits, output = {}, layer.nest.output.tensor
+    for name, tensor in networks(layer).items():
+        turns = numbers.ceil_div(groups[tensor], numbers.number(Fraction(machine.network.links(name))))
+        bits[name] = turns * held[tensor] * machine.word_bits
+    return ArrayTile(trips, reducing(held[output], pes, groups[output]), bits)
+
+
+def changes(spm: Reuse, dram: Reuse, tensor: str, numbers: NumberSystem) -> Any:
+    """How often PEs get another tile of a tensor: what stays for all of the scratchpad's trips changes with DRAM's alone."""
+    moves = numbers.minimum(spm.times[tensor] - 1, numbers.number(Fraction(1)))
+    return (1 - moves) * dram.times[tensor] + moves * spm.times[tensor] * dram.trips
+
+
+def cycles(
+    layer: Layer,
+    machine: Machine,
+    tile: ArrayTile,
+    trips: Any,
+    changed: Mapping[str, Any],
+    distinct: Any,
+    words: Any,
+    numbers: NumberSystem,
+) -> dict[str, Any]:
+    """Cycles of the whole run, rounded up: of the PEs, the slowest network, the DMA, and the largest of these.
+
+    The PEs have ``trips`` tiles. ``changed`` is how often those of each tensor change; ``distinct`` ones of the output come
+    for the first time, and need not be read. The DMA moves ``words``.
+    """
+    output, width = layer.nest.output.tensor, numbers.number(Fraction(machine.network.width))
+    counts = {name: changed[tensor] - (distinct if name == "read" else 0) for name, tensor in networks(layer).items()}
+    computing = tile.computing * trips + tile.reducing * changed[output]
+    sending = numbers.maximum(*(numbers.ceil_div(tile.bits[name] * count, width) for name, count in counts.items()))
+    top, bottom = machine.bandwidth.numerator, machine.bandwidth.denominator
+    moved = numbers.ceil_div(words * bottom, numbers.number(Fraction(top)))
+    latency = numbers.maximum(computing, sending, moved)
+    return {"latency": latency, "compute_cycles": computing, "network_cycles": sending, "dma_cycles": moved}
+
+
+def metrics(
+    layer: Layer,
+    machine: Machine,
+    values: Mapping[str, Any],
+    numbers: NumberSystem,
+    orders: Mapping[str, Sequence[Sequence[str]]],
+) -> dict[str, Any]:
+    """Every metric of a mapping. Of several ``orders`` of DRAM's or the scratchpad's loops, a quantity says which it has."""
+    nest, at = layer.nest, factors(layer, values)
+    levels = reuses(layer, at, values, numbers, orders)
+    spm, dram = levels[SPM], levels[DRAM]
+    tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in nest.loops}
+    pes = layer.product(at[SPATIAL])
+    groups = {access.tensor: layer.product(at[SPATIAL], access) for access in nest.accesses}
+    held = {access.tensor: layer.words(access, at[RF]) for access in nest.accesses}
+    words = {access.tensor: layer.words(access, tile) for access in nest.accesses}
+    sums = layer.product(at[DRAM], nest.output)
+    found = cycles(
+        layer,
+        machine,
+        array_tile(layer, machine, layer.product(at[RF]), pes, groups, held, numbers),
+        spm.trips * dram.trips,
+        {tensor: changes(spm, dram, tensor, numbers) for tensor in held},
+        layer.product(at[SPM], nest.output) * sums,
+        (moved := moving(layer, words, dram, sums)),
+        numbers,
+    )
+    roles = networks(layer)
+    return found | {
+        "pes": pes,
+        "rf_words": sum(held.values()),
+        "spm_banks": banks(machine, words, numbers),
+        "dram_words": moved,
+        "input_groups": groups[roles["input"]],
+        "weight_groups": groups[roles["weight"]],
+        "output_groups": groups[roles["write"]],
+    }
