@@ -82,7 +82,7 @@ def evaluate(
         str | None,
         Option(
             "--edition",
-            help="Model edition of a CSV: exact, cycle or odyssey (default: as points say); with --arch timeloop, dmazerunner.",
+            help="Model edition of a CSV: exact, cycle or odyssey (default: as points say); with --arch those of map.",
         ),
     ] = None,
     arch: Annotated[

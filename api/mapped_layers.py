@@ -10,7 +10,6 @@ from ithaca.api.answers import Answer, Result, least
 from ithaca.formulations.json_numbers import SCHEMA, json_number
 from ithaca.formulations.shown_numbers import counted
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
-from ithaca.formulations.spatial.editions import DMAZERUNNER
 from ithaca.formulations.spatial.family import mapping_design
 from ithaca.formulations.spatial.mapping import Slot
 from ithaca.results.certificate import Status
@@ -80,7 +79,7 @@ def _answer(result: Result) -> dict[str, Any]:
         for direction in ("x", "y"):
             slot = Slot(level.name, direction)
             if slot in mapping.factors:
-                name = "spatial" if design.edition == DMAZERUNNER else f"{level.name}.{direction}"
+                name = "spatial" if isinstance(design, DmazerunnerDesign) else f"{level.name}.{direction}"
                 stated[name] = {loop: mapping.factor(slot, loop) for loop in design.nest.loops}
     orders = {f"{name}_order_outer_first": " ".join(order) for name, order in mapping.orders.items() if name in design.orders}
     metrics: Mapping[str, Any] = {name: json_number(value) for name, value in best.metrics.items()}

@@ -12,6 +12,7 @@ from ithaca.formulations.json_numbers import SCHEMA, json_number
 from ithaca.formulations.shown_numbers import counted
 from ithaca.formulations.spatial.design import SpatialDesign
 from ithaca.formulations.spatial.dmazerunner.layers import evaluate_points as evaluate_layers
+from ithaca.formulations.spatial.editions import TILED, TIMELOOP
 from ithaca.formulations.spatial.library import architecture_names, find_architecture
 from ithaca.formulations.spatial.points import SpatialPoint, evaluate_points, load_points, points_text
 from ithaca.results.solution import Solution
@@ -22,8 +23,6 @@ from ithaca.workloads.writing import write_text_atomically
 
 if TYPE_CHECKING:
     import xarray as xr
-
-EDITIONS = ("timeloop", "dmazerunner")
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,14 +62,15 @@ def evaluate_mappings(architecture: str, points: Path, edition: str | None, nest
     Workloads of rows are a nest, or else problem files beside the architecture; of architectures that come with Ithaca, beside
     the points.
     """
-    if edition not in (None, *EDITIONS):
-        raise InputError(f"--edition is {quoted(edition)}; allowed with --arch: {' or '.join(EDITIONS)}")
+    known = (TIMELOOP, *TILED)
+    if edition not in (None, *known):
+        raise InputError(f"--edition is {quoted(edition)}; allowed with --arch: {' or '.join(known)}")
     found = find_architecture(architecture)
-    if edition == "dmazerunner":
+    if edition is not None and edition in TILED:
         if nest is not None:
-            raise InputError("the workload is given by every row of --points in edition dmazerunner; allowed: none beside it")
+            raise InputError(f"the workload is given by every row of --points in edition {edition}; allowed: none beside it")
         read: tuple[SpatialPoint, ...] = ()
-        rows = evaluate_layers(points, found)["points"]
+        rows = evaluate_layers(points, found, TILED[edition])["points"]
     else:
         where = points.parent if architecture in architecture_names() else Path(architecture)
         folder = where if where.is_dir() else where.parent

@@ -265,7 +265,7 @@ def map(
     ] = None,
     sizes: Sizes = None,
     hierarchy: HierarchyOptions,
-    edition: Annotated[str, Option("--edition", help="Model edition: timeloop or dmazerunner.")] = TIMELOOP,
+    edition: Annotated[str, Option("--edition", help="Model edition: timeloop, dmazerunner or explainable.")] = TIMELOOP,
     objective: Objective = OBJECTIVE,
     limit: Annotated[
         Limits, Option("--limit", help="Upper limits on metrics, e.g. energy=1e9,pes=128,DRAM.energy=2e8."), REPEATED

@@ -70,7 +70,7 @@ def print_mappings(found: MappedPoints) -> None:
     rows = [
         [
             ("point", name),
-            *((name, number(point["metrics"][name])) for name in ("latency", "energy", "pes")),
+            *((name, number(point["metrics"][name])) for name in ("latency", "energy", "pes") if name in point["metrics"]),
             ("fits", "yes" if point["valid"] else str(point["reason"])),
         ]
         for name, point in zip(found.names, found.rows, strict=True)

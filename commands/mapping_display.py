@@ -31,9 +31,10 @@ def print_mapping(result: Result) -> None:
         out.print("\ninfeasible: no mapping meets the limits" if infeasible else "\nnothing found in time")
         return
     out.print(escape(f"\nobjective  {number(best.value)}  ({proof_text(best.certificate)})"))
-    latency, energy = best.metrics["latency"], best.metrics["energy"]
-    edp = number(best.metrics["edp"])
-    out.print(f"           latency {number(latency)} cycles; energy {microjoules(energy)} µJ; EDP {edp} pJ·cycles\n")
+    found, told = best.metrics, [f"latency {number(best.metrics['latency'])} cycles"]
+    if "energy" in found:
+        told += [f"energy {microjoules(found['energy'])} µJ", f"EDP {number(found['edp'])} pJ·cycles"]
+    out.print(f"           {'; '.join(told)}\n")
     for line in design.loops(best.configuration):
         out.print(escape(line))
     if (levels := _levels(best)).rows:
@@ -95,8 +96,9 @@ def print_mapped_network(result: NetworkResult) -> None:
         value, proven = number(result.total.value), proof(result.total.certificate)
         out.print(escape(f"total      {request.objective.text} {value}  ({proven})"))
     latency, energy = result.sum_of("latency"), result.sum_of("energy")
-    if latency is not None and energy is not None:
-        out.print(f"           latency {number(latency)} cycles; energy {microjoules(energy)} µJ, layer after layer")
+    if latency is not None:
+        spent = "" if energy is None else f"; energy {microjoules(energy)} µJ"
+        out.print(f"           latency {number(latency)} cycles{spent}, layer after layer")
     seconds = sum(layer.answer.certificate.seconds for layer in result.layers)
     boxes = sum(layer.answer.certificate.nodes for layer in result.layers)
     out.print(f"proven     {result.proven} of {len(result.layers)} layers; {boxes:,} boxes, {seconds:.2f} s")

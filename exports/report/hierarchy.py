@@ -40,7 +40,7 @@ def _cards(best: BestConfiguration) -> tuple[Card, ...]:
     found = []
     if best.objective != "latency":
         found.append(Card("latency", number(metrics["latency"]), "cycles", ""))
-    if best.objective != "energy":
+    if best.objective != "energy" and "energy" in metrics:
         found.append(Card("energy", rounded(metrics["energy"] / 10**6), "µJ", ""))
     share = percent(metrics["pes"] / compute.instances)
     return (*found, Card("multipliers", number(metrics["pes"]), f"of {compute.instances:,}", f"{share} work"))

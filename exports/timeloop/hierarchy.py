@@ -93,7 +93,9 @@ def architecture_text(architecture: Architecture) -> str:
         nodes.append(Node("!Component", stated | {"attributes": own} | kept))
     told = {name: text for name in ("description", "source") if (text := getattr(architecture, name))}
     tree = {"architecture": {"version": VERSION, "nodes": nodes}}
-    return yaml_text(told | tree | _bursts(architecture) | _tensorized(architecture), architecture.name)
+    network = {} if architecture.network is None else {"network": asdict(architecture.network)}
+    own = _bursts(architecture) | _tensorized(architecture) | network
+    return yaml_text(told | tree | own, architecture.name)
 
 
 def _bursts(architecture: Architecture) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -75,6 +75,40 @@ class Bursts:
     energies: tuple[tuple[str, tuple[tuple[int, Fraction], ...]], ...] = ()
 
 
+#: The networks of edition `explainable`, each with links of its own.
+NETWORKS = ("input", "weight", "read", "write")
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """What edition `explainable` reads beside levels: networks between scratchpad and PEs, one an operand, and banks.
+
+    Outputs have two: ``write`` takes them from the PEs, ``read`` brings partial sums back. Links are unicast: each goes to one
+    group of PEs at a time; ``virtual`` is how many groups may take turns at one.
+    """
+
+    width: int  #: Bits that a link moves a cycle
+    input_links: int  #: Links of the first operand
+    weight_links: int  #: Links of the second one
+    read_links: int  #: Links of partial sums to the PEs
+    write_links: int  #: Links of outputs from the PEs
+    input_virtual: int = 1  #: Groups that take turns at a link
+    weight_virtual: int = 1
+    read_virtual: int = 1
+    write_virtual: int = 1
+    bank_words: int = 1024  #: Words of a scratchpad bank; tensors share none
+
+    def links(self, network: str) -> int:
+        """Links of one of the `NETWORKS`."""
+        found: int = getattr(self, f"{network}_links")
+        return found
+
+    def virtual(self, network: str) -> int:
+        """Groups that may take turns at a link of one of the `NETWORKS`."""
+        found: int = getattr(self, f"{network}_virtual")
+        return found
+
+
 @dataclass(frozen=True, slots=True)
 class Tensorized:
     """What edition `intrinsic` reads beside levels: the operation that the multipliers run, and what feeds them."""
@@ -100,6 +134,7 @@ class Architecture:
     source: str = ""  #: Where its figures are from
     bursts: Bursts | None = None  #: What only edition `dmazerunner` reads
     tensorized: Tensorized | None = None  #: What only edition `intrinsic` reads
+    network: Network | None = None  #: What only edition `explainable` reads
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.levels) <= MAX_LEVELS:
@@ -130,6 +165,9 @@ class Architecture:
                     )
         for level in self.levels:
             yield from _of_level(level)
+        for each in () if self.network is None else fields(self.network):
+            if (value := getattr(self.network, each.name)) < 1:
+                yield f"network.{each.name} is {value}; allowed: a positive integer"
         for field in ("energy", "leak"):
             if getattr(self.compute, field) < 0:
                 yield f"{self.compute.name}.{field} is {getattr(self.compute, field)}; allowed: a number that is not negative"

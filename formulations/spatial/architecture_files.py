@@ -23,6 +23,7 @@ from ithaca.formulations.spatial.energy_files import (
     compute_energy,
     energy_tables,
     read_bursts,
+    read_network,
     read_tensorized,
 )
 from ithaca.workloads.documents import Document, validated
@@ -104,8 +105,9 @@ def architecture_of(document: Any, energies: Any, name: str, where: object) -> A
     levels, compute = tuple(_level(part, table) for part in storage), _compute(last, table)
     bursts = None if read.dmazerunner is None else read_bursts(read.dmazerunner, f"{where}: dmazerunner")
     tensorized = None if read.tensorized is None else read_tensorized(read.tensorized, f"{where}: tensorized")
+    network = None if read.network is None else read_network(read.network, f"{where}: network")
     try:
-        return Architecture(name, levels, compute, read.description, read.source, bursts, tensorized)
+        return Architecture(name, levels, compute, read.description, read.source, bursts, tensorized, network)
     except InputError as error:
         raise refuse(where, str(error).removeprefix(f"{name}: ")) from None
 
@@ -173,6 +175,7 @@ class _File(Document):
     source: str = ""
     dmazerunner: Any = None
     tensorized: Any = None
+    network: Any = None
 
 
 @dataclass

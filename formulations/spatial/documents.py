@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 from pydantic import Field, create_model
 
 from ithaca.formulations.schema import Document, Positive
-from ithaca.formulations.spatial.architecture import Architecture, Bursts, Compute, Level, Tensorized
+from ithaca.formulations.spatial.architecture import Architecture, Bursts, Compute, Level, Network, Tensorized
 from ithaca.formulations.spatial.constraints import NONE, Asked, Constraints
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
@@ -40,12 +40,14 @@ ComputeDocument = _model(Compute)
 BurstsDocument = _model(Bursts, energies=(dict[str, dict[str, Positive]], {}))
 _Sides = Annotated[list[str], Field(min_length=2, max_length=2)]
 TensorizedDocument = _model(Tensorized, sizes=(dict[str, int], {}), dataflows=(dict[str, _Sides], ...))
+NetworkDocument = _model(Network)
 ArchitectureDocument = _model(
     Architecture,
     levels=(_list[LevelDocument], ...),
     compute=(ComputeDocument, ...),
     bursts=(BurstsDocument | None, None),
     tensorized=(TensorizedDocument | None, None),
+    network=(NetworkDocument | None, None),
 )
 
 
@@ -60,6 +62,7 @@ def architecture_fields(architecture: Architecture) -> dict[str, Any]:
             for level in architecture.levels
         ],
         "compute": stated(architecture.compute),
+        "network": None if architecture.network is None else stated(architecture.network),
         "bursts": None
         if bursts is None
         else stated(bursts)
@@ -97,7 +100,9 @@ def read_architecture_document(read: Any) -> Architecture:
         flows = tuple((name, *sides) for name, sides in read.tensorized.dataflows.items())
         own = {"sizes": tuple(read.tensorized.sizes.items()), "dataflows": flows}
         tensorized = Tensorized(**dict(read.tensorized) | own)
-    parts = {"levels": levels, "compute": Compute(**dict(read.compute)), "bursts": bursts, "tensorized": tensorized}
+    network = None if read.network is None else Network(**dict(read.network))
+    parts = {"levels": levels, "compute": Compute(**dict(read.compute)), "bursts": bursts}
+    parts |= {"tensorized": tensorized, "network": network}
     return Architecture(**dict(read) | parts)
 
 

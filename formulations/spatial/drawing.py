@@ -81,11 +81,12 @@ def working(architecture: Architecture, mapping: Mapped, level: str) -> int:
 
 
 def costs(design: Design, configuration: Mapping[str, int]) -> Remarks:
-    """What sets the latency, and where the energy goes, with the whole trees as a document."""
-    latency, energy = (bottleneck(design, configuration, Symbol(name), name) for name in ("latency", "energy"))
-    said = [f"Binding: {binding_words(latency, 'cycles')}."]
-    said += [f"Energy: {shares(energy)}."] if energy.value else []
-    return Remarks(tuple(said), {"bottleneck": {tree.name: tree.document for tree in (latency, energy)}})
+    """What sets the latency, and where the energy goes if the model states any, with the whole trees as a document."""
+    names = [name for name in ("latency", "energy") if name in design.vocabulary]
+    trees = {name: bottleneck(design, configuration, Symbol(name), name) for name in names}
+    said = [f"Binding: {binding_words(trees['latency'], 'cycles')}."]
+    said += [f"Energy: {shares(trees['energy'])}."] if "energy" in trees and trees["energy"].value else []
+    return Remarks(tuple(said), {"bottleneck": {name: tree.document for name, tree in trees.items()}})
 
 
 def statements(nest: LoopNest, architecture: Architecture, mapping: Mapped, pes: Fraction) -> Iterator[str]:

@@ -13,15 +13,17 @@ from ithaca.formulations.spatial.constraints import NONE, Constraints
 from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign, common_metrics
 from ithaca.formulations.spatial.dmazerunner import design as dmazerunner
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
-from ithaca.formulations.spatial.dmazerunner.model import RF, SPM, Layer
+from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPM, Layer
+from ithaca.formulations.spatial.explainable import design as explainable
+from ithaca.formulations.spatial.explainable.design import ExplainableDesign
 from ithaca.formulations.spatial.intrinsic import design as intrinsic
 from ithaca.formulations.spatial.intrinsic.array import Binding, IntrinsicArray
 from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
-from ithaca.formulations.spatial.variation import BURSTS, LIFTABLE, MESHES, TENSORIZED, figures
+from ithaca.formulations.spatial.variation import BURSTS, LIFTABLE, MESHES, NETWORK, TENSORIZED, figures
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 
-TIMELOOP, DMAZERUNNER, INTRINSIC = "timeloop", "dmazerunner", "intrinsic"
+TIMELOOP, DMAZERUNNER, EXPLAINABLE, INTRINSIC = "timeloop", "dmazerunner", "explainable", "intrinsic"
 
 #: A design of this family.
 Mapped = SpatialDesign | DmazerunnerDesign | IntrinsicDesign
@@ -78,7 +80,7 @@ def _of_levels(architecture: Architecture) -> Mapping[str, Trend]:
     found = {}
     for name in figures(architecture):
         own, _, figure = name.rpartition(".")
-        if name not in BURSTS | TENSORIZED:
+        if name not in BURSTS | NETWORK | TENSORIZED:
             more = figure in LIFTABLE or figure in MESHES
             found[name] = Trend.MIXED if figure in MESHES and own in counted else Trend.HELPS if more else Trend.HURTS
     return found
@@ -91,10 +93,14 @@ def _refuse(setting: Setting, **also: bool) -> None:
         raise InputError(f"{option.replace('_', ' ')} does not go with edition {setting.edition}; allowed: edition timeloop")
 
 
-def _on_dmazerunner(setting: Setting) -> DmazerunnerDesign:
+#: The editions of tiles in a scratchpad and register files, by name.
+TILED: Mapping[str, type[DmazerunnerDesign]] = {DMAZERUNNER: DmazerunnerDesign, EXPLAINABLE: ExplainableDesign}
+
+
+def _tiled(setting: Setting) -> DmazerunnerDesign:
     _refuse(setting)
     layer = Layer(setting.nest, setting.memory)
-    return DmazerunnerDesign(setting.architecture, layer, setting.options.divisors_only, setting.constraints)
+    return TILED[setting.edition](setting.architecture, layer, setting.options.divisors_only, setting.constraints)
 
 
 def _of_bursts(architecture: Architecture) -> Mapping[str, Trend]:
@@ -128,9 +134,17 @@ def _of_intrinsic(architecture: Architecture) -> Mapping[str, Trend]:
     return found | dict.fromkeys(TENSORIZED, Trend.IDLE) | {"tensorized.banks": Trend.HELPS, "tensorized.dataflow": Trend.MIXED}
 
 
+def _of_networks(architecture: Architecture) -> Mapping[str, Trend]:
+    """Register files, banks, PEs, links and their turns are only upper limits; width and bandwidth divide cycles."""
+    found = {f"{part}.words": Trend.HELPS for part in (SPM, RF)} | {f"{RF}.{name}": Trend.HELPS for name in MESHES}
+    found |= {f"{DRAM}.shared_bandwidth": Trend.HELPS} | dict.fromkeys(NETWORK, Trend.HELPS)
+    return found | {"network.bank_words": Trend.MIXED}
+
+
 #: By name.
 EDITIONS: Mapping[str, Edition] = {
     TIMELOOP: Edition(_mapped, common_metrics, _of_levels),
-    DMAZERUNNER: Edition(_on_dmazerunner, lambda _: tuple(dmazerunner.VOCABULARY.values()), _of_bursts),
+    DMAZERUNNER: Edition(_tiled, lambda _: tuple(dmazerunner.VOCABULARY.values()), _of_bursts),
+    EXPLAINABLE: Edition(_tiled, lambda _: tuple(explainable.VOCABULARY.values()), _of_networks),
     INTRINSIC: Edition(_on_intrinsic, lambda _: tuple(intrinsic.VOCABULARY.values()), _of_intrinsic, _bindings),
 }

@@ -1,16 +1,17 @@
-"""Beside an architecture: Accelergy's energies and areas (ERT, ART), and what editions dmazerunner and intrinsic read."""
+"""Beside an architecture: Accelergy's energies and areas (ERT, ART), and what only some editions read."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import MISSING, fields
 from fractions import Fraction
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, create_model
 
 from ithaca.formulations.json_numbers import fraction
-from ithaca.formulations.spatial.architecture import Bursts, Tensorized
+from ithaca.formulations.spatial.architecture import Bursts, Network, Tensorized
 from ithaca.workloads.documents import Document, validated
 from ithaca.workloads.messages import quoted, refuse
 
@@ -132,3 +133,15 @@ def read_tensorized(document: Any, where: str) -> Tensorized:
     flows = tuple((name, first, second) for name, (first, second) in read.dataflows.items())
     sizes = tuple(read.sizes.items())
     return Tensorized(read.intrinsic, flows, sizes, names.index(chosen) + 1, read.banks, read.bus_bits, read.burst_bytes)
+
+
+_Network: Any = create_model(
+    "_Network",
+    __base__=Document,
+    **{f.name: (Annotated[int, Field(gt=0)], ... if f.default is MISSING else f.default) for f in fields(Network)},  # type: ignore[call-overload]
+)
+
+
+def read_network(document: Any, where: str) -> Network:
+    """What edition explainable reads beside levels."""
+    return Network(**dict(validated(_Network, document, where)))

@@ -15,6 +15,7 @@ from ithaca.formulations.schema import Document, NestDocument, ObjectiveDocument
 from ithaca.formulations.space import Space
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.design import MappingOptions
+from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
 from ithaca.formulations.spatial.documents import (
     ArchitectureDocument,
     ConstraintsDocument,
@@ -23,7 +24,7 @@ from ithaca.formulations.spatial.documents import (
     read_architecture_document,
     stated,
 )
-from ithaca.formulations.spatial.editions import DMAZERUNNER, INTRINSIC, Setting
+from ithaca.formulations.spatial.editions import INTRINSIC, Setting
 from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
 from ithaca.formulations.spatial.mapping import Mapping as Mapped
 from ithaca.formulations.spatial.mapping import Slot
@@ -84,7 +85,7 @@ class _Head(Document):
     problem: NestDocument
     #: Of edition dmazerunner: the tensors' extents in memory.
     memory: dict[str, list[int]] = Field(default_factory=dict)
-    edition: Literal["timeloop", "dmazerunner", "intrinsic"]
+    edition: Literal["timeloop", "dmazerunner", "explainable", "intrinsic"]
     platform: PlatformDocument
     objective: ObjectiveDocument
     space: MappingSpaceDocument = MappingSpaceDocument()
@@ -116,7 +117,7 @@ class SpatialFamily:
             "edition": known.edition,
             "constraints": constraint_fields(known.constraints),
         }
-        if known.edition == DMAZERUNNER:
+        if isinstance(known, DmazerunnerDesign):
             memory = {tensor: list(sizes) for tensor, sizes in known.layer.stored}
             return shared | {"memory": memory, "space": {"divisors_only": known.divisors_only}}
         if known.edition == INTRINSIC:

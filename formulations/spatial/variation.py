@@ -9,7 +9,7 @@ from math import prod
 from typing import Any
 
 from ithaca.formulations.design import Metric
-from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
+from ithaca.formulations.spatial.architecture import NETWORKS, Architecture, Compute, Level
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
 
@@ -60,8 +60,19 @@ TENSORIZED = {
     )
 }
 
+#: What only edition `explainable` reads.
+NETWORK = {
+    f"network.{figure.name}": figure
+    for figure in (
+        Metric("width", "bits/cycle", "every link"),
+        *(Metric(f"{name}_links", "links", f"of the network {name}") for name in NETWORKS),
+        *(Metric(f"{name}_virtual", "groups", f"that take turns at a link of the network {name}") for name in NETWORKS),
+        Metric("bank_words", "words", "a bank of the scratchpad"),
+    )
+}
+
 #: Figures of no level that are whole numbers.
-WHOLE_NUMBERS = (WORD_BITS.name, "bursts.bank_words", *TENSORIZED)
+WHOLE_NUMBERS = (WORD_BITS.name, "bursts.bank_words", *TENSORIZED, *NETWORK)
 
 
 def figures(architecture: Architecture) -> dict[str, Metric]:
@@ -71,7 +82,8 @@ def figures(architecture: Architecture) -> dict[str, Metric]:
     found |= {f"{architecture.compute.name}.energy": Metric("energy", "pJ", "a multiply-accumulate")}
     found |= {f"{architecture.compute.name}.leak": FIGURES["leak"]}
     found |= {WORD_BITS.name: WORD_BITS} | (BURSTS if architecture.bursts is not None else {})
-    return found | (TENSORIZED if architecture.tensorized is not None else {})
+    found |= TENSORIZED if architecture.tensorized is not None else {}
+    return found | (NETWORK if architecture.network is not None else {})
 
 
 def with_figures(architecture: Architecture, values: Mapping[str, Fraction]) -> Architecture:
@@ -112,6 +124,11 @@ def with_figure(architecture: Architecture, name: str, value: Fraction | None) -
         assert value is not None
         changed: Any = {field: int(value)}
         return replace(architecture, tensorized=replace(architecture.tensorized, **changed))
+    if name in NETWORK:
+        assert architecture.network is not None
+        assert value is not None
+        new_network: Any = {field: int(value)}
+        return replace(architecture, network=replace(architecture.network, **new_network))
     if not part:
         assert value is not None
         return replace(architecture, levels=tuple(_wide(level, int(value)) for level in architecture.levels))

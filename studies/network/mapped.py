@@ -118,7 +118,7 @@ class _Part(FirstPart):
     family: Literal["spatial"]
     mode: Literal["per-layer"]
     network: NetworkPart
-    edition: Literal["timeloop", "dmazerunner"]
+    edition: Literal["timeloop", "dmazerunner", "explainable"]
     platform: PlatformDocument
     objective: Text
     space: MappingSpaceDocument = MappingSpaceDocument()

@@ -123,7 +123,7 @@ def edited(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         ("architecture.levels.2.name", "GLB", "the name 'GLB' occurs twice"),
         ("architecture.levels.2.keeps", ["in3"], "keeps the unknown tensor 'in3'"),
         ("architecture.levels.2.colour", 1, "colour is unknown"),
-        ("edition", "exact", "edition is 'exact'; allowed: 'timeloop', 'dmazerunner' or 'intrinsic'"),
+        ("edition", "exact", "edition is 'exact'; allowed: 'timeloop', 'dmazerunner', 'explainable' or 'intrinsic'"),
         ("best.tiling.0.loops", ["z=2"], "DRAM has 'z=2'; allowed: LOOP=TRIPS with loops x, y, k"),
         ("best.tiling.0.level", "L2", "level is one of L2"),
         ("best.tiling.1.keeps", ["in2"], "GLB.keeps is in2; allowed: in1, out"),

@@ -39,9 +39,10 @@ class Corners:
     expressions are evaluated in intervals. Bounds are lowered by more than their rounding.
     """
 
-    def __init__(self, problem: Problem) -> None:
-        self._objective = _Corner(problem.objective.expression)
-        self._limits = [(_Corner(limit.expression), loosened(limit.bound)) for limit in problem.limits]
+    def __init__(self, problem: Problem, whole: float = 0.0) -> None:
+        """``whole``: up to here metrics are whole numbers, known exactly."""
+        self._objective = _Corner(problem.objective.expression, whole)
+        self._limits = [(_Corner(limit.expression, whole), loosened(limit.bound)) for limit in problem.limits]
 
     def least(self, low: Mapping[str, Any], high: Mapping[str, Any]) -> Floats:
         """No point of a box has a smaller objective and meets the limits; infinite where none meets them.
@@ -57,8 +58,9 @@ class Corners:
 class _Corner:
     """The least value of an expression over boxes."""
 
-    def __init__(self, expression: Expression) -> None:
+    def __init__(self, expression: Expression, whole: float) -> None:
         self._expression = expression
+        self._whole = whole if isinstance(expression, Symbol) else 0.0
         spans = {name: Interval(Fraction(0), Fraction(HUGE)) for name in expression.symbols}
         directions = trends(expression, spans)
         self._trends = {name: directions.get(Symbol(name), 0) for name in expression.symbols}
@@ -68,7 +70,8 @@ class _Corner:
         ends = {name: (low.get(name, 0.0), high.get(name, HUGE)) for name in self._trends}
         if all(self._trends.values()):
             corner = {name: np.asarray(ends[name][trend < 0], dtype=float) for name, trend in self._trends.items()}
-            return all_below(self._less(self._expression.evaluate(corner, NUMPY), corner))
+            least = self._less(self._expression.evaluate(corner, NUMPY), corner)
+            return np.where(least < self._whole, least, all_below(least))
         box = {name: Interval(np.asarray(a, dtype=float), np.asarray(b, dtype=float)) for name, (a, b) in ends.items()}
         try:
             least = as_interval(self._expression.evaluate(box, _FLOAT_INTERVAL)).low

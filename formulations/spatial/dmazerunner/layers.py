@@ -1,4 +1,4 @@
-"""Layers in CSV files, one a row: the problems of edition `dmazerunner`, and mappings of them to be evaluated."""
+"""Layers in CSV files, one a row: problems of editions with tiles in a scratchpad, and mappings of them to be evaluated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from typing import Any
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.json_numbers import json_number
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.spatial.dmazerunner.model import DRAM, ORDERED, RF, SPATIAL, SPM, Layer, Machine, metrics
+from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
+from ithaca.formulations.spatial.dmazerunner.model import DRAM, ORDERED, RF, SPATIAL, SPM, Layer
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
 from ithaca.workloads.nest import LoopNest
@@ -108,17 +109,20 @@ def _integers(cells: Mapping[str, str], column: str, where: str) -> dict[str, in
     return found
 
 
-def evaluate_points(path: str | Path, architecture: Architecture) -> dict[str, Any]:
+def evaluate_points(
+    path: str | Path, architecture: Architecture, kind: type[DmazerunnerDesign] = DmazerunnerDesign
+) -> dict[str, Any]:
     """What the mappings of a file cost, by the exact reference: ``{"points": [{"valid", "reason", "metrics"}]}``, for JSON.
+
+    ``kind`` is that of the edition.
 
     Columns beside those of `read_layers`: factors of each loop in DRAM, SPM, RF, spatial, as JSON, and the orders
     ``DRAM_order_outer_first``, ``SPM_order_outer_first``. Mappings that do not fit are priced all the same, with the reason.
     """
-    machine = Machine.of(architecture)
-    return {"points": [_evaluated(row, machine) for row in read_layers(path)]}
+    return {"points": [_evaluated(row, kind(architecture, row.layer)) for row in read_layers(path)]}
 
 
-def _evaluated(row: Row, machine: Machine) -> dict[str, Any]:
+def _evaluated(row: Row, design: DmazerunnerDesign) -> dict[str, Any]:
     loops = row.layer.nest.loops
     values, orders = {}, {}
     for column, slot in FACTORS.items():
@@ -133,18 +137,17 @@ def _evaluated(row: Row, machine: Machine) -> dict[str, Any]:
             raise refuse(
                 row.where, f"{column} is {quoted(row.cells.get(column))}; allowed: every one of {' '.join(loops)} once"
             )
-    found = metrics(row.layer, machine, values, FRACTION, orders)
-    found["edp"] = found["energy"] * found["latency"]
-    complaints = list(_complaints(row.layer, machine, values, found))
+    found, _ = design.priced(values, FRACTION, orders)
+    complaints = list(_complaints(design, values, found))
     numbers = {name: json_number(value) for name, value in found.items()}
     return {"valid": not complaints, "reason": "; ".join(complaints) or None, "metrics": numbers}
 
 
-def _complaints(layer: Layer, machine: Machine, values: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
-    for loop, extent in layer.nest.extents:
+def _complaints(design: DmazerunnerDesign, values: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
+    for loop, extent in design.nest.extents:
         runs = values[f"{loop}.{DRAM}"] * values[f"{loop}.{SPM}"] * values[f"{loop}.{RF}"] * values[f"{loop}.{SPATIAL}"]
         if runs < extent:
             yield f"factors of {loop} multiply to {runs}, less than {extent}"
-    for name, most in machine.limits.items():
+    for name, most in design.machine.limits.items():
         if found[name] > most:
             yield f"{name} is {found[name]}, more than {most}"

@@ -327,7 +327,7 @@ def run(
         passes = (1 - skipped[t]) * spm.times[t] * dram.trips
         energy = energy + passes * (one_pass.energy[t] * (2 if t == output else 1) + reduced)
         energy = energy + skipped[t] * dram.times[t] * (one_pass.energy[t] + reduced)
-    words = words_moved(layer, moved.words, dram, sums)
+    words = sum(words_moved(layer, moved.words, dram, sums).values())
     off_chip = words * int(machine.dram * machine.grain)
     parts = {"DMA": first, "array": cycles, DRAM: off_chip, SPM: energy, "computing": one_pass.computing}
     parts |= {f"network {t}": one_pass.sending[t] for t in tensors} | {f"DMA {t}": bursts[t] for t in tensors}
@@ -336,13 +336,13 @@ def run(
     return Run(latency, energy + off_chip, words, parts)
 
 
-def words_moved(layer: Layer, words: Mapping[str, Any], dram: Reuse, sums: Any) -> Any:
-    """Words between DRAM and scratchpad: outputs leave whenever they change, and come back but for the first of all times.
+def words_moved(layer: Layer, words: Mapping[str, Any], dram: Reuse, sums: Any) -> dict[str, Any]:
+    """Words between DRAM and scratchpad, by tensor: outputs leave when they change, and come back but for the first time.
 
     ``words`` are those of tiles; ``sums`` is the product of the DRAM factors of the output's loops.
     """
     output = layer.nest.output.tensor
-    return sum(words[t] * (2 * dram.times[t] - sums if t == output else dram.times[t]) for t in words)
+    return {t: each * (2 * dram.times[t] - sums if t == output else dram.times[t]) for t, each in words.items()}
 
 
 def computing_energy(layer: Layer, machine: Machine, whole: Mapping[str, Any]) -> Any:

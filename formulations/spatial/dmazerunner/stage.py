@@ -41,7 +41,7 @@ class DmazerunnerTables(Tables):
     def least_of_words(self, words: float) -> tuple[float, ...]:
         return words * float(self.machine.dram), words * float(self.machine.dma_word), words
 
-    def costs(self, tile: Mapping[str, Floats], whole: Mapping[str, Floats], trips: Columns) -> list[tuple[Floats, ...]]:
+    def costs(self, tile: Mapping[str, Floats], whole: Mapping[str, Floats], trips: Columns) -> list[tuple[Any, ...]]:
         moved = transfers(self.layer, self.machine, tile, whole, NUMPY)
         return outer_parts(self.layer, self.machine, moved, trips["trips"], trips.by_tensor("own", self.tensors))
 

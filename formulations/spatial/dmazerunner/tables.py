@@ -203,6 +203,11 @@ class Tables(ABC):
         """Whether some group has no choice left."""
         return any(group.r.shape[1] == 0 for group in self.groups)
 
+    @property
+    def most_groups(self) -> Mapping[str, int]:
+        """By tensor, how many PEs may have tiles of their own, where that is limited."""
+        return {}
+
     @cached_property
     def rows(self) -> tuple[Columns, ...]:
         """Of each group's rows: ``r`` and ``s``, products, ``s.TENSOR`` over its loops only; ``held`` words of a PE."""
@@ -267,7 +272,7 @@ class Tables(ABC):
         """What moving so many words costs at least."""
 
     @abstractmethod
-    def costs(self, tile: Mapping[str, Floats], whole: Mapping[str, Floats], trips: Columns) -> list[tuple[Floats, ...]]:
+    def costs(self, tile: Mapping[str, Floats], whole: Mapping[str, Floats], trips: Columns) -> list[tuple[Any, ...]]:
         """What transfers of tiles cost, for each tensor that may be reused, by DRAM's ``trips``, all and of ``own`` loops."""
 
     def product(self, tables: Sequence[Columns], places: NDArray[Any]) -> Columns:
@@ -287,7 +292,10 @@ class Tables(ABC):
             own = group.first[tile][entry] + number
             columns = part.take(own) if columns is None else columns.take(entry).times(part.take(own))
             held = sum(columns[f"held.{tensor}"] for tensor in self.tensors)
-            keep = np.flatnonzero((columns["s"] <= self.machine.pes) & (held <= self.machine.rf_words))
+            fits = (columns["s"] <= self.machine.pes) & (held <= self.machine.rf_words)
+            for tensor, most in self.most_groups.items():
+                fits &= columns[f"s.{tensor}"] <= most
+            keep = np.flatnonzero(fits)
             owner, columns = owner[entry][keep], columns.take(keep)
             found = np.concatenate([found[:, entry[keep]], own[None, keep]])
         assert columns is not None
@@ -340,7 +348,7 @@ class Tables(ABC):
         parts = [tuple(np.concatenate(columns) for columns in zip(*part, strict=True)) for part in zip(*found, strict=True)]
         return Outer(owner, choices, banks, parts)
 
-    def _moved(self, tiles: Integers, choices: Integers) -> list[tuple[Floats, ...]]:
+    def _moved(self, tiles: Integers, choices: Integers) -> list[tuple[Any, ...]]:
         """What outer choices cost, one of a tile each."""
         tile, whole = {}, {}
         for group, choice, of in zip(self.groups, choices, tiles, strict=True):

@@ -1,1 +1,1 @@
-"""Edition `explainable`: the accelerators of Dave et al., "Explainable-DSE" (ASPLOS 2023), a network of unicast links an operand."""
+"""Edition `explainable`: the model of Dave et al., "Explainable-DSE" (ASPLOS 2023), with networks of unicast links."""

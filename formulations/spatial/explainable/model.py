@@ -1,9 +1,9 @@
 """Cycles of a mapping onto an edge accelerator whose operands have networks of their own, in any number system.
 
-After S. Dave, T. Nowatzki, A. Shrivastava, "Explainable-DSE" (ASPLOS 2023). Latency is the largest of three: what PEs compute, what
-networks send to them and back, what the DMA moves. All of it goes on at once, over every pass (a trip of DRAM's loops); passes are
-alike: what only some of them move is counted evenly. Levels, tiles, what fits, what loops let stay, and cycles of PEs are those of
-edition `dmazerunner`.
+After S. Dave, T. Nowatzki, A. Shrivastava, "Explainable-DSE" (ASPLOS 2023). Latency is the largest of three: what PEs compute,
+what networks send to them and back, what the DMA moves. All of it goes on at once, over every pass (a trip of DRAM's loops);
+passes are alike: what only some of them move is counted evenly. Levels, tiles, what fits, what loops let stay, and cycles of
+PEs are those of edition `dmazerunner`.
 
 The networks of inputs, weights, partial sums to the PEs, and outputs from them have links of one width. PEs that hold the same
 tile are a group; one link sends a tile to a whole group, and of more groups than links several share a link, taking turns.
@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Any
 
 from ithaca.formulations.algebra.number_systems import NumberSystem
-from ithaca.formulations.spatial.architecture import Architecture, Network
+from ithaca.formulations.spatial.architecture import NETWORKS, Architecture, Network
 from ithaca.formulations.spatial.dmazerunner.model import (
     DRAM,
     RF,
@@ -28,11 +28,14 @@ from ithaca.formulations.spatial.dmazerunner.model import (
     Reuse,
     banks,
     factors,
-    moving,
     reducing,
     reuses,
+    words_moved,
 )
 from ithaca.workloads.messages import refuse
+
+#: The metrics of groups, ``input_groups`` and so on, and a network that sends tiles to these.
+GROUPS = {"input": "input", "weight": "weight", "output": "write"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +66,10 @@ class Machine(Capacities):
     @property
     def limits(self) -> dict[str, int]:
         """What mappings must not exceed, by metric."""
-        return {
-            "pes": self.pes,
-            "rf_words": self.rf_words,
-            "spm_banks": self.banks,
-            "input_groups": self.network.input_links * self.network.input_virtual,
-            "weight_groups": self.network.weight_links * self.network.weight_virtual,
-            "output_groups": min(
-                self.network.read_links * self.network.read_virtual, self.network.write_links * self.network.write_virtual
-            ),
-        }
+        network, most = self.network, Capacities.limits.__get__(self)
+        groups = {name: network.links(name) * network.virtual(name) for name in NETWORKS}
+        outputs = min(groups.pop("read"), groups.pop("write"))
+        return {**most, **{f"{name}_groups": count for name, count in groups.items()}, "output_groups": outputs}
 
 
 def networks(layer: Layer) -> dict[str, str]:
@@ -101,8 +98,8 @@ def array_tile(
 ) -> ArrayTile:
     """What a tile of the PEs costs.
 
-    ``trips`` is the product of the register files' factors, ``pes`` of those over PEs; ``groups`` is that of the loops of each tensor
-    (PEs with tiles of their own), ``held`` words of a PE's tile.
+    ``trips`` is the product of the register files' factors, ``pes`` of those over PEs; ``groups`` is that of the loops of each
+    tensor (PEs with tiles of their own), ``held`` words of a PE's tile.
     """
     bits, output = {}, layer.nest.output.tensor
     for name, tensor in networks(layer).items():
@@ -126,8 +123,8 @@ def cycles(
     distinct: Any,
     words: Any,
     numbers: NumberSystem,
-) -> dict[str, Any]:
-    """Cycles of the whole run, rounded up: of the PEs, the slowest network, the DMA, and the largest of these.
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Cycles of the whole run, rounded up: of the PEs, the slowest network, the DMA, and the largest of these; and by part.
 
     The PEs have ``trips`` tiles. ``changed`` is how often those of each tensor change; ``distinct`` ones of the output come
     for the first time, and need not be read. The DMA moves ``words``.
@@ -135,11 +132,13 @@ def cycles(
     output, width = layer.nest.output.tensor, numbers.number(Fraction(machine.network.width))
     counts = {name: changed[tensor] - (distinct if name == "read" else 0) for name, tensor in networks(layer).items()}
     computing = tile.computing * trips + tile.reducing * changed[output]
-    sending = numbers.maximum(*(numbers.ceil_div(tile.bits[name] * count, width) for name, count in counts.items()))
+    each = {f"network {name}": numbers.ceil_div(tile.bits[name] * count, width) for name, count in counts.items()}
+    sending = numbers.maximum(*each.values())
     top, bottom = machine.bandwidth.numerator, machine.bandwidth.denominator
     moved = numbers.ceil_div(words * bottom, numbers.number(Fraction(top)))
     latency = numbers.maximum(computing, sending, moved)
-    return {"latency": latency, "compute_cycles": computing, "network_cycles": sending, "dma_cycles": moved}
+    found = {"latency": latency, "compute_cycles": computing, "network_cycles": sending, "dma_cycles": moved}
+    return found, {"computing": computing, "DMA": moved, **each}
 
 
 def metrics(
@@ -148,8 +147,8 @@ def metrics(
     values: Mapping[str, Any],
     numbers: NumberSystem,
     orders: Mapping[str, Sequence[Sequence[str]]],
-) -> dict[str, Any]:
-    """Every metric of a mapping. Of several ``orders`` of DRAM's or the scratchpad's loops, a quantity says which it has."""
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Every metric of a mapping, and the parts of latency by name (see `dmazerunner.model.metrics`)."""
     nest, at = layer.nest, factors(layer, values)
     levels = reuses(layer, at, values, numbers, orders)
     spm, dram = levels[SPM], levels[DRAM]
@@ -159,23 +158,24 @@ def metrics(
     held = {access.tensor: layer.words(access, at[RF]) for access in nest.accesses}
     words = {access.tensor: layer.words(access, tile) for access in nest.accesses}
     sums = layer.product(at[DRAM], nest.output)
-    found = cycles(
+    moved = words_moved(layer, words, dram, sums)
+    off_chip = sum(moved.values())
+    found, parts = cycles(
         layer,
         machine,
         array_tile(layer, machine, layer.product(at[RF]), pes, groups, held, numbers),
         spm.trips * dram.trips,
         {tensor: changes(spm, dram, tensor, numbers) for tensor in held},
         layer.product(at[SPM], nest.output) * sums,
-        (moved := moving(layer, words, dram, sums)),
+        off_chip,
         numbers,
     )
     roles = networks(layer)
-    return found | {
+    known = {
         "pes": pes,
         "rf_words": sum(held.values()),
         "spm_banks": banks(machine, words, numbers),
-        "dram_words": moved,
-        "input_groups": groups[roles["input"]],
-        "weight_groups": groups[roles["weight"]],
-        "output_groups": groups[roles["write"]],
+        "dram_words": off_chip,
+        **{f"{role}_groups": groups[roles[network]] for role, network in GROUPS.items()},
     }
+    return found | known, parts | {f"DMA {tensor}": each for tensor, each in moved.items()}

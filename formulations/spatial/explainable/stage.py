@@ -1,0 +1,133 @@
+"""The stage of edition `explainable`: what tiles, rows and their outer choices cost at least.
+
+In every mapping at most one tensor a changes less often than PEs get tiles, and no less often than its own loops have trips
+q = ceil(extent / u): either the scratchpad's loops let it stay, or these have no trips, and DRAM's do. So the cycles of rows
+are those of the model with these counts, for the best a; DMA cycles are those of the least words of any tile of the
+scratchpad. All of this is whole, and so exact in floats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property, lru_cache
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.algebra.rounding import EXACT
+from ithaca.formulations.spatial.dmazerunner.corners import Corners
+from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, Capacities, Layer, Reuse, words_moved
+from ithaca.formulations.spatial.dmazerunner.search import TilingStage
+from ithaca.formulations.spatial.dmazerunner.tables import Columns, Floats, Integers, Outer, Tables
+from ithaca.formulations.spatial.explainable.model import GROUPS, ArrayTile, array_tile, changes, cycles, networks
+
+if TYPE_CHECKING:
+    from ithaca.formulations.problem import Problem
+    from ithaca.formulations.spatial.explainable.design import ExplainableDesign
+
+
+@lru_cache(maxsize=4096)
+def _least_words(layer: Layer, banks: int, bank_words: int, *, exact: bool) -> float:
+    """Words that every mapping moves between DRAM and a scratchpad of that size, whatever is inside it."""
+    tables = ExplainableTables(layer, Capacities(1, 1, banks, bank_words), exact=exact)
+    return super(ExplainableTables, tables).least_outer[0]
+
+
+class ExplainableTables(Tables):
+    """Choices; transfers cost words."""
+
+    def counted(self, tensor: str) -> str:
+        return f"s.{tensor}"
+
+    def least_of_words(self, words: float) -> tuple[float, ...]:
+        return (words,)
+
+    def costs(self, tile: Mapping[str, Floats], whole: Mapping[str, Floats], trips: Columns) -> list[tuple[Any, ...]]:
+        layer, own = self.layer, trips.by_tensor("own", self.tensors)
+        words = {access.tensor: layer.words(access, tile) for access in layer.nest.accesses}
+        sums, found = own[layer.nest.output.tensor], []
+        for b in self.tensors:
+            times = {tensor: own[tensor] if tensor == b else trips["trips"] for tensor in self.tensors}
+            found.append((sum(words_moved(layer, words, Reuse(trips["trips"], {}, times), sums).values()),))
+        return found
+
+    @cached_property
+    def most_groups(self) -> Mapping[str, int]:
+        names, limits = networks(self.layer), self.machine.limits
+        return {names[network]: limits[f"{role}_groups"] for role, network in GROUPS.items() if f"{role}_groups" in limits}
+
+    @cached_property
+    def least_outer(self) -> tuple[float, ...]:
+        return (_least_words(self.layer, self.machine.banks, self.machine.bank_words, exact=self.exact),)
+
+
+class ExplainableStage(TilingStage):
+    """One problem on one layer, in stages."""
+
+    _design: ExplainableDesign
+
+    def __init__(self, problem: Problem, design: ExplainableDesign) -> None:
+        machine = design.machine  # what is divided has fewer digits than a double
+        whole = EXACT / (2 * max(machine.network.width, machine.bandwidth.numerator))
+        super().__init__(problem, design, Corners(problem, whole))
+
+    def _tile_bounds(self, tiles: Columns) -> Floats:
+        machine, tensors = self._design.machine, self._tables.tensors
+        computing = np.maximum(np.ceil(tiles["tile"] / machine.pes), tiles["r"])
+        spread, bits = tiles.by_tensor("spread", tensors), {}
+        for name, tensor in networks(self._design.layer).items():
+            bits[name] = np.ceil(spread[tensor] / machine.network.links(name)) * machine.word_bits
+        return self._bounds(ArrayTile(computing, 0.0, bits), tiles, {}, self._design.machine.limits)
+
+    def _row_bounds(self, rows: Columns, tiles: Columns) -> Floats:
+        known = self._known(rows)
+        return self._bounds(self._tile(rows), tiles, known, known)
+
+    def _pair_bounds(self, outer: Outer, place: Integers, rows: Columns, tiles: Columns) -> Floats:
+        known = {**self._known(rows), "spm_banks": outer.banks[place]}
+        words = np.array([part[0][place] for part in outer.parts])
+        return self._bounds(self._tile(rows), tiles, known, {**known, "dram_words": words.max(axis=0)}, words.min(axis=0))
+
+    def _metrics(
+        self, factors: Mapping[str, Mapping[str, Floats]], rows: Columns, banks: Floats
+    ) -> Iterator[Mapping[str, Floats]]:
+        layer, machine, nest = self._design.layer, self._design.machine, self._design.nest
+        array = {loop: factors[RF][loop] * factors[SPATIAL][loop] for loop in nest.loops}
+        tile = {loop: array[loop] * factors[SPM][loop] for loop in nest.loops}
+        words = {access.tensor: layer.words(access, tile) for access in nest.accesses}
+        sums = layer.product(factors[DRAM], nest.output)
+        distinct, on_array = sums * layer.product(factors[SPM], nest.output), self._tile(rows)
+        known = {**self._known(rows), "spm_banks": banks}
+        for spm, dram in self._levels(factors):
+            changed = {tensor: changes(spm, dram, tensor, NUMPY) for tensor in words}
+            moved = sum(words_moved(layer, words, dram, sums).values())
+            found, _ = cycles(layer, machine, on_array, spm.trips * dram.trips, changed, distinct, moved, NUMPY)
+            yield {**known, **found, "dram_words": moved}
+
+    def _bounds(
+        self, tile: ArrayTile, tiles: Columns, low: Mapping[str, Any], high: Mapping[str, Any], words: Any = None
+    ) -> Floats:
+        """The least objective of tiles on the PEs, where the DMA moves so many words at least; by default any mapping's."""
+        layer, machine, tensors = self._design.layer, self._design.machine, self._tables.tensors
+        words = self._tables.least_outer[0] if words is None else words
+        own, trips = tiles.by_tensor("own", tensors), tiles["trips"]
+        found, high = np.full(trips.shape, inf), {**machine.limits, **high}
+        for a in tensors:
+            changed = {tensor: own[tensor] if tensor == a else trips for tensor in tensors}
+            least, _ = cycles(layer, machine, tile, trips, changed, own[layer.nest.output.tensor], words, NUMPY)
+            corner = {**dict.fromkeys(machine.limits, 1.0), **low, **least, "dram_words": words}
+            found = np.minimum(found, self._corners.least(corner, high))
+        return found
+
+    def _tile(self, rows: Columns) -> ArrayTile:
+        tensors = self._tables.tensors
+        held, groups = rows.by_tensor("held", tensors), rows.by_tensor("s", tensors)
+        return array_tile(self._design.layer, self._design.machine, rows["r"], rows["s"], groups, held, NUMPY)
+
+    def _known(self, rows: Columns) -> dict[str, Any]:
+        """What rows say of themselves."""
+        names, tensors = networks(self._design.layer), self._tables.tensors
+        groups = {f"{role}_groups": rows[f"s.{names[network]}"] for role, network in GROUPS.items()}
+        return {"pes": rows["s"], "rf_words": sum(rows[f"held.{tensor}"] for tensor in tensors), **groups}

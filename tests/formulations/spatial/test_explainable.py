@@ -1,0 +1,254 @@
+"""Edition `explainable`: proofs, and every metric, against a model written apart that walks the loops of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from itertools import permutations, product
+from math import ceil, prod
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.algebra.parsing import parse_expression
+from ithaca.formulations.hardware.accelerator import Trend
+from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.spatial.architecture import Architecture, Network
+from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, Layer
+from ithaca.formulations.spatial.editions import EDITIONS, EXPLAINABLE
+from ithaca.formulations.spatial.explainable.design import VOCABULARY, ExplainableDesign
+from ithaca.formulations.spatial.library import find_architecture
+from ithaca.formulations.spatial.variation import with_figure, with_figures
+from ithaca.results.certificate import Status
+from ithaca.solver.staged.engine import solve_staged
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.networks.find import find_network
+from tests.command_line import ithaca
+from tests.formulations.spatial.test_dmazerunner_proofs import random_layer
+
+MACHINE = find_architecture("explainable-edge")
+Factors = Mapping[str, tuple[int, int, int, int]]
+
+
+def small_machine(random: Random) -> Architecture:
+    """A machine so small that its capacities, links and bandwidths bind."""
+    dram, spm, rf = MACHINE.levels
+    pes, bank = random.choice((2, 4, 6)), random.choice((2, 8))
+    levels = (
+        replace(dram, shared_bandwidth=Fraction(random.choice((1, 3, 16)), random.choice((2, 5)))),
+        replace(spm, words=2 * bank * random.choice((4, 8, 20))),
+        replace(rf, words=random.choice((4, 9, 30)), instances=pes, mesh_x=pes, mesh_y=1),
+    )
+    links = {f"{name}_links": random.choice((1, 2, 5)) for name in ("input", "weight", "read", "write")}
+    turns = {f"{name}_virtual": random.choice((1, 3, 8)) for name in ("input", "weight", "read", "write")}
+    network = Network(width=random.choice((4, 16, 48)), bank_words=bank, **links, **turns)
+    compute = replace(MACHINE.compute, instances=pes, mesh_x=pes, mesh_y=1)
+    return replace(MACHINE, levels=levels, compute=compute, network=network)
+
+
+def words(nest: LoopNest, tile: Mapping[str, int]) -> dict[str, int]:
+    """Words of the boxes that a tile of iterations touches."""
+    found = {}
+    for access in nest.accesses:
+        found[access.tensor] = prod(1 + sum(c * (tile[loop] - 1) for loop, c in subscript.terms) for subscript in access)
+    return found
+
+
+def walked(nest: LoopNest, loops: list[tuple[str, int]]) -> dict[str, int]:
+    """How often tiles of tensors change when loops run, counted trip by trip."""
+    last: dict[str, tuple[int, ...]] = {}
+    found = dict.fromkeys((access.tensor for access in nest.accesses), 0)
+    for trip in product(*(range(n) for _, n in loops)):
+        for access in nest.accesses:
+            here = tuple(at for (loop, _), at in zip(loops, trip, strict=True) if access.indexed_by(loop))
+            if last.get(access.tensor) != here:
+                last[access.tensor], found[access.tensor] = here, found[access.tensor] + 1
+    return found
+
+
+def cost(
+    nest: LoopNest, machine: Architecture, factors: Factors, outer: tuple[str, ...], inner: tuple[str, ...]
+) -> tuple[dict[str, int], bool]:
+    """Metrics of a mapping, (d, p, r, s) by loop and orders of DRAM's and the scratchpad's loops, and whether it fits."""
+    network, output = machine.network, nest.output
+    dram_level, spm, rf = machine.levels
+    assert network is not None
+    assert dram_level.shared_bandwidth is not None
+    assert spm.words is not None
+    assert rf.words is not None
+    d, p, r, s = ({loop: each[slot] for loop, each in factors.items()} for slot in range(4))
+    held = words(nest, r)
+    tile = words(nest, {loop: p[loop] * r[loop] * s[loop] for loop in d})
+    dram = [(loop, d[loop]) for loop in outer]
+    changes = walked(nest, [*dram, *((loop, p[loop]) for loop in inner)])
+    moves = walked(nest, dram)
+    groups = {a.tensor: prod(s[loop] for loop in d if a.indexed_by(loop)) for a in nest.accesses}
+    pes, trips = prod(s.values()), prod(p.values()) * prod(d.values())
+    first = prod(p[loop] * d[loop] for loop in d if output.indexed_by(loop))
+    added = held[output.tensor] * groups[output.tensor] * (pes // groups[output.tensor] - 1)
+    compute = prod(r.values()) * trips + added * changes[output.tensor]
+    tensors = {"input": nest.inputs[0].tensor, "weight": nest.inputs[1].tensor, "read": output.tensor, "write": output.tensor}
+    sent, turns_fit = [], True
+    for name, tensor in tensors.items():
+        links, virtual = getattr(network, f"{name}_links"), getattr(network, f"{name}_virtual")
+        turns = ceil(Fraction(groups[tensor], links))
+        turns_fit &= groups[tensor] <= links * virtual
+        count = changes[tensor] - (first if name == "read" else 0)
+        sent.append(ceil(Fraction(turns * held[tensor] * 16 * count, network.width)))
+    drained = prod(d[loop] for loop in d if output.indexed_by(loop))
+    off_chip = sum(tile[t] * n for t, n in moves.items()) + tile[output.tensor] * (moves[output.tensor] - drained)
+    dma = ceil(off_chip / dram_level.shared_bandwidth)
+    banks = sum(ceil(Fraction(each, network.bank_words)) for each in tile.values())
+    found = {
+        "latency": max(compute, max(sent), dma),
+        "compute_cycles": compute,
+        "network_cycles": max(sent),
+        "dma_cycles": dma,
+        "pes": pes,
+        "rf_words": sum(held.values()),
+        "spm_banks": banks,
+        "dram_words": off_chip,
+        "input_groups": groups[tensors["input"]],
+        "weight_groups": groups[tensors["weight"]],
+        "output_groups": groups[output.tensor],
+    }
+    fits = banks <= spm.words // 2 // network.bank_words and sum(held.values()) <= rf.words and pes <= rf.instances
+    return found, fits and turns_fit
+
+
+def mappings(nest: LoopNest, *, exact: bool) -> Iterator[tuple[Factors, tuple[str, ...], tuple[str, ...]]]:
+    """All mappings: of loops of one trip, the order does not matter."""
+    each = []
+    for _, n in nest.extents:
+        rows = [(ceil(Fraction(n, p * r * s)), p, r, s) for p, r, s in product(range(1, n + 1), repeat=3) if p * r * s < 2 * n]
+        each.append([row for row in rows if not exact or prod(row) == n])
+    busy = [loop for loop, n in nest.extents if n > 1]
+    rest = tuple(loop for loop in nest.loops if loop not in busy)
+    orders = [(*rest, *order) for order in permutations(busy)]
+    for rows in product(*each):
+        factors = dict(zip(nest.loops, rows, strict=True))
+        outers = {tuple(loop for loop in order if factors[loop][0] > 1): order for order in orders}
+        inners = {tuple(loop for loop in order if factors[loop][1] > 1): order for order in orders}
+        for outer, inner in product(outers.values(), inners.values()):
+            yield factors, outer, inner
+
+
+def pose(design: ExplainableDesign, objective: str = "latency", **limits: int) -> Problem:
+    asked = Objective(objective, parse_expression(objective, where="objective", allowed=VOCABULARY))
+    return Problem(design, tuple(Limit(name, Fraction(bound)) for name, bound in limits.items()), asked)
+
+
+OBJECTIVES = ("latency", "latency", "latency", "latency * pes", "max(compute_cycles, 50) + dram_words", "latency / pes")
+
+
+def check(seed: int) -> None:
+    random = Random(seed)
+    exact = random.random() < 0.5
+    layer, machine = random_layer(random, surplus=False, most=4 if exact else 3), small_machine(random)
+    design = ExplainableDesign(machine, layer, exact)
+    objective = random.choice(OBJECTIVES if exact else OBJECTIVES[:-1])
+    limits = random.choice(({}, {}, {"dram_words": 60}, {"input_groups": 2}, {"spm_banks": 6, "latency": 300}))
+    problem, least = pose(design, objective, **limits), None
+    for factors, outer, inner in mappings(layer.nest, exact=exact):
+        told, fits = cost(layer.nest, machine, factors, outer, inner)
+        found = {name: Fraction(n) for name, n in told.items()}
+        if fits and all(found[name] <= bound for name, bound in limits.items()):
+            value = problem.objective.value(found)
+            least = value if least is None else min(least, value)
+    solution = solve_staged(problem)
+    assert solution.certificate.status is (Status.INFEASIBLE if least is None else Status.OPTIMAL)
+    assert solution.value == least
+
+
+@pytest.mark.parametrize("seed", range(14))
+def test_proofs_against_all_mappings(seed: int) -> None:
+    check(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(14, 214))
+def test_proofs_against_all_mappings_of_more(seed: int) -> None:
+    check(seed)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_metrics_are_those_of_a_run_walked_trip_by_trip(seed: int) -> None:
+    random = Random(seed)
+    layer, machine = random_layer(random, surplus=False, most=6), small_machine(random)
+    design = ExplainableDesign(machine, layer)
+    for _ in range(60):
+        factors: dict[str, tuple[int, int, int, int]] = {}
+        for loop, n in layer.nest.extents:
+            p, r, s = (random.choice([k for k in range(1, n + 1) if n % k == 0]) for _ in range(3))
+            factors[loop] = (ceil(Fraction(n, p * r * s)), p, r, s)
+        outer, inner = (tuple(random.sample(layer.nest.loops, len(layer.nest.loops))) for _ in range(2))
+        told, fits = cost(layer.nest, machine, factors, outer, inner)
+        slots = (DRAM, SPM, RF, SPATIAL)
+        values = {f"{loop}.{slot}": Fraction(n) for loop, each in factors.items() for slot, n in zip(slots, each, strict=True)}
+        found, parts = design.priced(values, FRACTION, {DRAM: [outer], SPM: [inner]})
+        assert {name: found[name] for name in told} == told
+        assert fits == all(found[name] <= most for name, most in design.machine.limits.items())
+        assert found["latency"] == max(parts["computing"], parts["DMA"], *(v for k, v in parts.items() if "network" in k))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_more_of_any_figure_never_hurts(seed: int) -> None:
+    random = Random(seed)
+    layer, machine = random_layer(random, surplus=False, most=9), small_machine(random)
+    trends = EDITIONS[EXPLAINABLE].trends(machine)
+
+    def least(hardware: Architecture) -> Fraction | None:
+        return solve_staged(pose(ExplainableDesign(hardware, layer, divisors_only=seed % 2 == 0))).value
+
+    assert machine.network is not None
+    now = {"RF.mesh_x": machine.levels[2].mesh_x, "RF.words": machine.levels[2].words, "SPM.words": machine.levels[1].words}
+    now |= {f"network.{name}": n for name, n in vars_of(machine.network).items() if name != "bank_words"}
+    now |= {"DRAM.shared_bandwidth": machine.levels[0].shared_bandwidth}
+    before = least(machine)
+    for name, value in now.items():
+        assert trends[name] is Trend.HELPS
+        assert value is not None
+        more = value + random.choice((1, 2, 3)) if name != "RF.mesh_x" else value * 2
+        after = least(with_figure(machine, name, Fraction(more)))
+        if before is not None:
+            assert after is not None
+            assert after <= before, name
+    everything = with_figures(machine, {name: Fraction(value or 1) * 8 for name, value in now.items()})
+    best = least(everything)
+    assert best is not None
+    assert before is None or best < before
+
+
+def vars_of(network: Network) -> dict[str, int]:
+    return {name: getattr(network, name) for name in network.__slots__}
+
+
+@pytest.mark.parametrize("name", ["resnet18", "mobilenetv2"])
+def test_layers_of_networks_are_proven(name: str) -> None:
+    kinds = {layer.nest.name: layer for layer in sorted(find_network(name).layers, key=lambda layer: -layer.operations)}
+    for layer in kinds.values():
+        solution = solve_staged(pose(ExplainableDesign(MACHINE, Layer(layer.nest))))
+        assert solution.certificate.status is Status.OPTIMAL
+        assert solution.value is not None
+        assert solution.value >= Fraction(layer.nest.operations, 256)
+
+
+def test_a_result_states_its_networks_and_evaluates_to_the_same(tmp_path: Path) -> None:
+    asked = ("map", "--arch", "explainable-edge", "--edition", "explainable", "--problem", "depthwise_conv2d")
+    sizes = [part for size in ("o=6", "r=8", "c=8", "p=3", "q=3") for part in ("-s", size)]
+    file = str(tmp_path / "result.json")
+    told = ithaca(*asked, *sizes, "--objective", "latency", "-o", file)
+    assert "optimal" in told.stdout
+    assert ithaca("evaluate", file).stdout.count("yes") == 1
+
+
+def test_machines_without_networks_are_refused() -> None:
+    layer = random_layer(Random(1), surplus=False, most=3)
+    with pytest.raises(InputError, match="has no field network; allowed in edition explainable"):
+        ExplainableDesign(find_architecture("dmazerunner-256"), layer).machine  # noqa: B018
+    with pytest.raises(InputError, match=r"network\.width is 0; allowed: a positive integer"):
+        replace(MACHINE, network=replace(MACHINE.network, width=0))  # type: ignore[type-var]
