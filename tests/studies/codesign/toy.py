@@ -154,16 +154,6 @@ def random_question(seed: int) -> Question:
     accelerator = ToyAccelerator(draw.random() < 0.5)
     units = {name: Metric(name, "", "") for name in costs}
     space = HardwareSpace("toy", tuple(quantities), accelerator, figures, tuple(links), costs, units)
-    works = [
-        layer(
-            draw.randint(2, 12),
-            draw.randint(1, 6),
-            count=draw.randint(1, 3),
-            weight=Fraction(draw.randint(1, 3), 2),
-            workload=draw.choice(["one", "two"]),
-        )
-        for _ in range(draw.randint(1, 3))
-    ]
     single = ["latency", "energy", "edp", "traffic + latency", "latency*area", "edp/price", "area", "max(latency, energy/9)"]
     objectives = draw.sample(single, 1 if draw.random() < 0.6 else draw.randint(2, 3))
     limits: dict[str, Fraction] = {}
@@ -172,6 +162,16 @@ def random_question(seed: int) -> Question:
     if draw.random() < 0.5:
         name, most = draw.choice([("latency", 120), ("energy", 2500), ("traffic", 150), ("latency*price", 200)])
         limits[name] = Fraction(draw.randint(most // 8, most))
+    works = [
+        layer(
+            draw.randint(2, 10),
+            draw.randint(1, 6),
+            count=draw.randint(1, 3),
+            weight=Fraction(draw.randint(1, 3), 2),
+            workload=draw.choice(["one", "two"]),
+        )
+        for _ in range(draw.randint(1, 3 if len(objectives) == 1 and not limits else 2))
+    ]
     return make_question(space, works, objectives, limits)
 
 
