@@ -96,7 +96,7 @@ class HardwareEvaluator:
             answer = self.bank.best(work, figures, objective, self._options)
             if answer.solution is None or answer.solution.value is None:
                 return None, ()
-            if (ask := self.bank.ask(work, figures, answer.solution.problem.objective.expression)) not in self._asked:
+            if (ask := self.bank.ask(work, figures, objective)[0]) not in self._asked:
                 self._asked.add(ask)
                 self._proofs += answer.solution.certificate.seconds
             layers.append(answer.solution)

@@ -40,6 +40,11 @@ from ithaca.workloads.writing import write_text_atomically
 SPACE_VERSION = 2
 
 
+def digest(value: Any) -> str:
+    """Hash data, in 64 hexadecimal digits."""
+    return hashlib.sha256(json.dumps(_canonical(value), sort_keys=True).encode()).hexdigest()
+
+
 def fingerprint(problems: Sequence[Problem]) -> str:
     """Hash everything the best configuration over some designs, one problem each, depends on, in 64 hexadecimal digits.
 
@@ -47,8 +52,7 @@ def fingerprint(problems: Sequence[Problem]) -> str:
     the design space; each derived array; and the cost model, as the expressions it yields for the
     metrics that objective and limits speak of, and for the constraints that hold in any case.
     """
-    document = [__version__, SPACE_VERSION, [(_canonical(p), _model(p)) for p in problems]]
-    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+    return digest([__version__, SPACE_VERSION, [(p, _model(p)) for p in problems]])
 
 
 def _model(problem: Problem) -> Any:
@@ -125,9 +129,12 @@ class Store:
         except ValueError:
             raise InputError(f"cannot use {str(folder)!r} as results folder: it is no path") from None
 
-    def load(self, problems: Sequence[Problem]) -> StoredAnswer | None:
-        """The kept answer to some problems; None if there is none or its file is of no use."""
-        path = self.path(problems)
+    def load(self, problems: Sequence[Problem], name: str | None = None) -> StoredAnswer | None:
+        """The kept answer to some problems; None if there is none or its file is of no use.
+
+        A ``name`` stands for their fingerprint where that would take longer than the answer.
+        """
+        path = self.path(problems, name)
         if not path.exists():
             return None
         try:
@@ -137,19 +144,28 @@ class Store:
         self._note(f"ignored a kept result, solving again: {reason}")
         return None
 
-    def save(self, problems: Sequence[Problem], answer: Solution, options: SolveOptions, method: Method = Method.EXACT) -> None:
+    def save(
+        self,
+        problems: Sequence[Problem],
+        answer: Solution,
+        options: SolveOptions,
+        method: Method = Method.EXACT,
+        name: str | None = None,
+    ) -> None:
         """Keep an answer and what was asked for it, replacing an older one."""
-        path = self.path(problems)
+        path = self.path(problems, name)
         write_text_atomically(path, document_text(_document(path.stem, problems, answer, options, method)))
 
-    def path(self, problems: Sequence[Problem]) -> Path:
+    def path(self, problems: Sequence[Problem], name: str | None = None) -> Path:
         """Where the answer to some problems is kept."""
+        if name is not None:
+            return self.folder / f"{name}.json"
         # a hash takes longer than a look into the folder, and is asked for twice
         key = tuple(map(id, problems))
         if key not in self._names:
             name = fingerprint(problems)
             if self._asked:
-                name = hashlib.sha256(json.dumps([name, *self._asked]).encode()).hexdigest()
+                name = digest([name, *self._asked])
             self._names[key] = problems, name
         return self.folder / f"{self._names[key][1]}.json"
 

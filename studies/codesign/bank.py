@@ -1,13 +1,19 @@
-"""Layers' optima on figures of accelerators: solved once, whichever boxes and questions ask for them."""
+"""Layers' optima on figures of accelerators: solved once, whichever boxes, questions and runs ask for them.
+
+What the bank answers depends on the questions alone, not on what it happens to know beyond them: an optimum that reaches the
+cutoff of a question is answered by the cutoff, and mappings are remembered in the order in which they were asked for. So a
+search is the same whether layers are solved as it goes, ahead of it by other processes, or were found in a results folder.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import inf
 
+from ithaca import __version__
 from ithaca.formulations.algebra.expression import Expression, split_coefficient
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.accelerator import Accelerator, Trend, Work
@@ -21,16 +27,17 @@ from ithaca.solver.progress import Progress
 from ithaca.studies.codesign.combine import Choice
 from ithaca.studies.front import pareto_front
 from ithaca.studies.scale import wording
+from ithaca.studies.store import Store, digest, fingerprint
 from ithaca.workloads.nest import LoopNest
 
 #: A bound: minus infinity where nothing is known, infinity where nothing is possible.
 Bound = Fraction | float
 
-#: Problems whose tables are kept for the next question.
-KEPT = 32
+#: Layers on figures whose problems are kept at hand.
+KEPT = 64
 
-#: Mappings of a layer that are remembered to begin with, and to try on other accelerators.
-REMEMBERED = 12
+#: Mappings of a layer that are remembered, to try on other accelerators.
+REMEMBERED = 8
 
 
 @dataclass(frozen=True)
@@ -54,7 +61,7 @@ class Answer:
 
     bound: Bound  #: No mapping is below it; infinite if there is none
     solution: Solution | None = None  #: The best mapping found
-    factor: Fraction = Fraction(1)  #: What the objective asked for is of the solution's, beside the bound, which has it
+    factor: Fraction = Fraction(1)  #: The objective asked for, and the bound, are so often the solution's
 
     @property
     def value(self) -> Bound:
@@ -65,6 +72,17 @@ class Answer:
     def exact(self) -> bool:
         """Whether nothing is left to prove."""
         return self.bound == self.value
+
+    def serves(self, target: Fraction | None) -> bool:
+        """Whether it tells the optimum, or that none is below a target."""
+        return self.exact or (target is not None and self.bound >= target)
+
+    def times(self, factor: Fraction) -> Answer:
+        """The same of a multiple of the objective."""
+        return Answer(self.bound * factor, self.solution, factor)
+
+
+UNKNOWN = Answer(-inf)
 
 
 def problems_of(accelerator: Accelerator, ask: Ask) -> tuple[Problem, ...]:
@@ -83,23 +101,20 @@ def solve_layer(
     """The best mapping of a layer over all its designs, or a proof that none is below a cutoff."""
     best: Solution | None = None
     bound: Bound = inf
-    problems = problems_of(accelerator, ask)
-    for problem in problems:
+    for problem in problems_of(accelerator, ask):
         known = [n for n in (cutoff, None if best is None else best.value) if n is not None]
-        asked = replace(options, rival=min(known, default=None), any_tie=True)
-        found = engine(method)(problem, asked, tell)
-        proof = found.certificate
+        found = engine(method)(problem, replace(options, rival=min(known, default=None), any_tie=True), tell)
         bound = min(bound, _bound(found))
         if found.value is not None and (best is None or best.value is None or found.value < best.value):
             # a design keeps the tables that its search made
-            best = make_solution(replace(problem, design=replace(problem.design)), found.configuration, proof)  # type: ignore[type-var]
+            bare = replace(problem, design=replace(problem.design))  # type: ignore[type-var]
+            best = make_solution(bare, found.configuration, found.certificate)
     if best is None or best.value is None:
         return Answer(bound)
-    least = bound if isinstance(bound, Fraction) else None
-    if least is not None:
-        least = min(least, best.value)
-    proof = conclude(best.value, least, method=best.certificate.method, nodes=best.certificate.nodes)
-    return Answer(-inf if least is None else least, replace(best, certificate=replace(proof, seconds=best.certificate.seconds)))
+    bound = min(bound, best.value)
+    proof = best.certificate
+    again = conclude(best.value, None if bound == -inf else Fraction(bound), method=proof.method, nodes=proof.nodes)
+    return Answer(bound, replace(best, certificate=replace(again, seconds=proof.seconds)))
 
 
 def _bound(found: Solution) -> Bound:
@@ -110,27 +125,37 @@ def _bound(found: Solution) -> Bound:
 
 
 class LayerBank:
-    """Answers for the layers of an accelerator, by content."""
+    """Answers for the layers of an accelerator, by content; kept in a store, if one is given, and found there."""
 
-    def __init__(self, accelerator: Accelerator, method: Method = Method.AUTO) -> None:
-        self.accelerator, self.method = accelerator, method
+    def __init__(self, accelerator: Accelerator, method: Method = Method.AUTO, store: Store | None = None) -> None:
+        self.accelerator, self.method, self.store = accelerator, method, store
+        self.asked: set[Ask] = set()
         self._known: dict[Ask, Answer] = {}
+        self._given: set[Ask] = set()
         self._fronts: dict[tuple[Ask, tuple[Expression, ...]], tuple[Choice, ...]] = {}
         self._mappings: dict[LoopNest, list[tuple[int, Configuration]]] = {}
+        self._values: dict[tuple[Ask, int, Configuration], Fraction | None] = {}
+        self._names: dict[Ask, str] = {}
         self._problems = lru_cache(KEPT)(lambda ask: problems_of(accelerator, ask))
         self._idle = {name for name, trend in accelerator.trends.items() if trend is Trend.IDLE}
-        self.asked: set[Ask] = set()
 
-    def ask(self, work: Work, figures: Mapping[str, Fraction], expression: Expression) -> Ask:
-        """A question, without what does not matter for the answer."""
+    # -- questions ---------------------------------------------------------------------
+
+    def ask(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> tuple[Ask, Fraction]:
+        """A question without what does not matter for its answer, and what the objective is of that answer."""
+        factor, expression = split_coefficient(objective.expression)
+        if factor <= 0 or not expression.symbols:
+            factor, expression = Fraction(1), objective.expression
         kept = tuple(sorted((name, value) for name, value in figures.items() if name not in self._idle))
-        return Ask(work.nest, work.stored, kept, expression)
+        return Ask(work.nest, work.stored, kept, expression), factor
 
-    def known(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> Answer:
-        """What is known without a search."""
-        factor, expression = _scaled(objective.expression)
-        found = self._known.get(self.ask(work, figures, expression), Answer(-inf))
-        return Answer(found.bound * factor, found.solution, factor)
+    def serves(self, ask: Ask, target: Fraction | None) -> bool:
+        """Whether a question can be answered without a search."""
+        return self._lookup(ask).serves(target)
+
+    def job(self, ask: Ask, target: Fraction | None) -> Callable[[SolveOptions, Callable[[Progress], None]], Answer]:
+        """The search for an answer, for another process; `learn` takes what comes of it."""
+        return partial(solve_layer, self.accelerator, ask, self.method, target)
 
     def best(
         self,
@@ -139,73 +164,102 @@ class LayerBank:
         objective: Objective,
         options: SolveOptions | None = None,
         cutoff: Fraction | None = None,
+        tell: Callable[[Progress], None] = lambda progress: None,
     ) -> Answer:
-        """The least objective of a run on some figures, with its mapping; or a bound that reaches the cutoff.
+        """The least objective of a run on some figures, with its mapping; or the cutoff, if none is below it.
 
         Unproven answers, of searches that ran out of time, are asked for again when they are needed again.
         """
-        factor, expression = _scaled(objective.expression)
-        ask, target = self.ask(work, figures, expression), None if cutoff is None else cutoff / factor
+        ask, factor = self.ask(work, figures, objective)
+        target = None if cutoff is None else cutoff / factor
         self.asked.add(ask)
-        found = self._known.get(ask, Answer(-inf))
-        if not found.exact and (target is None or found.bound < target):
-            found = solve_layer(self.accelerator, ask, self.method, target, options or SolveOptions(), lambda progress: None)
-            self.learn(ask, found)
-        return Answer(found.bound * factor, found.solution, factor)
+        if not self.serves(ask, target):
+            self.learn(ask, self.job(ask, target)(options or SolveOptions(), tell))
+        found = self._known[ask]
+        if target is not None and found.bound >= target:
+            return Answer(target * factor)
+        if found.exact and ask not in self._given:
+            self._given.add(ask)
+            self._remember(ask, found)
+        return found.times(factor)
+
+    def given(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> Answer:
+        """What was answered before."""
+        ask, factor = self.ask(work, figures, objective)
+        return (self._known.get(ask, UNKNOWN) if ask in self.asked else UNKNOWN).times(factor)
+
+    def tried(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> Answer:
+        """The best of the mappings known of a layer, on figures that they may not be from; nothing is searched."""
+        ask, factor = self.ask(work, figures, objective)
+        if ask in self._given:
+            return self._known[ask].times(factor)
+        best: tuple[Fraction, Problem, Configuration] | None = None
+        problems = self._problems(ask)
+        for number, configuration in self._mappings.get(work.nest, ()):
+            key = ask, number, configuration
+            if key not in self._values:
+                self._values[key] = problems[number].feasible_value(configuration) if number < len(problems) else None
+            value = self._values[key]
+            if value is not None and (best is None or value < best[0]):
+                best = value, problems[number], configuration
+        if best is None:
+            return UNKNOWN
+        return Answer(-inf, make_solution(best[1], best[2], conclude(best[0], None, method="tried")), factor)
 
     def front(
         self, work: Work, figures: Mapping[str, Fraction], objectives: tuple[Objective, ...], options: SolveOptions
     ) -> tuple[Choice, ...] | None:
         """Mappings of a run that none dominates; None if there may be others than those found in time."""
-        ask = self.ask(work, figures, objectives[0].expression)
+        ask, _ = self.ask(work, figures, objectives[0])
         key = ask, tuple(objective.expression for objective in objectives)
         if key not in self._fronts:
             problems = problems_of(self.accelerator, ask)
-            found = pareto_front(problems, objectives, options)
+            found = pareto_front(problems, objectives, options, store=self.store)
             if not found.complete:
                 return None
-            names = [problem.design.name for problem in problems]
-            self._fronts[key] = tuple((names.index(p.problem.design.name), p.configuration, p.values) for p in found.points)
+            designs = [problem.design for problem in problems]
+            self._fronts[key] = tuple((designs.index(p.problem.design), p.configuration, p.values) for p in found.points)
         return self._fronts[key]
 
+    # -- answers -----------------------------------------------------------------------
+
     def learn(self, ask: Ask, found: Answer) -> None:
-        """Remember an answer, and its mapping for others."""
-        known = self._known.get(ask)
-        if known is not None:
-            better = found if found.value < known.value else known
-            found = Answer(max(found.bound, known.bound), better.solution)
+        """Keep an answer."""
+        known = self._known.get(ask, UNKNOWN)
+        best = found if found.value < known.value or known.solution is None else known
+        found = Answer(max(found.bound, known.bound), best.solution)
         self._known[ask] = found
+        if self.store is not None and found.bound > -inf:
+            problems, bound = self._problems(ask), None if found.bound == inf else Fraction(found.bound)
+            solution = found.solution
+            if solution is None:
+                none = conclude(None, bound, complete=found.bound == inf, method=self.method.value)
+                solution = make_solution(problems[0], None, none)
+            self.store.save(problems, solution, SolveOptions(), self.method, self._name(ask))
+
+    def _lookup(self, ask: Ask) -> Answer:
+        """What is known, here or in the store."""
+        if ask not in self._known:
+            self._known[ask] = UNKNOWN
+            stored = None if self.store is None else self.store.load(self._problems(ask), self._name(ask))
+            if stored is not None:
+                self._known[ask] = Answer(_bound(stored.answer), stored.answer.found)
+        return self._known[ask]
+
+    def _name(self, ask: Ask) -> str:
+        """What answers are kept under: the model of the layer on figures of its own, and the figures asked for."""
+        base = replace(ask, figures=())
+        if base not in self._names:
+            self._names[base] = fingerprint(problems_of(self.accelerator, base))
+        return digest([__version__, self._names[base], self.accelerator, ask.figures, self.method])
+
+    def _remember(self, ask: Ask, found: Answer) -> None:
+        """Keep a mapping for other accelerators, the last one first."""
         if found.solution is not None and found.solution.configuration is not None:
-            names = [problem.design.name for problem in self._problems(ask)]
-            entry = names.index(found.solution.design), found.solution.configuration
-            mappings = self._mappings.setdefault(ask.nest, [])
-            if entry in mappings:
-                mappings.remove(entry)
-            self._mappings[ask.nest] = [entry, *mappings][:REMEMBERED]
-
-    def tried(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> Answer:
-        """The best of the mappings known of a layer, on figures that they may not be from; nothing is searched."""
-        factor, expression = _scaled(objective.expression)
-        ask = self.ask(work, figures, expression)
-        known = self._known.get(ask)
-        if known is not None and known.exact:
-            return Answer(known.bound * factor, known.solution, factor)
-        best: tuple[Fraction, Problem, Configuration] | None = None
-        problems = self._problems(ask)
-        for number, configuration in self._mappings.get(work.nest, ()):
-            if number < len(problems):
-                value = problems[number].feasible_value(configuration)
-                if value is not None and (best is None or value < best[0]):
-                    best = value, problems[number], configuration
-        if best is None:
-            return Answer(-inf)
-        return Answer(-inf, make_solution(best[1], best[2], conclude(best[0], None, method="tried")), factor)
-
-
-def _scaled(expression: Expression) -> tuple[Fraction, Expression]:
-    """An expression as a positive multiple of one that others ask for, too."""
-    factor, rest = split_coefficient(expression)
-    return (factor, rest) if factor > 0 and rest.symbols else (Fraction(1), expression)
+            designs = [problem.design for problem in self._problems(ask)]
+            entry = designs.index(found.solution.problem.design), found.solution.configuration
+            others = [known for known in self._mappings.get(ask.nest, ()) if known != entry]
+            self._mappings[ask.nest] = [entry, *others][:REMEMBERED]
 
 
 def total(shares: Sequence[Fraction], bounds: Sequence[Bound]) -> Bound:

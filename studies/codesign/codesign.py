@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from ithaca.formulations.configuration import Configuration
+from ithaca.results.certificate import Status
 from ithaca.solver.engines import Method
-from ithaca.solver.options import SolveOptions
+from ithaca.solver.executor import open_executor
+from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.studies.codesign.bank import LayerBank
+from ithaca.studies.codesign.infeasible import shortfalls
 from ithaca.studies.codesign.question import Question
 from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.codesign.search import BoxSearch
+from ithaca.studies.store import Note, Store
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,8 @@ class CodesignOptions:
     scheduler: str | None = None  #: Address of the scheduler of a Dask cluster to solve on; ``local`` for one on this machine
     results: Path | None = None  #: A folder that keeps layers' optima, and supplies those found before
     report: Callable[[Progress], None] | None = None  #: Told how far the search is; its boxes are those of hardware
+    starts: tuple[Configuration, ...] = ()  #: Accelerators that are evaluated first, such as those that other methods found
+    note: Note = lambda line: None  #: Told of files of the results folder that cannot be used
 
 
 def codesign(question: Question, options: CodesignOptions | None = None, bank: LayerBank | None = None) -> CodesignResult:
@@ -33,5 +40,15 @@ def codesign(question: Question, options: CodesignOptions | None = None, bank: L
     A bank may be shared by several questions about one kind of accelerator.
     """
     options = options or CodesignOptions()
-    bank = bank or LayerBank(question.space.accelerator, options.method)
-    return BoxSearch(question, bank, options.search, options.report).run()
+    if bank is None:
+        store = None if options.results is None else Store(options.results, options.note)
+        bank = LayerBank(question.space.accelerator, options.method, store)
+    budget = Budget(options.search)
+    with open_executor(options.threads, options.scheduler) as executor:
+        search = BoxSearch(question, bank, budget.options, options.report, executor)
+        for point in options.starts:
+            search.take(point)
+        result = search.run()
+        if result.certificate.status is Status.INFEASIBLE:
+            result = replace(result, shortfalls=shortfalls(question, bank, budget.share(), executor))
+    return result

@@ -70,7 +70,7 @@ class Question:
     def limited(self) -> tuple[Amount, ...]:
         """The limits as amounts: one per workload where they depend on mappings.
 
-        Where nothing else does, the first metric of layers is among them without a limit: accelerators must run all layers.
+        Layers that nothing counts are among them with their first metric, without a limit: accelerators must run them all.
         """
         found = []
         for limit in self.limits:
@@ -80,9 +80,11 @@ class Question:
             for name in self.workloads:
                 shares = tuple(Fraction(work.count if work.workload == name else 0) for work in self.works)
                 found.append(Amount(limit.metric, limit.expression, shares, limit.bound, name))
-        if self.works and not any(amount.shares for amount in (*self.minimised, *found)):
+        counted = (*self.minimised, *found)
+        idle = [not any(a.shares and a.shares[n] for a in counted) for n in range(len(self.works))]
+        if any(idle):
             name = next(iter(self.space.accelerator.metrics))
-            found.append(Amount(name, Symbol(name), tuple(work.factor for work in self.works)))
+            found.append(Amount(name, Symbol(name), tuple(Fraction(each) for each in idle)))
         return tuple(found)
 
     @cached_property

@@ -17,18 +17,23 @@ from math import inf, log
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import INTERVAL
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.hardware.accelerator import Trend
+from ithaca.formulations.hardware.accelerator import Trend, Work
 from ithaca.formulations.hardware.quantities import Box
+from ithaca.formulations.problem import Objective
 from ithaca.results.solution import Solution, make_solution
 from ithaca.solver.conclusion import conclude
+from ithaca.solver.executor import Executor, InProcess
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
-from ithaca.studies.codesign.bank import Answer, Bound, LayerBank, total
+from ithaca.studies.codesign.bank import Answer, Ask, Bound, LayerBank, problems_of, total
 from ithaca.studies.codesign.combine import Choice, combinations
 from ithaca.studies.codesign.question import Amount, Question
 from ithaca.studies.codesign.result import SHOWN, CodesignResult, Counts, HardwarePoint, OpenBox
 
 METHOD = "boxes"
+
+#: Layers per worker that are solved before the search goes on.
+AHEAD = 2
 
 
 @dataclass
@@ -50,8 +55,10 @@ class BoxSearch:
         bank: LayerBank,
         options: SolveOptions | None = None,
         report: Callable[[Progress], None] | None = None,
+        executor: Executor | None = None,
     ) -> None:
         self.question, self.bank, self.report = question, bank, report
+        self._executor = executor or InProcess()
         self.found: list[HardwarePoint] = []
         self._budget = Budget(options or SolveOptions())
         self._heap: list[tuple[tuple[Bound, ...], int, _Node]] = []
@@ -63,6 +70,22 @@ class BoxSearch:
         self._enter(question.space.box, unknown)
 
     # -- boxes -------------------------------------------------------------------------
+
+    def take(self, point: Configuration) -> None:
+        """Evaluate an accelerator, its layers as the first amount of runs likes them; ignored if the space has none such."""
+        question, space = self.question, self.question.space
+        names = {quantity.name: quantity.values for quantity in space.quantities}
+        if point.keys() != names.keys() or any(value not in names[name] for name, value in point.items()):
+            return
+        box = Box(space.quantities, tuple((v.index(point[n]), v.index(point[n])) for n, v in names.items()))
+        if not self._admissible(box):
+            return
+        figures, costs = space.at(point), space.cost(point)
+        place = next(place for place, amount in enumerate(question.amounts) if amount.shares)
+        objective = question.amounts[place].of_layer(costs)
+        for work in question.works:
+            self.bank.best(work, figures, objective, self._options, None, lambda progress: self._tell())
+        self._offer_known(point, costs)
 
     def run(self) -> CodesignResult:
         """Search until everything is proven, or the options say to stop."""
@@ -154,22 +177,17 @@ class BoxSearch:
 
     def _advance(self, node: _Node) -> None:
         """Solve layers of a box until it is closed, another one is more promising, or all are solved."""
-        question = self.question
-        if node.figures is None:
-            several = [q.name for q in question.space.quantities if q.name in question.enumerated]
-            if free := [name for name in several if len(node.box.values(name)) > 1]:
-                self._split(node, free[0])
-                return
-            node.figures, node.left = question.space.best(node.box), self._order(node)
+        if node.figures is None and not self._prepare(node):
+            mixed = [q.name for q in self.question.space.quantities if q.name in self.question.enumerated]
+            self._split(node, next(name for name in mixed if len(node.box.values(name)) > 1))
+            return
         while node.left:
             amount, layer = node.left.pop(0)
             node.bounds[amount][layer] = max(node.bounds[amount][layer], self._solve(node, amount, layer).bound)
             if self._closed(node):
                 return
-            if self._heap and self._totals(node)[: len(question.objectives)] > self._heap[0][0] and node.left:
-                self._push(node)
-                return
-            if self._budget.over:
+            behind = bool(self._heap) and self._totals(node)[: len(self.question.objectives)] > self._heap[0][0]
+            if (behind and node.left) or self._budget.over:
                 self._push(node)
                 return
         point = node.box.point
@@ -195,12 +213,56 @@ class BoxSearch:
         return found
 
     def _solve(self, node: _Node, amount: int, layer: int) -> Answer:
-        """A layer's optimum on the best figures of a box."""
+        """A layer's optimum on the best figures of a box, or the bound that closes the box."""
+        given, cutoff = self._posed(node, amount, layer), self._cutoff(node, amount, layer)
+        if self._executor.width > 1:
+            self._solve_ahead(node, (amount, layer))
+        return self.bank.best(*given, self._options, cutoff, lambda progress: self._tell())
+
+    def _posed(self, node: _Node, amount: int, layer: int) -> tuple[Work, dict[str, Fraction], Objective]:
+        """A layer on the best figures of a box, and what is minimised of it."""
         assert node.figures is not None
         question = self.question
         objective = question.amounts[amount].of_layer(question.best_costs(amount, node.box))
-        options = replace(self._budget.share(), gap=0.0)
-        return self.bank.best(question.works[layer], node.figures, objective, options, self._cutoff(node, amount, layer))
+        return question.works[layer], node.figures, objective
+
+    @property
+    def _options(self) -> SolveOptions:
+        return replace(self._budget.share(), gap=0.0)
+
+    def _solve_ahead(self, node: _Node, first: tuple[int, int]) -> None:
+        """Solve what is wanted next, and what the most promising boxes will probably want, all workers at once."""
+        wanted: dict[Ask, Fraction | None] = {}
+        most = AHEAD * self._executor.width
+        nodes = [node, *(entry[2] for entry in heapq.nsmallest(most, self._heap, key=lambda entry: entry[:2]))]
+        for each in nodes:
+            if each.figures is None and not self._prepare(each):
+                continue
+            for amount, layer in [first, *each.left] if each is node else each.left:
+                ask, factor = self.bank.ask(*self._posed(each, amount, layer))
+                cutoff = self._cutoff(each, amount, layer)
+                target = None if cutoff is None else cutoff / factor
+                if not self.bank.serves(ask, target):
+                    wanted.setdefault(ask, target)
+                elif each is node and (amount, layer) == first:
+                    return
+            if len(wanted) >= most:
+                break
+        asks = list(wanted)[:most]
+        jobs = [self.bank.job(ask, wanted[ask]) for ask in asks]
+
+        def share(unfinished: int) -> SolveOptions | None:
+            return None if self._budget.over else self._options
+
+        for number, answer in self._executor.results(jobs, share, lambda number, progress: self._tell()):
+            self.bank.learn(asks[number], answer)
+
+    def _prepare(self, node: _Node) -> bool:
+        """Set a box's best figures and the layers to solve; whether they are defined."""
+        if any(len(node.box.values(name)) > 1 for name in self.question.enumerated):
+            return False
+        node.figures, node.left = self.question.space.best(node.box), self._order(node)
+        return True
 
     def _split(self, node: _Node, name: str) -> None:
         for half in node.box.split(name):
@@ -265,25 +327,20 @@ class BoxSearch:
         question, space = self.question, self.question.space
         figures, costs = space.at(point), space.cost(point)
         every = [place for place, amount in enumerate(question.amounts) if amount.shares]
-        answers = {
-            place: [self.bank.known(work, figures, question.amounts[place].of_layer(costs)) for work in question.works]
-            for place in every
-        }
-        exact = all(a.exact for p in every for a, s in zip(answers[p], question.amounts[p].shares, strict=True) if s)
+        answers: dict[int, dict[int, Answer]] = {}
+        for place in every:
+            objective = question.amounts[place].of_layer(costs)
+            counted = [layer for layer, share in enumerate(question.amounts[place].shares) if share]
+            answers[place] = {n: self.bank.given(question.works[n], figures, objective) for n in counted}
         for place in every:
             # a layer that one amount does not count is run as another one likes it
-            merged = [
-                next((a[layer].solution for a in (answers[place], *answers.values()) if a[layer].solution is not None), None)
-                for layer in range(len(question.works))
-            ]
-            if all(s is not None for s in merged):
-                self._offer(point, costs, [s for s in merged if s is not None])
-        if exact:
-            self._evaluated += 1
-            if self._closed(node):
-                return True
-            return self._combine(point, [question.amounts[place] for place in every])
-        return self._closed(node)
+            of = [next(answers[p][n] for p in (place, *every) if n in answers[p]) for n in range(len(question.works))]
+            if all(answer.solution is not None for answer in of):
+                self._offer(point, costs, [answer.solution for answer in of if answer.solution is not None])
+        if not all(answer.exact for each in answers.values() for answer in each.values()):
+            return self._closed(node)
+        self._evaluated += 1
+        return self._closed(node) or self._combine(point, [question.amounts[place] for place in every])
 
     def _combine(self, point: Configuration, amounts: Sequence[Amount]) -> bool:
         """Take the best combinations of mappings of an accelerator; whether all were found."""
@@ -292,7 +349,7 @@ class BoxSearch:
         asked = {str(o.expression): o for o in (amount.of_layer(costs) for amount in amounts)}
         layers: list[list[Choice]] = []
         for work in question.works:
-            front = self.bank.front(work, figures, tuple(asked.values()), self._budget.share())
+            front = self.bank.front(work, figures, tuple(asked.values()), self._options)
             if front is None:
                 return False
             names = list(asked)
@@ -302,7 +359,7 @@ class BoxSearch:
             objective = amounts[0].of_layer(costs)
             solutions = []
             for work, (number, configuration, _) in zip(question.works, combination.choices, strict=True):
-                problem = space.accelerator.problems(work, figures, objective)[number]
+                problem = problems_of(space.accelerator, self.bank.ask(work, figures, objective)[0])[number]
                 value = problem.value(configuration)
                 solutions.append(make_solution(problem, configuration, conclude(value, None, method="front")))
             self._offer(point, costs, solutions)
@@ -343,14 +400,34 @@ class BoxSearch:
         open_ = [node for node in (*(node for *_, node in entries), *self._stuck) if not self._closed(node)]
         value, bound = self.found[0].values[0] if self.found else None, self.lower_bound
         complete = not open_ and (self._several or not self.found or bound == value)
-        options = self._budget.options
-        certificate = conclude(
-            value, bound, options, complete=complete, method=METHOD, nodes=self._boxes, seconds=self._budget.spent
-        )
-        counts = Counts(self.question.space.box.count, self._boxes, self._excluded, self._evaluated, len(self.bank.asked))
+        spent, options = self._budget.spent, self._budget.options
+        certificate = conclude(value, bound, options, complete=complete, method=METHOD, nodes=self._boxes, seconds=spent)
+        whole, asked = self.question.space.box.count, len(self.bank.asked)
+        counts = Counts(whole, self._boxes, self._excluded, self._evaluated, asked)
         boxes = tuple(self._open_box(node) for node in open_[:SHOWN])
-        best = self.found[0] if self.found else None
-        return CodesignResult(self.question, best, tuple(self.found), certificate, boxes, counts)
+        found = tuple(self._final(point, proven=complete) for point in self.found)
+        return CodesignResult(self.question, found[0] if found else None, found, certificate, boxes, counts)
+
+    def _final(self, found: HardwarePoint, *, proven: bool) -> HardwarePoint:
+        """An accelerator with its layers' problems as they are on it, and what is proven of their mappings.
+
+        Where an optimum depends on nothing but the sum over runs, every layer's mapping is its best there.
+        """
+        question, space = self.question, self.question.space
+        figures, layers = space.at(found.point), []
+        place = next(place for place, amount in enumerate(question.amounts) if amount.shares)
+        objective = question.amounts[place].of_layer(found.costs)
+        least = proven and len(question.amounts) == 1 and place == 0
+        for work, old in zip(question.works, found.layers, strict=True):
+            bare = [problem.design for problem in problems_of(space.accelerator, self.bank.ask(work, figures, objective)[0])]
+            problem = space.accelerator.problems(work, figures, objective)[bare.index(old.problem.design)]
+            assert old.configuration is not None
+            value, given = problem.value(old.configuration), self.bank.given(work, figures, objective)
+            bound = value if least or given.value == given.bound == value else None
+            proof = conclude(value, bound, method=old.certificate.method, nodes=old.certificate.nodes)
+            proof = replace(proof, seconds=old.certificate.seconds)
+            layers.append(make_solution(problem, old.configuration, proof))
+        return replace(found, layers=tuple(layers))
 
     def _open_box(self, node: _Node) -> OpenBox:
         spans = {q.name: (q.values[a], q.values[b]) for q, (a, b) in zip(node.box.quantities, node.box.spans, strict=True)}

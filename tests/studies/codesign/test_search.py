@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
 import pytest
 
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Limit, Objective
 from ithaca.results.certificate import Status
-from ithaca.studies.codesign.codesign import codesign
-from tests.studies.codesign.toy import brute_force, random_question
+from ithaca.studies.codesign.codesign import CodesignOptions, codesign
+from ithaca.studies.codesign.question import Question
+from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
+from tests.studies.codesign.toy import brute_force, expression, random_question
 
 
-@pytest.mark.parametrize("seed", [*range(12), *(pytest.param(n, marks=pytest.mark.slow) for n in range(12, 100))])
+@pytest.mark.parametrize("seed", [*range(9), *(pytest.param(n, marks=pytest.mark.slow) for n in range(9, 100))])
 def test_optima_and_fronts_are_those_of_enumeration(seed: int) -> None:
     question = random_question(seed)
     result, expected = codesign(question), brute_force(question)
@@ -23,3 +33,58 @@ def test_optima_and_fronts_are_those_of_enumeration(seed: int) -> None:
         for solution in point.layers:
             assert solution.configuration is not None
             assert solution.problem.feasible_value(solution.configuration) == solution.value
+
+
+def test_any_number_of_workers_and_a_results_folder_give_the_same(tmp_path: Path) -> None:
+    question = random_question(14)
+    alone = codesign(question)
+    kept = codesign(question, CodesignOptions(results=tmp_path / "kept"))
+    files = {path.name: path.read_bytes() for path in (tmp_path / "kept").iterdir()}
+    again = codesign(question, CodesignOptions(results=tmp_path / "kept"))
+    many = codesign(question, CodesignOptions(threads=2))
+    assert files
+    assert {path.name: path.read_bytes() for path in (tmp_path / "kept").iterdir()} == files
+    assert timeless(alone) == timeless(kept) == timeless(again) == timeless(many)
+
+
+def timeless(result: CodesignResult) -> CodesignResult:
+    def point(found: HardwarePoint) -> HardwarePoint:
+        layers = (replace(s, certificate=replace(s.certificate, seconds=0.0)) for s in found.layers)
+        return replace(found, layers=tuple(layers))
+
+    front = tuple(map(point, result.front))
+    return replace(result, best=front[0] if front else None, front=front, certificate=replace(result.certificate, seconds=0.0))
+
+
+def points(asked: Question) -> Iterator[Configuration]:
+    """All accelerators."""
+    names = [quantity.name for quantity in asked.space.quantities]
+    for values in product(*(quantity.values for quantity in asked.space.quantities)):
+        yield Configuration(dict(zip(names, values, strict=True)))
+
+
+def of_latency(seed: int) -> Question:
+    """A random question for the least sum of latencies, without limits."""
+    asked = replace(random_question(seed), objectives=(Objective("latency", expression("latency")),), limits=())
+    return replace(asked, works=tuple(replace(work, workload="one", weight=Fraction(1)) for work in asked.works))
+
+
+@pytest.mark.parametrize("seed", range(100, 106))
+def test_the_least_of_each_budget_is_named(seed: int) -> None:
+    asked = of_latency(seed)
+    areas = [asked.space.cost(point)["area"] for point in points(asked) if asked.space.allows(point)]
+    least = min(brute_force(asked), default=(Fraction(0),))[0]
+    if not areas:
+        result = codesign(replace(asked, limits=(Limit("area", Fraction(100)),)))
+        assert (result.certificate.status, result.shortfalls) == (Status.INFEASIBLE, ())
+        return
+    below = Limit("area", min(areas) - Fraction(1, 2)), Limit("latency", least - 1)
+    for limit, smallest, name in ((below[0], min(areas), "toy"), (below[1], least, "one")):
+        for others in ((), (Limit("price", Fraction(100)),)):
+            result = codesign(replace(asked, limits=(limit, *others)))
+            (fall,) = result.shortfalls
+            assert (fall.metric, fall.smallest, fall.proven, fall.others_kept) == (limit.metric, smallest, True, True)
+            assert fall.design == name
+        assert codesign(replace(asked, limits=(Limit(limit.metric, smallest),))).best is not None
+    both = codesign(replace(asked, limits=below)).shortfalls
+    assert {(f.metric, f.smallest, f.others_kept) for f in both} == {("area", min(areas), False), ("latency", least, False)}
