@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 #: Where the names are; `__init__.pyi` says what they are to those who check types.
 _HOMES = {
     "Certificate": "results.certificate",
+    "CodesignResult": "api.codesign_result",
     "DisagreementError": "workloads.errors",
     "Front": "api.fronts",
     "Grid": "api.grids",
@@ -30,6 +31,7 @@ _HOMES = {
     "Study": "api.studies",
     "Verification": "api.verifying",
     "Words": "api.explaining",
+    "codesign": "api.codesign",
     "evaluate": "api.evaluating",
     "explain": "api.explaining",
     "export": "api.exporting",
@@ -38,6 +40,7 @@ _HOMES = {
     "list_designs": "api.lists",
     "list_networks": "api.lists",
     "list_platforms": "api.lists",
+    "list_spaces": "api.lists",
     "list_workloads": "api.lists",
     "load": "api.loading",
     "map": "api.mapping",

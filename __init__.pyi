@@ -8,6 +8,7 @@ from typing import Any
 from ithaca.api.answers import Answer
 from ithaca.api.answers import NetworkResult as NetworkResult
 from ithaca.api.answers import Result as Result
+from ithaca.api.codesign_result import CodesignResult as CodesignResult
 from ithaca.api.evaluating import Points as Points
 from ithaca.api.explaining import Words as Words
 from ithaca.api.fronts import Front as Front
@@ -15,6 +16,7 @@ from ithaca.api.grids import Grid as Grid
 from ithaca.api.lists import list_architectures as list_architectures
 from ithaca.api.lists import list_networks as list_networks
 from ithaca.api.lists import list_platforms as list_platforms
+from ithaca.api.lists import list_spaces as list_spaces
 from ithaca.api.lists import list_workloads as list_workloads
 from ithaca.api.mapped_layers import MappedLayers
 from ithaca.api.mapped_points import MappedPoints
@@ -22,6 +24,7 @@ from ithaca.api.matching import Matches as Matches
 from ithaca.api.simulating import Simulation as Simulation
 from ithaca.api.studies import Study as Study
 from ithaca.api.verifying import Verification as Verification
+from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.platform import Platform as Platform
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.spatial.architecture import Architecture
@@ -37,11 +40,13 @@ from ithaca.workloads.errors import DisagreementError as DisagreementError
 from ithaca.workloads.errors import InputError as InputError
 from ithaca.workloads.errors import NothingFoundError as NothingFoundError
 from ithaca.workloads.nest import LoopNest as LoopNest
+from ithaca.workloads.networks.network import Network
 
 __version__: str
 
 __all__ = [
     "Certificate",
+    "CodesignResult",
     "DisagreementError",
     "Front",
     "Grid",
@@ -60,6 +65,7 @@ __all__ = [
     "Verification",
     "Words",
     "__version__",
+    "codesign",
     "evaluate",
     "explain",
     "export",
@@ -68,6 +74,7 @@ __all__ = [
     "list_designs",
     "list_networks",
     "list_platforms",
+    "list_spaces",
     "list_workloads",
     "load",
     "map",
@@ -84,6 +91,24 @@ __all__ = [
     "verify",
     "whatif",
 ]
+
+def codesign(
+    space: str | PathLike[str] | HardwareSpace,
+    *,
+    workload: str | LoopNest | Network | Sequence[str | LoopNest | Network] | Mapping[Any, float | str] | None = None,
+    layers: Sequence[str] | None = None,
+    objective: str | None = None,
+    objectives: str | Sequence[str] | None = None,
+    limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
+    divisors_only: bool = False,
+    time_limit: float | None = None,
+    threads: int = 1,
+    gap: float = 0,
+    seed: int = 0,
+    scheduler: str | None = None,
+    results: str | Path | None = None,
+) -> CodesignResult:
+    """Choose an accelerator and every layer's mapping together, and prove that no other of the space is better."""
 
 def evaluate(
     source: str | PathLike[str] | LoopNest | Answer | None = None,
@@ -140,8 +165,8 @@ def load(
     path: str | Path,
     *,
     layer: str | None = None,
-) -> Result | NetworkResult | Matches:
-    """Read a result, and check it against the model: of a workload, of a network, or of a layer of one; or matches."""
+) -> Result | NetworkResult | CodesignResult | Matches:
+    """Read a result, and check it against the model: of a workload, a network, a co-design, or a layer of one; or matches."""
 
 def map(
     problem: str | PathLike[str] | LoopNest | None = None,

@@ -34,6 +34,7 @@ COMMANDS: Mapping[str, str] = {
     "map": "Find the best mapping onto a memory hierarchy, and prove it.",
     "network": "Solve every layer of a network, and prove the total.",
     "match": "List every way to run a workload on an intrinsic.",
+    "codesign": "Choose hardware and mappings together, and prove it.",
     "whatif": "Prove the best over a grid of sizes, limits, platforms.",
     "pareto": "Compute the Pareto front of several objectives, proven.",
     "grid": "Evaluate the cost model exactly around a result.",
@@ -46,7 +47,7 @@ COMMANDS: Mapping[str, str] = {
     "seed": "Write a start population for another search tool.",
     "refine": "Improve the configurations of a result by evolution.",
     "experiment": "Remake a table or figure of the Odyssey paper.",
-    "list": "List workloads, networks, platforms, or designs.",
+    "list": "List workloads, networks, spaces, platforms, designs.",
 }
 
 

@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 from ithaca.api.answers import Answer, NetworkResult, Result
 from ithaca.api.keywords import public
-from ithaca.api.loading import is_result, opened
+from ithaca.api.loading import is_result, opened_layers
 from ithaca.api.mapped_points import MappedPoints, evaluate_mappings, mapped_solutions
 from ithaca.api.options import DTYPES, LayerName
 from ithaca.api.parsing import parse_edition
@@ -101,7 +101,7 @@ def evaluate(
         for option, given in (("--points", points), ("--dtype", dtype), ("--edition", edition)):
             if given is not None:
                 raise InputError(f"{option} cannot be given with a result, which states its own; allowed with a workload")
-        result = opened(source if isinstance(source, Answer) else str(source), layer)
+        result = opened_layers(source if isinstance(source, Answer) else str(source), layer)
         solutions = solutions_of(result)
         if any(solution.problem.design.family == "spatial" for _, solution in solutions):
             return mapped_solutions(solutions)
@@ -162,7 +162,7 @@ def load_any_points(
         return load_points(Path(path), nest, data or data_type("fp32"), edition)
     if edition is not None:
         raise InputError("--edition cannot be given with a result, which states its own; allowed with a CSV file")
-    found = tuple(point for _, point in points_of(opened(path)))
+    found = tuple(point for _, point in points_of(opened_layers(path)))
     where = path.source if isinstance(path, Result) else path
     for known in (design for design, _ in found):
         if known.nest.name != nest.name:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from html import escape
 from typing import Annotated, Any
 
 from typer import Option
 
+from ithaca.api.codesign_result import CodesignResult
 from ithaca.api.keywords import Given, public
 from ithaca.api.live_line import LiveLine
 from ithaca.api.loading import opened
@@ -17,6 +19,7 @@ from ithaca.api.options import LayerName, Quick, ResultFile, TimeLimit
 from ithaca.api.parsing import parse_search
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
+from ithaca.formulations.json_numbers import SCHEMA
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.shown_numbers import number, percent
 from ithaca.results.certificate import Status
@@ -25,6 +28,10 @@ from ithaca.results.solution import Solution
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.studies.best import solve_best
+from ithaca.studies.codesign import explanation as codesigns
+from ithaca.studies.codesign.bank import LayerBank
+from ithaca.studies.codesign.codesign import CodesignOptions, codesign
+from ithaca.studies.codesign.question import Question
 from ithaca.studies.explanation import (
     RAISES,
     Change,
@@ -32,7 +39,9 @@ from ithaca.studies.explanation import (
     Kind,
     LimitUse,
     chosen_solutions,
+    document_of_changes,
     explanation_document,
+    first_change,
     unbound,
     worthless,
 )
@@ -65,7 +74,7 @@ def _statements(result: Result, explanation: Explanation) -> Iterator[str]:
         yield _limit(use, solution.problem.design.vocabulary)
     if explanation.next_best is not None:
         yield _rival(objective, solution.value, *explanation.next_best)
-    yield from _change(result, explanation)
+    yield from change_statements(objective, explanation.changes, result.problem.design.innate)
 
 
 def _limit(use: LimitUse, vocabulary: Mapping[str, Metric]) -> str:
@@ -84,8 +93,8 @@ def _rival(objective: str, value: Fraction, name: str, other: Fraction) -> str:
     return f"Other designs: the best of them in this result is {name}, {objective} {number(other)}, {how}."
 
 
-def _change(result: Result, explanation: Explanation) -> Iterator[str]:
-    objective, changes = result.objective.text, explanation.changes
+def change_statements(objective: str, changes: Sequence[Change] | None, innate: str) -> Iterator[str]:
+    """What was tried, and what to change first; ``innate`` says what allows nothing better where no limit binds."""
     if changes is None:
         yield "To change first: not computed (--quick)."
         return
@@ -95,14 +104,11 @@ def _change(result: Result, explanation: Explanation) -> Iterator[str]:
             yield f"Tried: {_tried(change)}: {objective} {_effect(change)}."
     for metric in idle:
         yield f"Tried: {metric} raised by {' % or '.join(map(str, RAISES))} %: no change of {objective} (proven)."
-    first = explanation.first
+    first = first_change(changes)
     if first is not None:
         yield f"To change first: {_tried(first)}; {objective} {_effect(first)}, the largest gain of those tried."
     elif unbound(changes):
-        yield (
-            "To change first: nothing that was tried helps (proven). No limit binds: "
-            f"{result.problem.design.innate} nothing better."
-        )
+        yield f"To change first: nothing that was tried helps (proven). No limit binds: {innate} nothing better."
     elif all(change.proven for change in changes) and changes:
         yield "To change first: nothing that was tried helps (proven)."
     else:
@@ -136,7 +142,7 @@ class Words:
 
     statements: tuple[str, ...]  #: One a line
     document: dict[str, Any] = field(repr=False)  #: The same as JSON, with what was computed
-    result: Result | NetworkResult = field(repr=False)  #: What is explained
+    result: Result | NetworkResult | CodesignResult = field(repr=False)  #: What is explained
     solution: Solution | None = field(default=None, repr=False)  #: The configuration that is explained, of one workload
 
     def __str__(self) -> str:
@@ -161,7 +167,11 @@ def explain(
 ) -> Words:
     """Explain a result: what limits it, what it could reach, and what to change first."""
     search, found, solution = parse_changes(time_limit, given, quick=quick), opened(result, layer), None
-    if isinstance(found, NetworkResult):
+    if isinstance(found, CodesignResult):
+        if design is not None:
+            raise InputError("--design does not go with the result of a co-design; allowed: with --layer NAME")
+        lines, document = explain_codesign(found, search)
+    elif isinstance(found, NetworkResult):
         for option in sorted(given & {"--design", "--time-limit", "--quick"}):
             raise InputError(f"{option} does not go with the result of a whole network; allowed: with --layer NAME")
         explained = explain_network(found)
@@ -174,6 +184,28 @@ def explain(
         lines, document = statements(found, explanation), explanation_document(found, explanation)
         solution = explanation.solution
     return Words(tuple(lines), document | {"statements": lines}, found, solution)
+
+
+def explain_codesign(result: CodesignResult, options: SolveOptions | None) -> tuple[list[str], dict[str, Any]]:
+    """Explain an accelerator, or a front, as statements and as a document; without options not what to change."""
+    tried = None
+    if options is not None and result.best is not None and len(result.front) == 1:
+        bank = LayerBank(result.question.space.accelerator)
+        with Interrupt() as interrupt, LiveLine("searching accelerators") as line:
+            budget = Budget(replace(options, stop=interrupt))
+
+            def solve(question: Question) -> CodesignResult:
+                report = partial(line.show, question.space.name)
+                return CodesignResult.of(codesign(question, CodesignOptions(budget.share(), report=report), bank))
+
+            tried = codesigns.changes(result, solve)
+    lines = [*codesigns.statements(result)]
+    if result.best is None:
+        lines.append(f"No accelerator: {result.failure}.")
+    elif len(result.question.objectives) == 1:
+        lines += change_statements(result.question.objectives[0].text, tried, "the space allows")
+    document = {"schema": SCHEMA, "study": "explain", "space": result.question.space.name, "hardware": result.hardware}
+    return lines, document | document_of_changes(tried)
 
 
 def parse_changes(time_limit: float | None, given: Given, *, quick: bool) -> SolveOptions | None:

@@ -10,6 +10,7 @@ from typing import Annotated
 from typer import Option
 
 from ithaca.api.answers import NetworkResult, Result
+from ithaca.api.codesign_result import CodesignResult
 from ithaca.api.keywords import public
 from ithaca.api.live_line import LiveLine
 from ithaca.api.loading import opened
@@ -21,6 +22,7 @@ from ithaca.exports.layers import HEADINGS, TABLE, ExportedLayer, export_layers,
 from ithaca.exports.scalesim.folder import SCALESIM
 from ithaca.exports.timeloop import hierarchy
 from ithaca.exports.timeloop.folder import TIMELOOP
+from ithaca.exports.timeloop.hierarchy import architecture_text
 from ithaca.formulations.shown_numbers import counted
 from ithaca.formulations.spatial.family import mapping_design
 from ithaca.formulations.systolic.derivation import choose_designs
@@ -57,6 +59,8 @@ def export(
     not asked for).
     """
     tool, found = TARGETS[parse_choice("--to", to, TARGETS)], opened(result, layer)
+    if isinstance(found, CodesignResult):
+        return _export_accelerator(to, found, output, nearest=nearest)
     if isinstance(found, Result) and found.problem.design.family == "spatial":
         return _export_mapping(to, found, output, nearest=nearest)
     if isinstance(found, NetworkResult) and not isinstance(found.request, NetworkRequest):
@@ -101,8 +105,31 @@ def _mapping_files(to: str, found: Result, *, nearest: bool) -> dict[str, str]:
     return hierarchy.files(mapped)
 
 
+def _export_accelerator(to: str, found: CodesignResult, output: str | Path, *, nearest: bool) -> str:
+    """Export the best accelerator as an architecture, and the mapping of every layer where the tool can take it."""
+    if to != "timeloop" or nearest:
+        raise InputError(f"{'--nearest' if nearest else f'--to {to}'} does not go with a co-design; allowed: --to timeloop")
+    if found.architecture is None:
+        raise InputError(f"{found.source} has no best memory hierarchy; allowed: a result that has one")
+    files = {"arch.yaml": architecture_text(found.architecture)}
+    if mapping_design(found.networks[0].layers[0].answer.problem.design).edition != "timeloop":
+        write_folder(output, files)
+        return f"wrote {output}: arch.yaml, for ithaca map --arch"
+    for network in found.networks:
+        folder = "" if len(found.networks) == 1 else f"{network.network.name}/"
+        files |= {f"{folder}{name}": text for name, text in _layer_files(to, network, nearest=nearest).items()}
+    write_folder(output, files)
+    return f"wrote {output}: arch.yaml, for ithaca map --arch, and {counted(len(found.question.works), 'layer')} ({TABLE})"
+
+
 def _export_mapped_network(to: str, found: NetworkResult, output: str | Path, *, nearest: bool) -> str:
     """Export the mapping of every layer, each to a folder, with a table of them."""
+    write_folder(output, _layer_files(to, found, nearest=nearest))
+    return f"wrote {output}: {counted(len(found.layers), 'layer')} ({TABLE}), for timeloop-model"
+
+
+def _layer_files(to: str, found: NetworkResult, *, nearest: bool) -> dict[str, str]:
+    """The mapping of every layer as files in a folder of its own, and a table of them."""
     files: dict[str, str] = {}
     rows: list[tuple[str, int, str, str]] = []
     folders: list[str] = []
@@ -111,8 +138,7 @@ def _export_mapped_network(to: str, found: NetworkResult, output: str | Path, *,
         folders.append(fresh_folder(part.layer.name, folders))
         files |= {f"{folders[-1]}/{name}": text for name, text in _mapping_files(to, alone, nearest=nearest).items()}
         rows.append((part.layer.name, part.layer.count, folders[-1], alone.problem.design.name))
-    write_folder(output, {**files, TABLE: csv_text(HEADINGS, rows)})
-    return f"wrote {output}: {counted(len(folders), 'layer')} ({TABLE}), for timeloop-model"
+    return {**files, TABLE: csv_text(HEADINGS, rows)}
 
 
 def _export_network(tool: Tool, found: NetworkResult, output: str | Path, *, nearest: bool) -> str:

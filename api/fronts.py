@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from typer import Option
 
@@ -32,6 +32,8 @@ from ithaca.workloads.signals import Interrupt
 
 if TYPE_CHECKING:
     import xarray as xr
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, repr=False)
@@ -141,10 +143,16 @@ def parse_objectives(
     given: str | Sequence[str | Objective], vocabulary: Mapping[str, Metric] = METRICS
 ) -> tuple[Objective, ...]:
     """Read ``--objectives``: expressions over metrics, separated by commas outside parentheses."""
-    parts = [part.strip() for part in split_values(given)] if isinstance(given, str) else given
-    if not all(parts):
-        raise InputError("--objectives has an empty part; allowed: expressions between commas, e.g. latency,dsp")
+    parts = split_objectives(given)
     try:
         return fronts.check_objectives(parts, vocabulary)
     except InputError as error:
         raise InputError(f"--objectives: {str(error).removeprefix('--objective: ')}") from None
+
+
+def split_objectives(given: str | Sequence[T]) -> Sequence[str | T]:
+    """The parts of ``--objectives``, none of them empty."""
+    parts = [part.strip() for part in split_values(given)] if isinstance(given, str) else given
+    if not all(parts):
+        raise InputError("--objectives has an empty part; allowed: expressions between commas, e.g. latency,dsp")
+    return parts

@@ -1,4 +1,4 @@
-"""What comes with Ithaca: workloads, networks, platforms, architectures; and the designs of a workload."""
+"""What comes with Ithaca: workloads, networks, platforms, architectures, hardware spaces; and the designs of a workload."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from ithaca.api.keywords import public
 from ithaca.api.options import DType, Edition, Extents, Sizes, Workload
 from ithaca.api.parsing import parse_edition, parse_extents
 from ithaca.api.request import read_data_type, read_nest
+from ithaca.formulations.hardware.files import find_space, space_names
+from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.platform_files import load_platform, platform_names
 from ithaca.formulations.spatial.architecture import Architecture
@@ -36,6 +38,11 @@ def list_platforms() -> tuple[Platform, ...]:
 def list_architectures() -> tuple[Architecture, ...]:
     """The memory hierarchies that come with Ithaca."""
     return tuple(map(find_architecture, architecture_names()))
+
+
+def list_spaces() -> tuple[HardwareSpace, ...]:
+    """The hardware spaces that come with Ithaca."""
+    return tuple(map(find_space, space_names()))
 
 
 @public

@@ -8,12 +8,14 @@ from typing import Annotated
 from typer import Argument
 
 from ithaca.api.answers import Answer, NetworkResult, Result
+from ithaca.api.codesign_result import CodesignResult
 from ithaca.api.keywords import public
 from ithaca.api.matching import STUDY as MATCH
 from ithaca.api.matching import Matches, read_matches
 from ithaca.api.options import LayerName
 from ithaca.formulations.json_numbers import parse_json, read_text
 from ithaca.results.files import load_result
+from ithaca.studies.codesign.documents import read_codesign
 from ithaca.studies.network.documents import MAX_BYTES, load_network_result
 from ithaca.studies.network.parts import find_layer, layer_result
 from ithaca.workloads.errors import InputError
@@ -25,13 +27,15 @@ def load(
     path: Annotated[str | Path, Argument(metavar="FILE", help="A result as written by save, solve -o or network -o.")],
     *,
     layer: LayerName = None,
-) -> Result | NetworkResult | Matches:
-    """Read a result, and check it against the model: of a workload, of a network, or of a layer of one; or matches."""
+) -> Result | NetworkResult | CodesignResult | Matches:
+    """Read a result, and check it against the model: of a workload, a network, a co-design, or a layer of one; or matches."""
     file = Path(path)
     document = parse_json(read_text(file, MAX_BYTES), file)
     study = document.get("study") if isinstance(document, dict) else None
     if study == MATCH:
         return read_matches(document, file)
+    if study == "codesign":
+        return opened(CodesignResult.of(read_codesign(document, file), source=str(path)), layer)
     if study == "network":
         return opened(NetworkResult.of(load_network_result(file), source=str(path)), layer)
     return opened(Result.of(load_result(file), source=str(path)), layer)
@@ -44,8 +48,8 @@ def is_result(source: str) -> bool:
     return source.lower().endswith(".json") or Path(source).exists()
 
 
-def opened(given: str | Path | Answer, layer: str | None = None) -> Result | NetworkResult:
-    """A result, or the one in a file; of a network the whole, or the layer that is named."""
+def opened(given: str | Path | Answer, layer: str | None = None) -> Result | NetworkResult | CodesignResult:
+    """A result, or the one in a file; of a network or a co-design the whole, or the layer that is named."""
     if isinstance(given, str | Path):
         found = load(given, layer=layer)
         if isinstance(found, Matches):
@@ -53,11 +57,26 @@ def opened(given: str | Path | Answer, layer: str | None = None) -> Result | Net
         return found
     if isinstance(given, NetworkResult):
         return given if layer is None else Result.of(layer_result(given, find_layer(given, layer)), source=given.source)
+    if isinstance(given, CodesignResult):
+        return given if layer is None else opened(given.network_of(layer), layer.rpartition(":")[2])
     if not isinstance(given, Result):
-        raise InputError(f"result is a {type(given).__name__}; allowed: a Result, a NetworkResult, or the name of a file")
+        allowed = "a Result, a NetworkResult, a CodesignResult, or the name of a file"
+        raise InputError(f"result is a {type(given).__name__}; allowed: {allowed}")
     if layer is not None:
         raise InputError(f"--layer is '{layer}', yet {given.source} is no result of a network; allowed: without --layer")
     return given
+
+
+def opened_layers(given: str | Path | Answer, layer: str | None = None) -> Result | NetworkResult:
+    """The same, for what takes layers: of a co-design its workload on the best accelerator, if it has only one."""
+    found = opened(given, layer)
+    if not isinstance(found, CodesignResult):
+        return found
+    network = found.network_of(None)
+    if len(found.networks) > 1:
+        name = network.layers[0].layer.name
+        raise InputError(f"{found.source} has several workloads; allowed with it: --layer NAME, such as --layer {name}")
+    return network
 
 
 def one_result(given: str | Path | Answer, layer: str | None = None) -> Result:
@@ -65,5 +84,6 @@ def one_result(given: str | Path | Answer, layer: str | None = None) -> Result:
     found = opened(given, layer)
     if isinstance(found, Result):
         return found
-    first = found.layers[0].layer.name
-    raise InputError(f"{found.source} is a result of a network; allowed with it: --layer NAME, such as --layer {first}")
+    network = found if isinstance(found, NetworkResult) else found.network_of(None)
+    what, first = "a network" if network is found else "a co-design", network.layers[0].layer.name
+    raise InputError(f"{found.source} is a result of {what}; allowed with it: --layer NAME, such as --layer {first}")

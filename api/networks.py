@@ -20,8 +20,10 @@ from ithaca.api.options import (
     REPEATED,
     Extents,
     HierarchyOptions,
+    LayerPatterns,
     Objective,
     Results,
+    Scheduler,
     SearchOptions,
     SteadyMethod,
     TargetedOptions,
@@ -39,7 +41,6 @@ from ithaca.studies.network.problems import NetworkRequest, only_layers
 from ithaca.studies.network.runner import RunOptions, RunState, problem_store
 from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import Network
 from ithaca.workloads.signals import Interrupt
@@ -57,15 +58,7 @@ def network(
         Option("--sizes", "-s", help="Parameters of the network, e.g. batch=1,image=224."),
         REPEATED,
     ] = None,
-    layers: Annotated[
-        Sequence[str] | None,
-        Option(
-            "--layers",
-            metavar="PATTERN",
-            help="Only layers of this name or kernel, e.g. conv2d or 'conv3_*'; may be repeated.",
-        ),
-        REPEATED,
-    ] = None,
+    layers: LayerPatterns = None,
     mode: Annotated[
         str, Option("--mode", help="What layers share: per-layer, shared-dataflow, shared-array or multi-array.")
     ] = "per-layer",
@@ -76,12 +69,7 @@ def network(
     objective: Objective = OBJECTIVE,
     method: SteadyMethod = None,
     search: SearchOptions,
-    scheduler: Annotated[
-        str | None,
-        Option(
-            "--scheduler", metavar="ADDRESS", help="Dask scheduler to solve on, e.g. tcp://host:8786; local starts one here."
-        ),
-    ] = None,
+    scheduler: Scheduler = None,
     results: Results = None,
     given: Given,
     **parameters: Extents,
@@ -93,11 +81,8 @@ def network(
         options = RunOptions(engine, search.options, search.workers, scheduler)
         return map_network(asked, question_of(hierarchy, problem, objective, given), options, results)
     solve = find_mode(mode)
-    options = RunOptions(parse_steady_method(method, search.time_limit), search.options, search.workers, scheduler)
-    if scheduler not in (None, "local") and search.workers != 1:
-        raise InputError(
-            f"--threads does not go with --scheduler {quoted(scheduler)}; allowed: 1, as its workers decide how many are solved"
-        )
+    engine = parse_steady_method(method, search.time_limit)
+    options = RunOptions(engine, search.options, search.on(scheduler), scheduler)
     if mode in ONE_SEARCH:
         _check_one_search(mode, method, search.workers, scheduler, results)
     read = problem.read(objective)

@@ -20,6 +20,8 @@ from ithaca.formulations import problem as problems
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.systolic.data_types import DATA_TYPES, DataType
 from ithaca.solver.options import SolveOptions
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.messages import quoted
 from ithaca.workloads.nest import LoopNest
 
 if TYPE_CHECKING:
@@ -64,7 +66,20 @@ RandomSeed = Annotated[int, Option("--seed", metavar="N", help="Seed of the rand
 Results = Annotated[
     str | Path | None, Option("--results", metavar="DIR", help="Folder to keep results in; what it holds is not solved again.")
 ]
-ResultFile = Annotated[str | Path | Answer, Argument(metavar="FILE", help="A result as written by solve -o or network -o.")]
+LayerPatterns = Annotated[
+    Sequence[str] | None,
+    Option(
+        "--layers",
+        metavar="PATTERN",
+        help="Only layers of this name or kernel, e.g. conv2d or 'conv3_*'; may be repeated.",
+    ),
+    REPEATED,
+]
+Scheduler = Annotated[
+    str | None,
+    Option("--scheduler", metavar="ADDRESS", help="Dask scheduler to solve on, e.g. tcp://host:8786; local starts one here."),
+]
+ResultFile = Annotated[str | Path | Answer, Argument(metavar="FILE", help="A result as written by -o.")]
 LayerName = Annotated[str | None, Option("--layer", metavar="NAME", help="Of a network's result, this layer alone.")]
 Quick = Annotated[bool, Option("--quick", help="Leave out what has to be solved again.")]
 AsJson = Annotated[bool, Option("--json", help="Print one JSON document on stdout.")]
@@ -91,6 +106,13 @@ class Effort:
     def workers(self) -> int:
         """The threads, read."""
         return parse_integer("--threads", self.threads, least=1)
+
+    def on(self, scheduler: str | None) -> int:
+        """The threads, where there may be a scheduler. Raises `InputError` if they contradict it."""
+        if scheduler not in (None, "local") and self.workers != 1:
+            what = f"--threads does not go with --scheduler {quoted(scheduler)}"
+            raise InputError(f"{what}; allowed: 1, as its workers decide how many are solved")
+        return self.workers
 
 
 @dataclass(frozen=True)

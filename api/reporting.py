@@ -8,11 +8,13 @@ from typing import Annotated
 from typer import Option
 
 from ithaca.api.answers import NetworkResult
-from ithaca.api.explaining import explain_result, parse_changes, statements
+from ithaca.api.codesign_result import CodesignResult
+from ithaca.api.explaining import explain_codesign, explain_result, parse_changes, statements
 from ithaca.api.keywords import Given, public
 from ithaca.api.loading import opened
 from ithaca.api.options import WRITTEN, LayerName, Quick, ResultFile
 from ithaca.api.parsing import parse_integer
+from ithaca.exports.report.codesign import codesign_page
 from ithaca.exports.report.landscape import AROUND, FARTHEST
 from ithaca.exports.report.network import network_page
 from ithaca.exports.report.page import report_page
@@ -52,6 +54,10 @@ def report(
         explained = explain_network(found)
         write_text_atomically(output, network_page(found, explained, [*network_statements(found, explained)]))
         return f"wrote {output}: {counted(len(found.layers), 'layer')} of {found.network.name}, {found.mode}"
+    if isinstance(found, CodesignResult):
+        page = codesign_page(found, found.architecture, explain_codesign(found, search)[0])
+        write_text_atomically(output, page)
+        return f"wrote {output}: {found.headline}"
     explanation = explain_result(found, None, search)
     page = report_page(found, explanation, statements(found, explanation), distance, simulated=not quick)
     write_text_atomically(output, page)

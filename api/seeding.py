@@ -13,7 +13,7 @@ from typer import Argument, Option
 from ithaca.api.answers import NetworkResult, Result
 from ithaca.api.keywords import Given, public
 from ithaca.api.live_line import tell
-from ithaca.api.loading import is_result, opened
+from ithaca.api.loading import is_result, opened_layers
 from ithaca.api.options import OBJECTIVE, WRITTEN, Effort, Extents, LayerName, Objective, ProblemOptions, RandomSeed, Sizes
 from ithaca.api.parsing import parse_choice, parse_extents, parse_integer, parse_loops
 from ithaca.api.solving import run
@@ -91,7 +91,7 @@ def seed(
         raise InputError(f"--count is {wanted}; allowed: at most {MAX_COUNT}")
     known: Result | NetworkResult | None = None
     if isinstance(source, Result | NetworkResult) or (not isinstance(source, LoopNest) and is_result(str(source))):
-        known = opened(source if isinstance(source, Result | NetworkResult) else Path(source), layer)
+        known = opened_layers(source if isinstance(source, Result | NetworkResult) else Path(source), layer)
     elif layer is not None:
         raise InputError(f"--layer is {quoted(layer)}; allowed with a network's result")
     if tool != "opentuner" and not isinstance(known, NetworkResult):

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from typer import Option
 
+from ithaca.api.codesign_result import CodesignResult
 from ithaca.api.keywords import public
 from ithaca.api.loading import opened
 from ithaca.api.options import LayerName, ResultFile
@@ -16,6 +17,8 @@ from ithaca.formulations.json_numbers import refuse
 from ithaca.results.result import Result
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.verification import verify as verify_claim
+from ithaca.studies.codesign.layers import shown_name
+from ithaca.studies.codesign.verification import verify_codesign
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.verification import Check, verify_network
 from ithaca.workloads.errors import InputError
@@ -67,7 +70,10 @@ def verify(
     return Verification(tuple(checks))
 
 
-def _checks(result: Result | NetworkResult, options: SolveOptions) -> Iterator[Check]:
+def _checks(result: Result | NetworkResult | CodesignResult, options: SolveOptions) -> Iterator[Check]:
+    if isinstance(result, CodesignResult):
+        yield from verify_codesign(result, options)
+        return
     if isinstance(result, NetworkResult):
         yield from verify_network(result, options)
         return
@@ -75,5 +81,7 @@ def _checks(result: Result | NetworkResult, options: SolveOptions) -> Iterator[C
         yield Check(recorded.design, *verify_claim(recorded, options, f"designs[{index}]"))
 
 
-def _width(result: Result | NetworkResult) -> int:
+def _width(result: Result | NetworkResult | CodesignResult) -> int:
+    if isinstance(result, CodesignResult):
+        return max(len(shown_name(result.question, work)) for work in result.question.works)
     return max(len(r.layer.name) for r in result.layers) if isinstance(result, NetworkResult) else 10

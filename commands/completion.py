@@ -31,6 +31,14 @@ def completed(option: str) -> Callable[[Any, str], list[str]]:
 def _values(option: str, words: Mapping[str, Any], start: str) -> Iterable[str]:
     """Values of an option, or files that begin with what was typed."""
     match option:
+        case "space":
+            from ithaca.formulations.hardware.files import space_names
+
+            return [*space_names(), *_files(start, ".yaml")]
+        case "workload" if "space" in words:
+            from ithaca.workloads.networks.find import network_names
+
+            return [*network_names(), *_files(start, ".yaml", ".onnx", ".csv")]
         case "workload" | "source":
             from ithaca.workloads.library import workload_names
 

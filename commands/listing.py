@@ -1,4 +1,4 @@
-"""``ithaca list``: workloads, networks, platforms, architectures, designs."""
+"""``ithaca list``: workloads, networks, platforms, architectures, hardware spaces, designs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ithaca.api.lists import list_architectures, list_networks, list_platforms, list_workloads
+from ithaca.api.lists import list_architectures, list_networks, list_platforms, list_spaces, list_workloads
 from ithaca.api.options import AsJson, DType, TableFile, Workload
 from ithaca.api.options import Edition as EditionName
 from ithaca.api.parsing import parse_choice, parse_edition
@@ -21,6 +21,7 @@ from ithaca.commands.outcome import print_document, write_rows
 from ithaca.commands.typed import as_typed
 from ithaca.formulations.algebra.expression import Symbols
 from ithaca.formulations.algebra.number_systems import SYMBOLIC
+from ithaca.formulations.hardware.quantities import HardwareQuantity
 from ithaca.formulations.json_numbers import SCHEMA
 from ithaca.formulations.platform import Resource
 from ithaca.formulations.shown_numbers import counted, number
@@ -35,7 +36,10 @@ from ithaca.workloads.nest import LoopNest
 if TYPE_CHECKING:
     from ithaca.formulations.schema import Document
 
-HELP = "List workloads, networks, platforms, architectures, or the designs of a workload."
+HELP = "List workloads, networks, platforms, architectures, hardware spaces, or the designs of a workload."
+
+#: Values of a quantity that are listed one by one.
+SHOWN_VALUES = 4
 
 listing = typer.Typer(help=HELP, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
@@ -93,6 +97,27 @@ def print_architectures(*, table: TableFile = None) -> None:
     _show(("name", "level: instances × words, what it keeps, pJ a word read", "MACs", "description"), rows, table)
     for source in sources:
         console().print(escape(source))
+
+
+@listing.command("spaces")
+@as_typed
+def print_spaces(*, table: TableFile = None) -> None:
+    """Hardware spaces that come with Ithaca."""
+    rows, sources = [], []
+    for space in list_spaces():
+        asked = [space.objective or "", *(f"{name} ≤ {number(bound)}" for name, bound in space.limits.items())]
+        named = (space.description, ", ".join(space.workloads) or "–", ", ".join(filter(None, asked)) or "–")
+        rows.append((space.name, f"{space.box.count:,}", "\n".join(map(_quantity, space.quantities)), *named))
+        sources.append(f"{space.name}: {space.source}")
+    _show(("name", "accelerators", "quantities", "description", "workloads", "asked"), rows, table)
+    for source in sources:
+        console().print(escape(source))
+
+
+def _quantity(quantity: HardwareQuantity) -> str:
+    shown, unit = [quantity.shown(value) for value in quantity.values], f" {quantity.unit}" if quantity.unit else ""
+    few = len(shown) <= SHOWN_VALUES or bool(quantity.labels)
+    return f"{quantity.name}: {', '.join(shown if few else [*shown[:2], '…', shown[-1]])}{unit}"
 
 
 def _level(level: Level) -> str:
@@ -170,7 +195,9 @@ def _print_design(out: Console, design: dict[str, Any]) -> None:
 
 
 @listing.command("schema")
-def print_schema(document: Annotated[str, typer.Argument(metavar="[result|mapping|network|whatif|pareto]")] = "result") -> None:
+def print_schema(
+    document: Annotated[str, typer.Argument(metavar="[result|mapping|network|codesign|whatif|pareto]")] = "result",
+) -> None:
     """JSON schema of a kind of document."""
     print_document(schema(document))
 
@@ -182,6 +209,7 @@ def schema(kind: str) -> dict[str, Any]:
     """
     from ithaca.formulations.families import FAMILIES
     from ithaca.results.schema import result_model
+    from ithaca.studies.codesign.documents import codesign_model
     from ithaca.studies.documents import FrontDocument, StudyDocument
     from ithaca.studies.network.documents import NetworkResultDocument
 
@@ -189,6 +217,7 @@ def schema(kind: str) -> dict[str, Any]:
         "result": result_model(FAMILIES["systolic"]),
         "mapping": result_model(FAMILIES["spatial"]),
         "network": NetworkResultDocument,
+        "codesign": codesign_model(FAMILIES["spatial"]),
         "whatif": StudyDocument,
         "pareto": FrontDocument,
     }

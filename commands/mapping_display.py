@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -81,26 +82,32 @@ def print_mapped_network(result: NetworkResult) -> None:
     out.print(escape(f"{what}, {result.mode}, minimising {request.objective.text}"))
     if not result.complete:
         out.print("the run ended early, by the time limit or an interrupt")
-    rows = []
-    for layer in result.layers:
-        metrics, certificate = layer.answer.metrics, layer.answer.certificate
-        row = [("layer", shortened(layer.layer.name)), ("runs", str(layer.layer.count))]
-        row += [("sizes", layer.layer.nest.short_sizes), (request.objective.text, number(layer.answer.value))]
-        row += [("cycles", number(metrics.get("latency"))), ("µJ", microjoules(metrics.get("energy")))]
-        row += [("PEs", number(metrics.get("pes"))), ("gap", gap(certificate))]
-        rows.append(row)
-    out.print(table(rows, left=("layer", "sizes")))
-    if result.total is None:
-        out.print(escape(f"total      none: '{request.objective.text}' does not add up over layers"))
-    else:
-        value, proven = number(result.total.value), proof(result.total.certificate)
-        out.print(escape(f"total      {request.objective.text} {value}  ({proven})"))
-    latency, energy = result.sum_of("latency"), result.sum_of("energy")
-    if latency is not None:
-        spent = "" if energy is None else f"; energy {microjoules(energy)} µJ"
-        out.print(f"           latency {number(latency)} cycles{spent}, layer after layer")
+    print_mapped_layers(out, result)
     seconds = sum(layer.answer.certificate.seconds for layer in result.layers)
     boxes = sum(layer.answer.certificate.nodes for layer in result.layers)
     out.print(f"proven     {result.proven} of {len(result.layers)} layers; {boxes:,} boxes, {seconds:.2f} s")
     for line in omission_lines(network):
         out.print(escape(line))
+
+
+def print_mapped_layers(out: Console, result: NetworkResult) -> None:
+    """Print a table of the layers, and their totals."""
+    rows, objective = [], result.request.objective.text
+    for layer in result.layers:
+        metrics, certificate = layer.answer.metrics, layer.answer.certificate
+        row = [("layer", shortened(layer.layer.name)), ("runs", str(layer.layer.count))]
+        row += [("sizes", layer.layer.nest.short_sizes), (objective, number(layer.answer.value))]
+        row += [("cycles", number(metrics.get("latency"))), ("µJ", microjoules(metrics.get("energy")))]
+        row += [("PEs", number(metrics.get("pes"))), ("gap", gap(certificate))]
+        rows.append(row)
+    known = {name for row in rows for name, value in row if value != number(None)}
+    out.print(table([[cell for cell in row if cell[0] in known] for row in rows], left=("layer", "sizes")))
+    if result.total is None:
+        out.print(escape(f"total      none: '{objective}' does not add up over layers"))
+    else:
+        value, proven = number(result.total.value), proof(result.total.certificate)
+        out.print(escape(f"total      {objective} {value}  ({proven})"))
+    latency, energy = result.sum_of("latency"), result.sum_of("energy")
+    if latency is not None:
+        spent = "" if energy is None else f"; energy {microjoules(energy)} µJ"
+        out.print(f"           latency {number(latency)} cycles{spent}, layer after layer")

@@ -267,9 +267,16 @@ def explanation_document(result: Result, explanation: Explanation, families: Fam
     if explanation.next_best is not None:
         name, value = explanation.next_best
         document["next_best"] = {"design": name, "value": json_number(value)}
-    document["changes"] = None if explanation.changes is None else [_stated(c, _CHANGE) for c in explanation.changes]
-    document["first_change"] = None if explanation.first is None else _stated(explanation.first, _CHANGE)
-    return document
+    return document | document_of_changes(explanation.changes)
+
+
+def document_of_changes(changes: Sequence[Change] | None) -> dict[str, Any]:
+    """What was tried, and what to change first, ready for JSON."""
+    first = first_change(changes or ())
+    return {
+        "changes": None if changes is None else [_stated(change, _CHANGE) for change in changes],
+        "first_change": None if first is None else _stated(first, _CHANGE),
+    }
 
 
 def _stated(part: LimitUse | Change, names: Mapping[str, str]) -> dict[str, Any]:

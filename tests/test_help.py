@@ -74,7 +74,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("typed", "offered"),
     [
         ("ithaca s", ["solve", "simulate", "seed"]),
-        ("ithaca list ", ["workloads", "networks", "platforms", "architectures", "designs", "schema"]),
+        ("ithaca list ", ["workloads", "networks", "platforms", "architectures", "spaces", "designs", "schema"]),
         ("ithaca solve m", ["mm", "mttkrp", "mv"]),
         ("ithaca solve mm --pl", ["--platform"]),
         ("ithaca solve mm --platform zc", ["zcu102"]),
@@ -86,6 +86,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("ithaca solve mm -s i=4,", ["i=4,i=", "i=4,j=", "i=4,k="]),
         ("ithaca solve nowhere --dataflow ", []),
         ("ithaca network res", ["resnet18", "resnet50"]),
+        ("ithaca codesign dm", ["dmazerunner-memory"]),
+        ("ithaca codesign hasco-gemm --workload mob", ["mobilenetv2"]),
         ("ithaca network vgg16 --layers fc", ["fc6", "fc7", "fc8"]),
         ("ithaca network vgg16 -s ", ["batch=", "image="]),
         ("ithaca network vgg16 --mode shared", ["shared-dataflow", "shared-array"]),

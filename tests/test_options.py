@@ -39,6 +39,7 @@ NEEDS = {
     "map": ("--arch", "simple", "--problem", "mm"),
     "match": ("mm",),
     "network": NETWORK[1:],
+    "codesign": ("hasco-gemm", "--workload", "mm"),
     "whatif": WHATIF[1:],
     "pareto": ("mm", "--objectives", "latency,dsp"),
     "grid": ("r.json",),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from html import escape
 
@@ -13,6 +13,7 @@ from ithaca.exports.report.blocks import Block, Figure, Paragraph, Section, Tabl
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.bottleneck import bottleneck, contenders
 from ithaca.formulations.shown_numbers import number, percent, rounded
+from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.drawing import Wait, waits, working
 from ithaca.formulations.spatial.family import MappingDesign, mapping_design
 from ithaca.formulations.spatial.mapping import Mapping as Mapped
@@ -121,34 +122,61 @@ def _roofline(best: BestConfiguration, design: MappingDesign, mapping: Mapped) -
 
 def _drawn(design: MappingDesign, mapping: Mapped, metrics: Mapping[str, Fraction]) -> Section:
     """The levels as boxes, outermost first, with what they keep, and beside the arrows what moves between them in a run."""
-    parts, top = [], MARGIN
-    levels = design.architecture.levels
-    for place, level in enumerate(levels):
+    boxes, arrows = [], []
+    for level in design.architecture.levels:
         kept = [access.tensor for access in design.nest.accesses if access.tensor in mapping.keeps[level.name]]
         held = [f"{tensor} {_words(metrics, level.name, tensor, 'capacity')}".strip() for tensor in kept]
         size = "" if level.words is None else f" of {level.words:,} words"
         instances = working(design.architecture, mapping, level.name)
         many = f"{number(Fraction(instances))} of {level.instances:,} instances" if level.instances > 1 else "1 instance"
-        parts.append(_box(top, f"{level.name}: {many}{size}", "keeps " + ", ".join(held)))
+        boxes.append((f"{level.name}: {many}{size}", "keeps " + ", ".join(held)))
         moved = []
         for tensor in kept:
             words = [metrics.get(f"{level.name}.{tensor}.{what}") for what in ("reads", "updates")]
             down, up = (None if n is None else n * instances for n in words)
             sent = [f"↓ {number(down)}"] if down else []
             moved += [f"{tensor} {' '.join([*sent, *([f'↑ {number(up)}'] if up else [])])}"] if down or up else []
-        parts.append(_arrow(top + HEIGHT, "; ".join(moved)))
-        top += HEIGHT + GAP
-        if place + 1 == len(levels):
-            compute = design.architecture.compute
-            parts.append(_box(top, compute.name, f"{number(metrics['pes'])} of {compute.instances:,} multipliers work"))
-    height = top + HEIGHT + MARGIN
+        arrows.append("; ".join(moved))
+    compute = design.architecture.compute
+    boxes.append((compute.name, f"{number(metrics['pes'])} of {compute.instances:,} multipliers work"))
     title = f"{design.nest.name} on {design.architecture.name}"
     said = "Levels from outside to inside; beside each arrow the words that all instances of the level above it send and take."
+    return Section("hierarchy", "The memory hierarchy", (Paragraph(said), _figure(title, said, boxes, arrows)))
+
+
+def architecture_section(architecture: Architecture) -> Section:
+    """The levels as boxes, outermost first, with their sizes and energies, and beside the arrows what they may move."""
+    boxes, arrows = [], []
+    for level in architecture.levels:
+        size = (
+            "" if level.words is None else f" of {level.words:,} words ({number(Fraction(level.words * level.word_bits, 8))} B)"
+        )
+        many = f"{level.instances:,} ({level.mesh_x} × {level.mesh_y})" if level.instances > 1 else "1 instance"
+        kept = "all tensors" if level.keeps is None else ", ".join(sorted(level.keeps)) or "nothing"
+        energy = f"{rounded(level.read_energy / level.block)} pJ a word read"
+        boxes.append((f"{level.name}: {many}{size}", f"keeps {kept}; {level.word_bits} bits a word; {energy}"))
+        rates = {"reads": level.read_bandwidth, "takes": level.write_bandwidth, "moves": level.shared_bandwidth}
+        told = [f"{what} {rounded(rate)}" for what, rate in rates.items() if rate is not None]
+        arrows.append(f"{', '.join(told)} words a cycle" if told else "")
+    compute = architecture.compute
+    mesh = f"{compute.instances:,} ({compute.mesh_x} × {compute.mesh_y})"
+    boxes.append((f"{compute.name}: {mesh}", f"{rounded(compute.energy)} pJ a multiply-accumulate"))
+    said = "Levels from outside to inside; beside each arrow what an instance of the level above it can move."
+    figure = _figure(architecture.name, said, boxes, arrows)
+    return Section("hierarchy", "The chosen accelerator", (Paragraph(said), figure))
+
+
+def _figure(title: str, said: str, boxes: Sequence[tuple[str, str]], arrows: Sequence[str]) -> Figure:
+    """Boxes with names and texts, one below the other, and texts beside the arrows between them."""
+    tops = [MARGIN + place * (HEIGHT + GAP) for place in range(len(boxes))]
+    parts = [_box(top, name, text) for top, (name, text) in zip(tops, boxes, strict=True)]
+    parts += [_arrow(top + HEIGHT, text) for top, text in zip(tops, arrows, strict=False)]
+    height = tops[-1] + HEIGHT + MARGIN
     svg = (
         f'<svg viewBox="0 0 {WIDTH} {height}" role="img" width="{WIDTH}" height="{height}"><title>{escape(title)}</title>'
         f"<desc>{escape(said)}</desc>{''.join(parts)}</svg>"
     )
-    return Section("hierarchy", "The memory hierarchy", (Paragraph(said), Figure(Markup(svg), title)))
+    return Figure(Markup(svg), title)
 
 
 def _words(metrics: Mapping[str, Fraction], level: str, tensor: str, what: str) -> str:

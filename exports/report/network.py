@@ -34,7 +34,7 @@ def network_page(result: NetworkResult, explained: NetworkExplanation, statement
     sections = [_layers(result, shares), _totals(result), findings(statements, METRICS, "What dominates, and what limits it")]
     sections += _shared(result)
     text = "Each layer opens: its factors, its array drawn, and what is proven of every design."
-    arrays = (_own_array(result, layer, index) for index, layer in enumerate(result.layers))
+    arrays = (layer_folded(result, layer, index) for index, layer in enumerate(result.layers))
     sections.append(Section("arrays", "The array of each layer", (Paragraph(text), *arrays)))
     title = f"{result.network.name} on {request.platform.name}"
     return rendered(title, facts, _verdict(result), _cards(result, explained), sections)
@@ -156,7 +156,7 @@ def _chosen(chosen: bool, proven: bool) -> str:
     return "" if not chosen else "chosen: no other is better" if proven else "chosen, not proven the best"
 
 
-def _own_array(result: NetworkResult, layer: LayerResult, index: int) -> Folded:
+def layer_folded(result: NetworkResult, layer: LayerResult, index: int) -> Folded:
     """What one layer runs on, to open; its proof is that of each design."""
     alone = layer_result(result, layer)
     explanation = explain(alone, alone.solutions, None)

@@ -142,7 +142,7 @@ class SpatialFamily:
                 own["order"] = offered.index(order) + 1
             found.append(own)
         if isinstance(design, IntrinsicDesign):
-            found[1]["tile"] = [f"{name.partition('.')[0]}={n}" for name, n in configuration.items()]
+            found[1]["tile"] = [f"{name.partition('.')[0]}={configuration[name]}" for name in design.space.quantities]
         return found
 
     def detail_fields(self, design: Design, configuration: Configuration) -> Mapping[str, Mapping[str, Fraction]]:

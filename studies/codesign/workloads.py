@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path, PurePath
+from typing import Any
 
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.spatial.architecture_files import load
@@ -30,7 +31,7 @@ LAYER_FILES = tuple(sorted(PurePath(entry.name).stem for entry in files(__packag
 _WEIGHTED = re.compile(r"(?P<name>.+?)(?::(?P<weight>[^:/\\]*))?")
 
 
-def find_workloads(given: Sequence[Workload] | Mapping[Workload, object], layers: Sequence[str] = ()) -> tuple[Work, ...]:
+def find_workloads(given: Sequence[Workload] | Mapping[Any, object], layers: Sequence[str] = ()) -> tuple[Work, ...]:
     """The layers of all workloads, of each only those that patterns name, if there are any.
 
     A workload is a network (`find_network`), a loop nest of the library, a file of layers (``.csv``) or of a nest (Ithaca's or
@@ -48,7 +49,7 @@ def find_workloads(given: Sequence[Workload] | Mapping[Workload, object], layers
     return tuple(found)
 
 
-def _weighted(given: Sequence[Workload] | Mapping[Workload, object]) -> Iterator[tuple[Workload, Fraction]]:
+def _weighted(given: Sequence[Workload] | Mapping[Any, object]) -> Iterator[tuple[Workload, Fraction]]:
     if isinstance(given, Mapping):
         yield from ((each, _weight(each, weight)) for each, weight in given.items())
         return

@@ -1,0 +1,49 @@
+"""``ithaca codesign``: an accelerator and every layer's mapping chosen together, with a proof over the whole space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+from typer import Option
+
+from ithaca.api.codesign import codesign as choose
+from ithaca.api.codesign_result import CodesignResult
+from ithaca.api.options import WRITTEN
+from ithaca.commands.codesign_display import print_codesign
+from ithaca.commands.conclusion import Told, tell_answer
+from ithaca.commands.network_display import layer_loops
+from ithaca.commands.outcome import nothing_found, say, wrote
+from ithaca.commands.typed import calls
+from ithaca.studies.charts.files import check_plot
+
+
+@calls(choose)
+def codesign(
+    ask: Callable[..., CodesignResult],
+    *,
+    told: Told,
+    plot: Annotated[
+        Path | None,
+        Option("--plot", help="Plot the front, or energy by layer, to .png, .svg, .pdf or .html."),
+        WRITTEN,
+    ] = None,
+) -> None:
+    """``ithaca codesign``."""
+    told.check()
+    if plot is not None:
+        check_plot(plot)
+    result = ask()
+
+    def show() -> None:
+        print_codesign(result)
+        if told.loops:
+            say("\n".join(line for network in result.networks for line in layer_loops(network)))
+
+    tell_answer(result, show, as_json=told.as_json, output=told.output, table=told.table)
+    if result.best is None:
+        nothing_found(result.failure)
+    elif plot is not None:
+        result.plot(plot)
+        wrote(plot)

@@ -1,0 +1,82 @@
+"""Print accelerators chosen together with their mappings for people."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ithaca.api.codesign_result import CodesignResult
+from ithaca.commands.display import console, table
+from ithaca.commands.mapping_display import print_mapped_layers
+from ithaca.commands.network_display import proof
+from ithaca.formulations.shown_numbers import counted, number, percent
+from ithaca.studies.codesign.layers import hardware_text, limit_uses, told
+from ithaca.studies.codesign.result import HardwarePoint
+
+
+def print_codesign(result: CodesignResult) -> None:
+    """Print what was asked, the best accelerator with its layers or the front, and what the search did."""
+    out, question, counts = console(), result.question, result.counts
+    objectives = ", ".join(objective.text for objective in question.objectives)
+    weights = {work.workload: work.weight for work in question.works}
+    workloads = ", ".join(name if weight == 1 else f"{name} × {number(weight)}" for name, weight in weights.items())
+    out.print(escape(f"{question.space.name}: {counts.points:,} accelerators, for {workloads}, minimising {objectives}"))
+    if len(question.objectives) > 1:
+        _print_front(out, result)
+    elif result.best is not None:
+        _print_best(out, result, result.best)
+    if result.open:
+        out.print(escape(_open(result)))
+    done = f"{counts.boxes:,} boxes of accelerators, {counts.excluded:,} of them without one that keeps rules and limits"
+    out.print(f"\nsearch     {done};")
+    layers = f"{counts.layers:,} layer problems, {counts.evaluated:,} accelerators in full"
+    out.print(f"           {layers}; {result.certificate.seconds:.2f} s")
+
+
+def _open(result: CodesignResult) -> str:
+    """What is not excluded yet."""
+    left, first = sum(box.points for box in result.open), result.open[0]
+    spans = ", ".join(f"{name} {low}" if low == high else f"{name} {low}…{high}" for name, (low, high) in first.spans.items())
+    objective, bound = result.question.objectives[0].text, first.lower_bounds[0]
+    least = "" if bound is None else f", {objective} at least {number(bound)}"
+    return f"still open {left:,} accelerators, first of all {spans}{least}"
+
+
+def _print_best(out: Console, result: CodesignResult, best: HardwarePoint) -> None:
+    question = result.question
+    out.print(escape(f"\nhardware   {hardware_text(question.space, best.point)}"))
+    if best.costs:
+        out.print(escape(f"           {'; '.join(told(question, name, cost) for name, cost in best.costs.items())}"))
+    meaning = ": no accelerator of the space is better" if result.complete else ""
+    value = told(question, question.objectives[0].text, best.values[0])
+    out.print(escape(f"objective  {value}  ({proof(result.certificate)}{meaning})"))
+    for network in result.networks:
+        out.print(escape(f"\n{network.network.name}"))
+        print_mapped_layers(out, network)
+    for use in limit_uses(question, best):
+        share = f" ({percent(use.used / use.bound)})" if use.bound else ""
+        out.print(escape(f"limit      {told(question, use.metric, use.used)} of {number(use.bound)}{share}"))
+
+
+def _print_front(out: Console, result: CodesignResult) -> None:
+    many = counted(len(result.front), "point")
+    if result.complete:
+        out.print(f"complete: {many}, and no other vector of objectives is on the front")
+    else:
+        bound = result.lower_bound
+        least = "" if bound is None else f"; {result.question.objectives[0].text} is at least {number(bound)}"
+        out.print(escape(f"partial: {many} that none found dominates; others may be better{least}"))
+    if result.front:
+        out.print(front_table(result))
+
+
+def front_table(result: CodesignResult) -> Table:
+    """A row an accelerator of the front: its objectives, quantities, and further costs."""
+    question, rows = result.question, []
+    texts = [objective.text for objective in question.objectives]
+    for found in result.front:
+        row = [(text, number(value)) for text, value in zip(texts, found.values, strict=True)]
+        row += [(q.name, q.shown(found.point[q.name])) for q in question.space.quantities]
+        rows.append([*row, *((name, number(value)) for name, value in found.costs.items() if name not in texts)])
+    return table(rows, left={q.name for q in question.space.quantities if q.labels})

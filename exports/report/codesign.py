@@ -1,0 +1,121 @@
+"""The report of a co-design: the accelerator or the front, what is proven, where energy goes, and every layer to open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ithaca.exports.report.answer import Card, Verdict, findings
+from ithaca.exports.report.blocks import Block, Paragraph, Section, Table, chart_figure
+from ithaca.exports.report.hierarchy import architecture_section
+from ithaca.exports.report.network import layer_folded
+from ithaca.exports.report.page import rendered
+from ithaca.exports.report.proof import OUTCOME
+from ithaca.formulations.shown_numbers import counted, number, percent
+from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.results.certificate import Status
+from ithaca.studies.codesign.charts import accelerators_chart, energy_chart
+from ithaca.studies.codesign.layers import limit_uses, metric_of, networks
+from ithaca.studies.codesign.question import Question
+from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
+
+
+def codesign_page(result: CodesignResult, architecture: Architecture | None, statements: Sequence[str]) -> str:
+    """A self-contained HTML page about a co-design; ``statements`` are the explanation in words."""
+    question, sections = result.question, list[Section]()
+    several = len(question.objectives) > 1
+    facts = [("space", question.space.name), ("accelerators", f"{result.counts.points:,}")]
+    facts += [("workloads", ", ".join(question.workloads)), ("minimised", ", ".join(o.text for o in question.objectives))]
+    if several and result.front:
+        sections.append(_front(result))
+    if result.best is not None and not several:
+        sections.append(_hardware(question, result.best))
+    if architecture is not None and not several:
+        sections.append(architecture_section(architecture))
+    sections.append(findings(statements, question.space.accelerator.metrics, "What it takes, and what would help"))
+    if result.best is not None and not several:
+        sections += _layers(question, result.best)
+    sections.append(_search(result))
+    title = f"{question.space.name} for {', '.join(question.workloads)}"
+    return rendered(title, facts, _verdict(result), _cards(result), sections)
+
+
+def _verdict(result: CodesignResult) -> Verdict:
+    proof = result.certificate
+    if proof.status is Status.OPTIMAL:
+        what = "point is missing from the front" if len(result.question.objectives) > 1 else "accelerator is better"
+        return Verdict("optimal", "✓", "Proven optimal", f"No {what}, of {result.counts.points:,} in the space.")
+    if proof.status is Status.INFEASIBLE:
+        return Verdict("infeasible", "✕", "Proven infeasible", "No accelerator of the space keeps rules and limits.")
+    bound = "No lower bound is known."
+    if proof.lower_bound is not None:
+        gap = "" if proof.gap is None else f"; the gap is {percent(proof.gap)}"
+        bound = f"No accelerator of the space is below {number(proof.lower_bound)}{gap}."
+    return Verdict(proof.status.value, "?", "Not proven" if result.front else "Nothing found", bound)
+
+
+def _cards(result: CodesignResult) -> tuple[Card, ...]:
+    question, best = result.question, result.best
+    if best is None or len(question.objectives) > 1:
+        return (Card("front", number(len(result.front)), "points", ""),) if result.front else ()
+    values = {question.objectives[0].text: best.values[0], **best.costs}
+    cards = (Card(name, number(value), metric_of(question, name).unit, "") for name, value in values.items())
+    found = f"{result.counts.layers:,}", "layer problems", f"for {result.counts.points:,} accelerators"
+    return (*cards, Card("proof", *found))
+
+
+def _front(result: CodesignResult) -> Section:
+    question = result.question
+    texts = [objective.text for objective in question.objectives]
+    costs = [name for name in question.space.costs if name not in texts]
+    rows = tuple(
+        (
+            *map(number, found.values),
+            *(q.shown(found.point[q.name]) for q in question.space.quantities),
+            *(number(found.costs[name]) for name in costs),
+        )
+        for found in result.front
+    )
+    columns = (*texts, *(q.name for q in question.space.quantities), *costs)
+    blocks: list[Block] = [Table("The accelerators of the front", columns, rows, frozenset())]
+    if len(texts) <= 3:
+        blocks.insert(0, chart_figure("front-chart", accelerators_chart(result)))
+    return Section("front", "The front", tuple(blocks))
+
+
+def _hardware(question: Question, best: HardwarePoint) -> Section:
+    rows = []
+    for q in question.space.quantities:
+        ends = f"{q.shown(q.values[0])} … {q.shown(q.values[-1])}"
+        rows.append((q.name, q.shown(best.point[q.name]), q.unit or "–", ends, str(len(q.values))))
+    columns = ("quantity", "chosen", "unit", "from", "values")
+    blocks: list[Block] = [Table("Quantities", columns, tuple(rows), frozenset({0, 2, 3}))]
+    if uses := limit_uses(question, best):
+        used = tuple((u.metric, number(u.used), number(u.bound), metric_of(question, u.metric).unit) for u in uses)
+        blocks.append(Table("Limits", ("limit", "used", "bound", "unit"), used, frozenset({0, 3})))
+    return Section("hardware", "The hardware", tuple(blocks))
+
+
+def _layers(question: Question, best: HardwarePoint) -> list[Section]:
+    sections = []
+    if (chart := energy_chart(question, best)) is not None:
+        table = Table("Energy by layer and level, in figures", *chart.figures, folded=True)
+        sections.append(Section("energy", "Energy by layer and level", (chart_figure("energy-chart", chart), table)))
+    text = "Each layer opens: its mapping, and what is proven of it on this accelerator."
+    parts = [(network, layer) for network in networks(question, best) for layer in network.layers]
+    folded = (layer_folded(network, layer, place) for place, (network, layer) in enumerate(parts))
+    return [*sections, Section("layers", "The layers", (Paragraph(text), *folded))]
+
+
+def _search(result: CodesignResult) -> Section:
+    counts = result.counts
+    rows = [
+        ("status", OUTCOME[result.certificate.status]),
+        ("lower bound", number(result.certificate.lower_bound)),
+        ("accelerators", f"{counts.points:,}"),
+        ("boxes of accelerators examined", f"{counts.boxes:,}"),
+        ("boxes excluded by rules and limits alone", f"{counts.excluded:,}"),
+        ("accelerators with all layers proven", f"{counts.evaluated:,}"),
+        ("layer problems", f"{counts.layers:,}"),
+    ]
+    rows += [("still open", counted(sum(box.points for box in result.open), "accelerator"))] if result.open else []
+    return Section("search", "The proof", (Table("What the search did", ("", "count"), tuple(rows)),))

@@ -1,0 +1,62 @@
+"""Charts of co-design: the front of accelerators, and where the energy of each layer goes."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from ithaca.studies.charts.chart import Chart, LineChart, Series, other_unit, wide_spread
+from ithaca.studies.charts.of_studies import check_front_plottable
+from ithaca.studies.codesign.layers import energies, hardware_text, metric_of, networks
+from ithaca.studies.codesign.question import Question
+from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
+from ithaca.studies.network.charts import layer_bars
+from ithaca.workloads.errors import InputError
+
+
+def codesign_chart(result: CodesignResult) -> Chart:
+    """The front, or what the layers take on the best accelerator. Raises `InputError` if there is neither."""
+    if len(result.question.objectives) > 1:
+        return accelerators_chart(result)
+    if result.best is None:
+        raise InputError("--plot: no accelerator was found; allowed: a result that has one")
+    return energy_chart(result.question, result.best) or layer_bars(networks(result.question, result.best)[0])
+
+
+def accelerators_chart(result: CodesignResult) -> LineChart:
+    """The first two objectives of the front against each other; a third one as colour."""
+    question = result.question
+    check_front_plottable(len(question.objectives))
+    third = len(question.objectives) == 3
+    x, y, *colours = (tuple(float(found.values[place]) for found in result.front) for place in range(len(question.objectives)))
+    notes = tuple(hardware_text(question.space, found.point) for found in result.front)
+    series = [] if third else [Series("", x, y, role="main", form="line")]
+    series.append(Series("accelerators", x, y, notes=notes, colours=colours[0] if third else (), form="points"))
+    metrics = [metric_of(question, objective.text) for objective in question.objectives]
+    labels = [f"{metric.name} ({metric.unit})" if metric.unit else metric.name for metric in metrics]
+    title = f"{question.space.name} for {', '.join(question.workloads)}{'' if result.complete else ', partial'}"
+    return LineChart(
+        title,
+        labels[0],
+        labels[1],
+        tuple(series),
+        steps=not third,
+        colour_label=labels[2] if third else "",
+        log_x=wide_spread(x),
+        log_y=wide_spread(y),
+        x_also=other_unit(metrics[0].unit),
+        y_also=other_unit(metrics[1].unit),
+    )
+
+
+def energy_chart(question: Question, found: HardwarePoint) -> LineChart | None:
+    """The energy of all runs of each layer by level (µJ); None where the model does not say where it goes."""
+    told = energies(question, found)
+    names = tuple(told)
+    levels = tuple(dict.fromkeys(level for own in told.values() for level in own))
+    if not levels:
+        return None
+    spent = {level: tuple(float(told[name].get(level, Fraction(0))) / 1e6 for name in names) for level in levels}
+    series = [Series(level, names, values) for level, values in spent.items()]
+    title = f"Energy by layer and level on {hardware_text(question.space, found.point)}"
+    values = [y for each in series for y in each.y]
+    return LineChart(title, "layer", "µJ", tuple(series), all_x=names, log_y=wide_spread(values))

@@ -1,0 +1,134 @@
+"""The layers on an accelerator as results of networks, one for each workload: whatever takes those takes these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from ithaca.formulations.algebra.expression import Symbol
+from ithaca.formulations.bottleneck import bottleneck
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.design import Design, Metric
+from ithaca.formulations.families import FAMILIES
+from ithaca.formulations.hardware.accelerator import Work
+from ithaca.formulations.hardware.space import HardwareSpace
+from ithaca.formulations.problem import Objective, Problem
+from ithaca.formulations.shown_numbers import number
+from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
+from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.results.solution import Solution
+from ithaca.solver.conclusion import conclude
+from ithaca.studies.codesign.question import Amount, Question
+from ithaca.studies.codesign.result import HardwarePoint
+from ithaca.studies.explanation import LimitUse
+from ithaca.studies.network.mapped import MappingRequest
+from ithaca.studies.network.parts import PER_LAYER
+from ithaca.studies.network.result import LayerResult, NetworkResult
+from ithaca.studies.network.totals import total
+from ithaca.workloads.networks.network import Layer, Network
+
+
+def of_runs(question: Question) -> Amount:
+    """What is told of single runs: the first objective that depends on mappings, or else the first such limit."""
+    return next(amount for amount in question.amounts if amount.shares)
+
+
+def answers(question: Question, found: HardwarePoint) -> list[Solution]:
+    """The answer of every layer in terms of that."""
+    amount, figures = of_runs(question), question.space.at(found.point)
+    objective = Objective(amount.text, amount.of_layer(found.costs).expression)
+    posed = (question.space.accelerator.problems(work, figures, objective) for work in question.works)
+    return [_told(solution, problems) for solution, problems in zip(found.layers, posed, strict=True)]
+
+
+def networks(question: Question, found: HardwarePoint) -> tuple[NetworkResult, ...]:
+    """The layers of every workload on an accelerator, each with what is proven of it there."""
+    own = answers(question, found)
+    return tuple(_network(question, found, name, own) for name in question.workloads)
+
+
+def _told(solution: Solution, problems: tuple[Problem, ...]) -> Solution:
+    """A layer's answer to one of some problems; where it was asked for something else, nothing is proven."""
+    # a search leaves out figures that layers do not depend on
+    chosen = choice(solution.problem.design)
+    problem, proof = next(p for p in problems if choice(p.design) == chosen), solution.certificate
+    value = None if solution.configuration is None else problem.value(solution.configuration)
+    if value != solution.value or problem.objective.expression != solution.problem.objective.expression:
+        proof = conclude(value, None, method=proof.method)
+    return Solution(problem, solution.configuration, value, proof)
+
+
+def choice(design: Design) -> Mapping[str, Any]:
+    """What tells a design from others that an accelerator may run a layer with."""
+    return FAMILIES[design.family].choice_fields(design)
+
+
+def _network(question: Question, found: HardwarePoint, name: str, told: list[Solution]) -> NetworkResult:
+    own = [(work, answer) for work, answer in zip(question.works, told, strict=True) if work.workload == name]
+    layers = tuple(
+        LayerResult(Layer(work.name, work.nest, work.count, (work.name,)), answer, (answer,)) for work, answer in own
+    )
+    method = own[0][1].certificate.method
+    whole = total(((work.count, answer.value, answer.certificate) for work, answer in own), method)
+    network = Network(name, tuple(layer.layer for layer in layers))
+    return NetworkResult(PER_LAYER, network, _request(question, found, own[0][1], layers), method, layers, whole, True)
+
+
+def _request(question: Question, found: HardwarePoint, answer: Solution, layers: tuple[LayerResult, ...]) -> MappingRequest:
+    accelerator, architecture = question.space.accelerator, architecture_of(question, found)
+    assert isinstance(accelerator, HierarchyAccelerator)
+    assert architecture is not None
+    posed = tuple(layer.answer.problem for layer in layers)
+    return MappingRequest(architecture, accelerator.edition, accelerator.options, (), answer.problem.objective, posed)
+
+
+def architecture_of(question: Question, found: HardwarePoint) -> Architecture | None:
+    """An accelerator as an architecture by itself; None if it is no memory hierarchy."""
+    space = question.space
+    if not isinstance(space.accelerator, HierarchyAccelerator):
+        return None
+    architecture = space.accelerator.architecture_with(space.at(found.point))
+    return replace(architecture, name=space.name, description=hardware_text(space, found.point), source=space.source)
+
+
+def energies(question: Question, found: HardwarePoint) -> dict[str, dict[str, Fraction]]:
+    """The energy of all runs of every layer (pJ) by what the model says takes it; empty where it does not."""
+    told: dict[str, dict[str, Fraction]] = {}
+    for work, answer in zip(question.works, answers(question, found), strict=True):
+        if answer.configuration is not None and "energy" in answer.problem.design.vocabulary:
+            whole = bottleneck(answer.problem.design, answer.configuration, Symbol("energy"), "energy")
+            told[shown_name(question, work)] = {part.name: work.count * part.value for part in whole.parts if part.name}
+    return told
+
+
+def shown_name(question: Question, work: Work) -> str:
+    """A layer's name among those of all workloads."""
+    return work.name if len(question.workloads) == 1 else f"{work.workload} {work.name}"
+
+
+def hardware_text(space: HardwareSpace, point: Configuration) -> str:
+    """An accelerator in words."""
+    return ", ".join(f"{q.name} {q.shown(point[q.name])}{f' {q.unit}' if q.unit else ''}" for q in space.quantities)
+
+
+def limit_uses(question: Question, found: HardwarePoint) -> tuple[LimitUse, ...]:
+    """Every limit, the one with the least left first; of totals of several workloads each by itself."""
+    uses = []
+    for amount in question.limited:
+        if amount.bound is not None:
+            whose = "" if amount.workload is None or len(question.workloads) == 1 else f" of {amount.workload}"
+            uses.append(LimitUse(amount.text + whose, found.total(amount), amount.bound))
+    return tuple(sorted(uses, key=lambda use: use.slack_share or Fraction(0)))
+
+
+def metric_of(question: Question, text: str) -> Metric:
+    """What an objective or a limit is: a metric with its unit, or an expression without one."""
+    metrics = {**question.space.accelerator.metrics, **question.space.units}
+    return metrics.get(text.partition(" of ")[0], Metric(text, "", ""))
+
+
+def told(question: Question, text: str, value: Fraction) -> str:
+    """An objective, a limit or a cost with its value and unit."""
+    return f"{text} {number(value)} {metric_of(question, text).unit}".rstrip()

@@ -1,0 +1,185 @@
+"""``ithaca codesign`` and what takes its results, as a user meets them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ithaca as library
+from ithaca.formulations.hardware.files import find_space
+from ithaca.formulations.spatial.variation import with_figures
+from tests.command_line import ithaca
+from tests.studies.codesign.spaces import small_space
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("codesign")
+    done = ithaca("codesign", small_space(folder), "--limit", "area=4", "-o", folder / "r.json", "--json")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == (folder / "r.json").read_text()
+    return folder
+
+
+def grid(path: Path, objective: str) -> dict[tuple[int, int], Fraction]:
+    """The least objective of every accelerator, each mapped by itself."""
+    space = find_space(str(path))
+    found = {}
+    for words, lanes in product((32, 64, 128), (1, 2, 4)):
+        if 32 * lanes <= words:
+            figures = space.at({"buffer_words": words, "lanes": lanes})  # type: ignore[arg-type]
+            architecture = with_figures(space.accelerator.architecture, figures)  # type: ignore[attr-defined]
+            best = library.map(str(path.parent / "product.yaml"), arch=architecture, objective=objective, divisors_only=True)
+            assert best.value is not None  # type: ignore[union-attr]
+            found[words, lanes] = best.value  # type: ignore[union-attr]
+    return found
+
+
+def test_the_best_accelerator_is_that_of_the_grid(answered: Path) -> None:
+    document = json.loads((answered / "r.json").read_text())
+    within = {point: value for point, value in grid(answered / "small.yaml", "edp").items() if point[0] / 100 + point[1] <= 4}
+    best = min(within, key=lambda point: within[point])
+    assert document["objective"] == {"expression": "edp", "value": within[best]}
+    assert tuple(document["best"]["hardware"].values()) == best
+    assert document["certificate"]["status"] == "optimal"
+    assert document["counts"]["points"] == 9
+
+
+def test_it_prints_hardware_layers_limits_and_the_search(answered: Path) -> None:
+    done = ithaca("codesign", answered / "small.yaml", "--limit", "area=4", "--table", answered / "r.csv", "--loops")
+    assert done.returncode == 0, done.stderr
+    document = json.loads((answered / "r.json").read_text())
+    value, words = document["objective"]["value"], document["best"]["hardware"]["buffer_words"]
+    for piece in (
+        f"hardware   buffer_words {words} words, lanes ",
+        f"edp {value:,} pJ·cycles  (optimal: no",
+        "limit      area",
+        "for K in",
+    ):
+        assert piece in done.stdout
+    (row,) = csv.DictReader((answered / "r.csv").read_text().splitlines())
+    assert (row["buffer_words"], row["objectives.edp"]) == (str(words), str(value))
+
+
+def test_results_load_back_and_are_checked(answered: Path) -> None:
+    result = library.load(answered / "r.json")
+    assert isinstance(result, library.CodesignResult)
+    assert result.document == json.loads((answered / "r.json").read_text())
+    assert result.networks[0].value == result.value == result.lower_bound
+    assert library.load(answered / "r.json", layer="product").value == result.value
+    assert "area" in result.to_dataframe()
+    assert "buffer_words" in result._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "line"),
+    [
+        (("best", "hardware", "lanes"), 3, "best.hardware.lanes is 3; allowed: 1, 2, 4"),
+        (("best", "hardware", "buffer_words"), 32, "best.hardware breaks the rule '32 * lanes <= buffer_words'"),
+        (("best", "costs", "area"), 1, "best.costs.area is not what the model computes"),
+        (("objective", "value"), 1, "objective.value is not what the model computes"),
+        (("certificate", "lower_bound"), 1, "certificate.lower_bound is 1; allowed with 'optimal'"),
+        (("limits", "area"), 1, "; allowed: at most 1, the limit"),
+        (("space", "quantities", "lanes", "values"), [], "space: quantities.lanes.values is"),
+        (("workloads", 0, "layers", 0, "count"), 2, "allowed with 'optimal': the objective's"),
+        (("family",), "cups", "family is 'cups'; allowed: systolic, spatial"),
+    ],
+)
+def test_edited_results_are_refused(answered: Path, tmp_path: Path, place: tuple[Any, ...], value: Any, line: str) -> None:
+    document = json.loads((answered / "r.json").read_text())
+    inner = document
+    for part in place[:-1]:
+        inner = inner[part]
+    inner[place[-1]] = value
+    file = tmp_path / "edited.json"
+    file.write_text(json.dumps(document))
+    done = ithaca("verify", file)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert line in done.stderr
+
+
+def test_layers_and_the_space_are_verified(answered: Path) -> None:
+    done = ithaca("verify", answered / "r.json")
+    assert done.returncode == 0, done.stderr
+    layer, space = done.stdout.splitlines()
+    assert layer.startswith("product ")
+    assert "re-evaluated" in layer
+    assert space.startswith("space ")
+    assert "proven again" in space
+
+
+def test_the_chosen_architecture_gives_the_same_optimum(answered: Path, tmp_path: Path) -> None:
+    assert ithaca("export", answered / "r.json", "--to", "timeloop", "-o", tmp_path / "out").returncode == 0
+    mapped = library.map(answered / "product.yaml", arch=tmp_path / "out/arch.yaml", divisors_only=True)
+    result = library.load(answered / "r.json")
+    assert mapped.value == result.value  # type: ignore[union-attr]
+    assert (tmp_path / "out/product/mapping.yaml").is_file()
+    again = library.map(answered / "product.yaml", arch=result.architecture, divisors_only=True)  # type: ignore[union-attr]
+    assert again.value == result.value  # type: ignore[union-attr]
+
+
+def test_what_more_would_buy_is_proven(answered: Path) -> None:
+    done = ithaca("explain", answered / "r.json")
+    assert done.returncode == 0, done.stderr
+    best = tuple(json.loads((answered / "r.json").read_text())["best"]["hardware"].values())
+    values, more = grid(answered / "small.yaml", "edp"), (best[0], best[1] * 2)
+    (told,) = [line for line in done.stdout.splitlines() if line.startswith(f"Tried: lanes {more[1]} instead of {best[1]}")]
+    assert f"area {more[0] / 100 + more[1]:g} mm² instead of" in told
+    if more in values:
+        assert f"edp {int(values[best]):,} becomes {int(values[more]):,} (" in told
+    quick = ithaca("explain", answered / "r.json", "--quick")
+    assert "Tried" not in quick.stdout
+    assert ithaca("explain", answered / "r.json", "--layer", "product", "--quick").returncode == 0
+
+
+def test_pages_show_hardware_layers_and_the_front(answered: Path, tmp_path: Path) -> None:
+    assert ithaca("report", answered / "r.json", "-o", tmp_path / "r.html", "--quick").returncode == 0
+    page = (tmp_path / "r.html").read_text()
+    for piece in ("Proven optimal", "The chosen accelerator", "Energy by layer and level", "layer-0", "buffer_words"):
+        assert piece in page
+    front = ("--objectives", "edp,area", "-o", tmp_path / "f.json", "--plot", tmp_path / "f.html")
+    assert ithaca("codesign", answered / "small.yaml", *front).returncode == 0
+    assert ithaca("report", tmp_path / "f.json", "-o", tmp_path / "p.html").returncode == 0
+    assert "The accelerators of the front" in (tmp_path / "p.html").read_text()
+
+
+def test_fronts_are_those_of_the_grid(answered: Path) -> None:
+    result = library.codesign(answered / "small.yaml", objectives=["edp", "area"])
+    assert result.status == "optimal"
+    points = {(value, Fraction(words, 100) + lanes) for (words, lanes), value in grid(answered / "small.yaml", "edp").items()}
+    assert {found.values for found in result.front} == {
+        p for p in points if not any(q != p and q[0] <= p[0] and q[1] <= p[1] for q in points)
+    }
+    assert library.codesign(answered / "small.yaml", objectives="edp,area") == result
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["absent"], "unknown space 'absent'; known: "),
+        (["SPACE", "--workload", "resnet81"], "--workload: unknown network 'resnet81'; known: "),
+        (["SPACE", "--workload", "mm:x"], "--workload 'mm' has the weight 'x'; allowed: a positive number"),
+        (["SPACE", "--objective", "speed"], "--objective"),
+        (["SPACE", "--limit", "volume=3"], "--limit"),
+        (["SPACE", "--limit", "area=50%"], "--limit: 'area' is a share; allowed: a number"),
+        (["SPACE", "--objectives", "edp"], "--objectives is 'edp'; allowed: two or more"),
+        (["SPACE", "--objectives", "edp,area", "--objective", "edp"], "--objective and --objectives are given; allowed: one"),
+        (["SPACE", "--layers", "conv*"], "--layers: 'conv*' is no layer of product"),
+        (["SPACE", "-o", "absent/r.json"], "absent"),
+        (["SPACE", "--scheduler", "tcp://a:1", "--threads", "2"], "--threads does not go with --scheduler"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(tmp_path: Path, words: list[str], line: str) -> None:
+    path = small_space(tmp_path)
+    done = ithaca("codesign", *(str(path) if word == "SPACE" else word for word in words), cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("ithaca: ")
+    assert line in done.stderr
