@@ -27,12 +27,12 @@ def ask(space: str, workload: str, objectives: Sequence[str], limits: dict[str, 
     return make_question(find_space(space), find_workloads([workload], layers), objectives, exact)
 
 
-def searches(question: Question, bank: LayerBank, trials: int, how: Run) -> list[HardwareTrace]:
+def searches(question: Question, bank: LayerBank, trials: int, how: Run, often: int = SEEDS) -> list[HardwareTrace]:
     """Every method with every seed; explained search, in which chance plays no part, once, and only for one objective."""
     found = []
     for name in (name for name in METHODS if how.full or not HARDWARE_PEERS[name][1]):
         explained = name == "explained"
-        seeds = 1 if explained else SEEDS if how.full else QUICK_SEEDS
+        seeds = 1 if explained else often if how.full else QUICK_SEEDS
         for seed in range(how.seed, how.seed + seeds) if len(question.objectives) == 1 or not explained else ():
             how.step(f"{name}, seed {seed}")
             found.append(run_hardware_peer(name, question, bank, trials, seed, how.stop))
