@@ -119,11 +119,6 @@ class IntrinsicDesign(Design):
         """Local memory holds what a call reads and writes."""
         return ((numbers.number(Fraction(sum(self.work.call_words))), Fraction(self.work.local)),)
 
-    @property
-    def fits_local(self) -> bool:
-        """Whether it does."""
-        return sum(self.work.call_words) <= self.work.local
-
     def stage(self, problem: Problem) -> Stage | None:
         """All tiles that may be best; None for objectives and limits that may fall as metrics grow."""
         return IntrinsicStage(problem, self) if monotone(problem, VOCABULARY) else None

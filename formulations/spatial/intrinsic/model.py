@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -54,7 +55,7 @@ class Operand:
         return found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Work:
     """A layer on an array: all that its costs follow from."""
 
@@ -68,11 +69,16 @@ class Work:
     scratchpad: int  #: Words that the tensors of a sub-problem may fill
     local: int  #: Words that the tensors of a call may fill
 
-    @property
+    @cached_property
     def call_words(self) -> tuple[int, ...]:
         """Words of every operand in a call."""
         sizes = dict(self.sizes)
         return tuple(int(operand.words(sizes, FRACTION)) for operand in self.operands)
+
+    @property
+    def fits_local(self) -> bool:
+        """Whether local memory holds what a call reads and writes."""
+        return sum(self.call_words) <= self.local
 
     def held_words(self, tile: Mapping[str, Any], numbers: NumberSystem) -> Any:
         """Words of all tensors of a sub-problem: tiles of the bound loops, one iteration of the others."""

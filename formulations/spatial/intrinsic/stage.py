@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import permutations
 from math import inf, prod
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
 #: Tiles of a loop, the sub-problems along it, and the calls: a row each.
 Table = NDArray[np.int64]
 
-#: Combinations of tiles that are bounded at once, and loops whose orders are all tried for incumbents.
-AT_ONCE, MOST_ORDERED = 1 << 16, 3
+#: Combinations of tiles that are bounded at once.
+AT_ONCE = 1 << 16
 
 
 class IntrinsicStage:
@@ -50,7 +49,7 @@ class IntrinsicStage:
         """Bounds of columns of the tables, infinite where tiles do not fit; and what all their metrics follow from."""
         tile, tiles, calls = ({loop: c[place].astype(float) for loop, c in columns.items()} for place in range(3))
         known = self._work.metrics(tiles, calls, NUMPY)
-        fits = self._design.fits_local & (self._work.held_words(tile, NUMPY) <= self._work.scratchpad)
+        fits = self._work.fits_local & (self._work.held_words(tile, NUMPY) <= self._work.scratchpad)
         bounds, fits, *counts = np.broadcast_arrays(
             self._corners.least(known, known), fits, *(known[name] for name in ("subproblems", "calls", "words"))
         )
@@ -60,18 +59,13 @@ class IntrinsicStage:
         return Configuration({self._design.quantity(loop): int(column[0]) for loop, column in columns.items()})
 
     def incumbents(self) -> Iterator[Configuration | None]:
-        """Loops take their best tiles one after the other, the others' as small as they are so far; the first in any order."""
-        first, later = list(self._tables)[:MOST_ORDERED], list(self._tables)[MOST_ORDERED:]
-        least, best = inf, None
-        for order in permutations(first):
-            chosen = {loop: table[:, :1] for loop, table in self._tables.items()}
-            for loop in (*order, *later):
-                bounds, _ = self._priced(chosen | {loop: self._tables[loop]})
-                place = int(np.argmin(bounds))
-                chosen[loop] = self._tables[loop][:, place : place + 1]
-            if bounds[place] < least:
-                least, best = bounds[place], self._configuration({loop: column[:, 0] for loop, column in chosen.items()})
-        yield best
+        """Loops take their best tiles one after the other, the others' as small as they are so far."""
+        chosen = {loop: table[:, :1] for loop, table in self._tables.items()}
+        for loop, table in self._tables.items():
+            bounds, _ = self._priced(chosen | {loop: table})
+            place = int(np.argmin(bounds))
+            chosen[loop] = table[:, place : place + 1]
+        yield self._configuration({loop: column[:, 0] for loop, column in chosen.items()})
 
     def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
         """Combinations of the tiles that may improve with the best of all other loops."""
