@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.peers.recorder import BudgetUsedError, Ended
+from ithaca.results.solution import Solution
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.codesign.bank import Ask, LayerBank
 from ithaca.studies.codesign.question import Question
@@ -25,8 +26,8 @@ class Evaluation:
     """An accelerator that was looked at."""
 
     point: Configuration  #: Its quantities
-    found: HardwarePoint | None  #: Costs, objectives and mappings; None where a rule is broken or a layer cannot run
-    shares: tuple[Fraction, ...] = ()  #: How much of each limit is used, over the limit
+    found: HardwarePoint | None  #: Costs, objectives, mappings; None where a rule is broken, or layers cannot run or did not
+    shares: tuple[Fraction, ...] = ()  #: How much of each limit is used, over it; where layers did not run, of hardware's
     seconds: float = 0.0  #: Until then: proofs of layers that were new to this search, and the method's own
 
     @property
@@ -42,7 +43,9 @@ class Evaluation:
     @property
     def excess(self) -> float:
         """By how much limits are exceeded, in parts of them, in all."""
-        return ILLEGAL if self.found is None else float(sum(max(share - 1, Fraction(0)) for share in self.shares))
+        if self.found is None and not self.shares:
+            return ILLEGAL
+        return float(sum(max(share - 1, Fraction(0)) for share in self.shares))
 
     @property
     def mean_share(self) -> Fraction:
@@ -74,23 +77,30 @@ class HardwareEvaluator:
         self._asked: set[Ask] = set()
         self._proofs, self._waited, self._began = 0.0, 0.0, time.perf_counter()
 
-    def evaluate(self, point: Configuration) -> Evaluation:
-        """What an accelerator is; one looked at before costs nothing. Raises `BudgetUsedError` when no trials are left."""
+    def evaluate(self, point: Configuration, *, screen: bool = False) -> Evaluation:
+        """What an accelerator is; one looked at before costs nothing. Raises `BudgetUsedError` when no trials are left.
+
+        To ``screen`` is to run no layer on an accelerator that by itself exceeds limits; it is a trial all the same.
+        """
         if point not in self.history:
             if len(self.history) >= self.trials or (self._options.stop is not None and self._options.stop()):
                 raise BudgetUsedError(Ended.SAMPLES)
             began = time.perf_counter()
-            found, shares = self._found(point)
+            found, shares = self._found(point, screen)
             self._waited += time.perf_counter() - began
             own = time.perf_counter() - self._began - self._waited
             self.history[point] = Evaluation(point, found, shares, self._proofs + own)
         return self.history[point]
 
-    def _found(self, point: Configuration) -> tuple[HardwarePoint | None, tuple[Fraction, ...]]:
+    def _found(self, point: Configuration, screen: bool) -> tuple[HardwarePoint | None, tuple[Fraction, ...]]:
         question, space = self.question, self.question.space
         if not space.allows(point):
             return None, ()
-        figures, costs, layers = space.at(point), space.cost(point), []
+        figures, costs, layers = space.at(point), space.cost(point), list[Solution]()
+        alone = HardwarePoint(point, costs, (), ())
+        own = [_share(alone.total(a), a.bound) for a in question.limited if a.bound is not None and not a.shares]
+        if screen and any(share > 1 for share in own):
+            return None, tuple(own)
         objective = self.lead.of_layer(costs)
         for work in question.works:
             answer = self.bank.best(work, figures, objective, self._options)

@@ -2,8 +2,9 @@
 
 *nsga2*: pymoo's, with its defaults and populations of `POPULATION`. *tpe*, *gp*: optuna's Bayesian optimisation by
 tree-structured Parzen estimators and by Gaussian processes (needs torch), for several objectives, too, after `FIRST` random
-trials. Their coordinates are the places of values. Limits are constraints; what breaks a rule is a trial, too. What a method
-asks for again costs nothing; one that asks for nothing new `PATIENCE` times ends.
+trials. Their coordinates are the places of values. Limits are constraints; what breaks a rule is a trial, too, and what is too
+large by itself one that takes no seconds. What a method asks for again costs nothing; one that asks for nothing new `PATIENCE`
+times ends.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ POPULATION, FIRST, PATIENCE = 10, 5, 200
 WORST = 1e30
 
 
-def _points(evaluator: HardwareEvaluator, places: Any) -> Configuration:
+def _point(evaluator: HardwareEvaluator, places: Any) -> Configuration:
     quantities = evaluator.question.space.quantities
     return Configuration({q.name: q.values[int(place)] for q, place in zip(quantities, places, strict=True)})
 
@@ -45,11 +46,11 @@ def _search_random(evaluator: HardwareEvaluator, trail: list[str]) -> Ended:
     generator, space = np.random.default_rng(evaluator.seed), evaluator.question.space
     sizes, idle = [len(quantity.values) for quantity in space.quantities], 0
     while idle < 10 * PATIENCE and len(evaluator.history) < space.box.count:
-        point = _points(evaluator, generator.integers(sizes))
+        point = _point(evaluator, generator.integers(sizes))
         fresh = space.allows(point) and point not in evaluator.history
         idle = 0 if fresh else idle + 1
         if fresh:
-            evaluator.evaluate(point)
+            evaluator.evaluate(point, screen=True)
     return Ended.STOPPED
 
 
@@ -65,7 +66,8 @@ def _search_nsga2(evaluator: HardwareEvaluator, trail: list[str]) -> Ended:
         before, asked = len(evaluator.history), algorithm.ask()
         if asked is None or not len(asked):
             return Ended.STOPPED
-        found = [evaluator.evaluate(_points(evaluator, np.rint(places).clip(0, most))) for places in asked.get("X")]
+        points = [_point(evaluator, np.rint(places).clip(0, most)) for places in asked.get("X")]
+        found = [evaluator.evaluate(point, screen=True) for point in points]
         scores = np.array([_values(each, objectives) for each in found])
         evaluations.eval(static(problem, F=scores, G=np.array([[each.excess] for each in found])), asked)
         algorithm.tell(infills=asked)
@@ -84,7 +86,8 @@ def _search_optuna(name: str, evaluator: HardwareEvaluator, trail: list[str]) ->
     idle = 0
     while idle < PATIENCE:
         before, trial = len(evaluator.history), study.ask(ranges)
-        found = evaluator.evaluate(_points(evaluator, [trial.params[quantity.name] for quantity in space.quantities]))
+        point = _point(evaluator, [trial.params[quantity.name] for quantity in space.quantities])
+        found = evaluator.evaluate(point, screen=True)
         trial.set_user_attr("excess", found.excess)
         study.tell(trial, _values(found, objectives))
         idle = 0 if len(evaluator.history) > before else idle + 1
