@@ -222,6 +222,7 @@ def network(
     mode: str = "per-layer",
     arrays: int | None = None,
     minimise: str | None = None,
+    fuse: bool = False,
     platform: str | PathLike[str] | Platform = "u250",
     dtype: str | DataType = "fp32",
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,

@@ -33,10 +33,12 @@ from ithaca.api.request import check_target, requested_limits, restricted_share
 from ithaca.formulations.problem import Problem
 from ithaca.solver.options import Budget
 from ithaca.studies.best import without_restriction
+from ithaca.studies.network.fused import solve_fused
 from ithaca.studies.network.layers import solve_per_layer
 from ithaca.studies.network.mapped import MappingRequest
 from ithaca.studies.network.modes import MODES, ONE_SEARCH, SEVERAL_ARRAYS
 from ithaca.studies.network.modes import mode as find_mode
+from ithaca.studies.network.parts import PER_LAYER
 from ithaca.studies.network.problems import NetworkRequest, only_layers
 from ithaca.studies.network.runner import RunOptions, RunState, problem_store
 from ithaca.studies.shared.plans import Minimise
@@ -64,6 +66,9 @@ def network(
     ] = "per-layer",
     arrays: Annotated[int | None, Option("--arrays", metavar="N", help="How many arrays share the budget.")] = None,
     minimise: Annotated[str | None, Option("--minimise", help="Of several arrays: slowest, or total.")] = None,
+    fuse: Annotated[
+        bool, Option("--fuse", help="Keep on chip what one layer writes and the next reads, wherever that pays.")
+    ] = False,
     problem: TargetedOptions,
     hierarchy: HierarchyOptions,
     objective: Objective = OBJECTIVE,
@@ -76,11 +81,15 @@ def network(
 ) -> NetworkResult:
     """Solve every layer of a network, alone or on what layers share, and prove the total."""
     if on_hierarchy(given):
+        if fuse:
+            raise InputError("--fuse does not go with --arch; allowed: on systolic arrays")
         asked = only_layers(find_network(str(name), parse_extents(sizes, parameters)), several(layers))
         engine = parse_method(method or "auto")
         options = RunOptions(engine, search.options, search.workers, scheduler)
         return map_network(asked, question_of(hierarchy, problem, objective, given), options, results)
-    solve = find_mode(mode)
+    if fuse and mode != PER_LAYER:
+        raise InputError(f"--fuse does not go with --mode {quoted(mode)}; allowed with: {PER_LAYER}")
+    solve = solve_fused if fuse else find_mode(mode)
     engine = parse_steady_method(method, search.time_limit)
     options = RunOptions(engine, search.options, search.on(scheduler), scheduler)
     if mode in ONE_SEARCH:

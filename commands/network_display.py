@@ -63,6 +63,8 @@ def print_network(result: NetworkResult) -> None:
     if result.arrays:
         out.print(_array_table(result.arrays, limited_metrics(request.limits)))
     _print_totals(out, result, request)
+    for line in fusing_lines(result):
+        out.print(escape(line))
     for layer in dict.fromkeys(replace(layer, count=1) for layer in network.layers):
         if layer.folded is not None:
             sizes = " ".join(f"{name}={n}" for name, n in layer.nest.settings.items())
@@ -70,6 +72,23 @@ def print_network(result: NetworkResult) -> None:
             out.print(escape(f"folded     {layer.name}: {layer.folded} runs as {layer.nest.name} {sizes}: {same}"))
     for line in omission_lines(network):
         out.print(escape(line))
+
+
+def fusing_lines(result: NetworkResult) -> list[str]:
+    """What stays on chip between layers, what might and does not, and what that saves."""
+    if result.fusing is None:
+        return []
+    lines = []
+    for kept, word in ((True, "kept"), (False, "not kept")):
+        edges = [edge for edge in result.fusing.edges if edge.kept is kept]
+        shown = "; ".join(f"{edge.producer} → {edge.consumer} {number(edge.words)} words" for edge in edges)
+        lines.append(f"{word:<10} {shown or 'nothing'}")
+    without = result.fusing.without
+    saved = ""
+    if result.total is not None and result.total.value is not None and without.value:
+        saved = f"; keeping saves {percent(1 - result.total.value / without.value)}"
+    lines.append(f"unfused    {result.request.objective.text} {number(without.value)}  ({proof(without.certificate)}){saved}")
+    return lines
 
 
 def print_comparison(result: NetworkResult, other: NetworkResult) -> None:

@@ -49,6 +49,7 @@ class Point:
     numbers: NumberSystem  #: The system the values belong to
     technology: Technology  #: Clock and energies
     buffers: Mapping[str, int]  #: Words that the buffers of an I/O group (or those of a PE, `ACCUMULATORS`) hold at least
+    kept: Mapping[str, int]  #: Tensors that stay on chip, with the words of all of each
 
     def value(self, expression: Expression) -> Any:
         """Value of an expression over quantities."""
@@ -80,6 +81,7 @@ class Costs:
     dsp: Any
     bram18k: Any
     words: Mapping[str, Any]  #: Off-chip words per tensor
+    kept_words: tuple[Any, ...]  #: Words moved to and from tensors that stay on chip
     #: Slack of the accumulator condition, Π t2 − factor · products summed per accumulator and cycle; a design that accumulates
     #: in place needs it ≥ 0. For others it is informative only.
     accumulation: Any
@@ -103,6 +105,7 @@ def evaluate(
     numbers: NumberSystem,
     technology: Technology = DEFAULT_TECHNOLOGY,
     buffers: Mapping[str, int] | None = None,
+    kept: Mapping[str, int] | None = None,
 ) -> Costs:
     """Evaluate every metric of a design.
 
@@ -120,8 +123,11 @@ def evaluate(
         Clock and energies, for the metrics that need them.
     buffers : mapping of str to int, optional
         Words that the buffers of an I/O group (or those of a PE, `ACCUMULATORS`) hold at least.
+    kept : mapping of str to int, optional
+        Tensors that stay on chip instead of in DRAM, with the words of all of each, not all of them the nest's: they take
+        block RAM, a port wide, and no off-chip words. Their modules take the cycles that they would from and to DRAM.
     """
-    point = Point(array, values, data, numbers, technology, buffers or {})
+    point = Point(array, values, data, numbers, technology, buffers or {}, kept or {})
     value, constant, held = point.value, point.constant, point.held
     one = constant(1)
 
@@ -171,11 +177,18 @@ def evaluate(
     if array.pe.accumulators is not None:
         bram18k = bram18k + value(array.pe.count) * brams(held(ACCUMULATORS, array.pe.accumulators), value(array.pe.outputs))
 
+    for held_words in point.kept.values():
+        bram18k = bram18k + brams(constant(held_words), constant(data.port_words))
+
     words: dict[str, Any] = {}
+    kept_words = []
     for group, module in array.modules:
         if module.dram:
             moved = value(module.tiles) * (value(group.count) * value(group.size) + value(module.extra_words))
-            words[group.tensor] = words[group.tensor] + moved if group.tensor in words else moved
+            if group.tensor in point.kept:
+                kept_words.append(moved)
+            else:
+                words[group.tensor] = words[group.tensor] + moved if group.tensor in words else moved
 
     macs = value(array.pe.count) * value(array.pe.simd)
     if array.edition is Edition.CYCLE:
@@ -198,6 +211,7 @@ def evaluate(
         dsp=macs * constant(data.dsp(array.factors)),
         bram18k=bram18k,
         words=words,
+        kept_words=tuple(kept_words),
         accumulation=accumulation(array, values, data, numbers),
         point=point,
     )

@@ -57,6 +57,7 @@ class SystolicDesign(Design):
     options: SpaceOptions = field(default_factory=SpaceOptions)  #: Restrictions of the space
     technology: Technology = DEFAULT_TECHNOLOGY  #: Clock and energies, for the metrics that need them
     physical: PhysicalArray = ANY_ARRAY  #: What is given of the array
+    kept: tuple[tuple[str, int], ...] = ()  #: Tensors that stay on chip, with the words of all of each (see `evaluate`)
 
     @property
     def name(self) -> str:
@@ -101,7 +102,7 @@ class SystolicDesign(Design):
             values = {name: Fraction(value) for name, value in values.items()}
         extents = {name: numbers.number(Fraction(n)) for name, n in self.extents.items()}
         known = _With(values, extents)
-        return evaluate(self.array, known, self.data, numbers, self.technology, dict(self.physical.buffers))
+        return evaluate(self.array, known, self.data, numbers, self.technology, dict(self.physical.buffers), dict(self.kept))
 
     def slowed_by_sums(self, configuration: Mapping[str, int]) -> Fraction:
         """How many times as long a run takes as if PEs added their neighbours' sums last, in the cycle edition; else 1."""
@@ -156,6 +157,7 @@ class SystolicDesign(Design):
             ("data type", self.data.name),
             ("edition", self.array.edition.value),
             *(() if self.options.target is None else (("built by", self.options.target.title),)),
+            *(("kept on chip", f"{tensor}, {number(words)} words") for tensor, words in self.kept),
         )
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
@@ -34,6 +34,7 @@ from ithaca.formulations.systolic.tiling import Tiling, group_packs
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload_document
+from ithaca.workloads.messages import quoted
 from ithaca.workloads.nest import LoopNest
 
 
@@ -102,6 +103,7 @@ class HeadDocument(Document):
     objective: ObjectiveDocument
     space: SpaceDocument = SpaceDocument()
     technology: TechnologyDocument = TechnologyDocument()
+    kept: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,12 @@ class Setting:
     edition: Edition  #: The statement of the cost model
     options: SpaceOptions  #: Restrictions of the design space
     technology: Technology  #: Clock and energies of the platform
+    kept: Mapping[str, int] = field(default_factory=dict)  #: Tensors that stay on chip, with the words of all of each
+
+    def __post_init__(self) -> None:
+        for tensor in self.kept:
+            if tensor not in (allowed := (self.nest.inputs[0].tensor, self.nest.output.tensor)):
+                raise InputError(f"kept: tensor {quoted(tensor)} cannot stay on chip; allowed: {' and '.join(allowed)}")
 
 
 class SystolicFamily:
@@ -127,6 +135,7 @@ class SystolicFamily:
         return {
             "workload": workload_document(known.nest) | {"dtype": known.data.name},
             "edition": known.array.edition.value,
+            "kept": dict(known.kept),
             **setting_fields(known.options, known.technology),
         }
 
@@ -148,7 +157,7 @@ class SystolicFamily:
         except InputError as error:
             raise InputError(f"workload: {error}") from None
         data = data_type(head.workload.dtype)
-        return Setting(nest, data, Edition(head.edition), head.space.options(), head.technology.technology())
+        return Setting(nest, data, Edition(head.edition), head.space.options(), head.technology.technology(), head.kept)
 
     def vocabulary(self, setting: Setting) -> Mapping[str, Metric]:
         return METRICS
@@ -159,7 +168,8 @@ class SystolicFamily:
         target = setting.options.target
         if target is not None and (obstacles := tuple(design_obstacles(nest, array))):
             raise InputError(f"design {array.name} is none that {target.title} builds: {'; '.join(obstacles)}")
-        return SystolicDesign(nest, array, setting.data, setting.options, setting.technology)
+        design = SystolicDesign(nest, array, setting.data, setting.options, setting.technology)
+        return replace(design, kept=tuple(setting.kept.items()))
 
     def configuration(self, design: Design, tiling: TilingDocument) -> Configuration:
         known = _systolic(design)

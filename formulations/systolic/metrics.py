@@ -41,6 +41,7 @@ def activity(costs: Costs) -> dict[str, Any]:
     - **DRAM**: the off-chip words.
     - **Buffer**: every word of a tile enters its buffer once on one side, and the PEs (or the accumulating
       output) access it once per cycle of `intra` on the other, SIMD words at a time where the SIMD loop indexes the tensor.
+      Words to and from a tensor that stays on chip are accesses of a buffer, too.
     - **Hop**: towards its buffer a word passes half of the chain on average, (lanes + 1)/2 modules, and one more module
       on each level between buffer and DRAM; on the PE side it takes one step, and from PE to PE along the whole array where
       the group is exterior.
@@ -63,6 +64,8 @@ def activity(costs: Costs) -> dict[str, Any]:
             steps = moved * value((module.chain + 1) / 2) + used * along
             buffer = moved + used if buffer is None else buffer + moved + used
         hop = steps if hop is None else hop + steps
+    for moved in costs.kept_words:
+        buffer = moved if buffer is None else buffer + moved
     return {
         "dram": costs.off_chip_words,
         "buffer": buffer,

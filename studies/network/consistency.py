@@ -10,10 +10,11 @@ from ithaca.formulations.systolic.design import systolic
 from ithaca.results.certificate import Status
 from ithaca.results.files import EDITED
 from ithaca.studies.best import over_all
+from ithaca.studies.network.fused import chained, variant_of
 from ithaca.studies.network.layers import SHARED_DATAFLOW, SolvedLayer, shared_designs
 from ithaca.studies.network.modes import MODES
 from ithaca.studies.network.parts import PER_LAYER, layer_result
-from ithaca.studies.network.result import LayerResult, NetworkResult, Total
+from ithaca.studies.network.result import Fusing, LayerResult, NetworkResult, Total
 from ithaca.studies.network.totals import adds_up, best_total, total
 from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.errors import InputError
@@ -41,12 +42,38 @@ def _check_layers(result: NetworkResult) -> None:
         failed = sum(f.place.rpartition(" [")[0] == layer.layer.name for f in result.failures) + (not layer.designs)
         least = over_all(layer.answer.problem, layer_result(result, layer).designs if layer.designs else (), missing=failed)
         own = Total(layer.answer.value, layer.answer.certificate)
-        _check(own, Total(least.value, least.certificate), f"layers[{index}]")
+        if result.fusing is None or not result.failures:  # failures of variants that were not chosen are among them
+            _check(own, Total(least.value, least.certificate), f"layers[{index}]")
     if adds_up(result.request.objective) != (result.total is not None):
         raise InputError(f"total.value does not go with the objective '{result.request.objective.text}': {EDITED}")
-    if result.total is not None:
+    if result.fusing is not None:
+        _check_fusing(result, result.fusing)
+    elif result.total is not None:
         parts = [(r.layer.count, r.answer.value, r.answer.certificate) for r in result.layers]
         _check_total(result.total, total(parts, result.method))
+
+
+def _check_fusing(result: NetworkResult, fusing: Fusing) -> None:
+    """What stays on chip is what layers say; values alone: the bound is over what was not chosen, too."""
+    chain, kept = chained(result.network), {(edge.producer, edge.consumer): edge.kept for edge in fusing.edges}
+    pairs = zip((None, *chain.runs), chain.runs, strict=False)
+    found = tuple(before is not None and kept.get((before.source, run.source), False) for before, run in pairs)
+    if chain.edges(found) != fusing.edges:
+        raise InputError(f"fusing.edges are not those of network.order: {EDITED}")
+    layers = {source: layer for layer in result.layers for source in layer.layer.sources}
+    for place, run in enumerate(chain.runs):
+        asked = chain.variant(place, found=found[place], left=place + 1 < len(found) and found[place + 1])
+        if variant_of(layers[run.source].answer.problem) != asked:
+            raise InputError(f"fusing.edges: what {run.source} keeps is not what its layer says: {EDITED}")
+    for source, layer in layers.items():
+        if layer.layer.count != sum(run.count for run in chain.runs if run.source in layer.layer.sources):
+            raise InputError(f"network.order does not run {source} as often as its layer says: {EDITED}")
+    whole = total([(r.layer.count, r.answer.value, r.answer.certificate) for r in result.layers], result.method)
+    if result.total is None or not _same(result.total.value, whole.value):
+        raise InputError(f"total.value is not the sum over the layers: {EDITED}")
+    bound, least = result.total.certificate.lower_bound, whole.certificate.lower_bound
+    if bound is not None and least is not None and bound > least and not _same(bound, least):
+        raise InputError(f"total.certificate.lower_bound is above that of the layers: {EDITED}")
 
 
 def _check_choices(result: NetworkResult) -> None:

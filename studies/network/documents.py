@@ -51,12 +51,22 @@ from ithaca.results.shortfall import Shortfall
 from ithaca.results.solution import Solution, make_solution
 from ithaca.studies.network.consistency import check_consistent
 from ithaca.studies.network.problems import NetworkRequest
-from ithaca.studies.network.result import ArrayResult, Failure, LayerResult, NetworkResult, SharedDesign, Total
+from ithaca.studies.network.result import (
+    ArrayResult,
+    Edge,
+    Failure,
+    Fusing,
+    LayerResult,
+    NetworkResult,
+    SharedDesign,
+    Total,
+)
 from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.documents import validated
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload_document
-from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind
+from ithaca.workloads.messages import quoted
+from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind, Run
 
 #: Largest result file (bytes); one with 50 layers of 10 designs has about 300 kB.
 MAX_BYTES = 32 * 2**20
@@ -78,18 +88,55 @@ class OmissionDocument(Document):
     sources: Names = ()
 
 
+class RunDocument(Document):
+    """A layer of the network's own, where it runs."""
+
+    source: Text
+    count: Count
+    follows: bool = False
+
+
 class NetworkPart(Document):
-    """What the layers were taken from."""
+    """What the layers were taken from; the order they run in where that matters."""
 
     name: Text
     parameters: dict[str, int]
     omissions: list[OmissionDocument]
+    order: list[RunDocument] = Field(default_factory=list)
 
-    def network(self, layers: Iterable[LayerResult]) -> Network:
-        """The network, of these layers."""
+    def network(self, results: Iterable[LayerResult]) -> Network:
+        """The network, of these layers. Raises `InputError` if the order has others."""
+        layers = tuple(result.layer for result in results)
         omissions = tuple(Omission(**dict(omission)) for omission in self.omissions)
         parameters = tuple(self.parameters.items())
-        return Network(self.name, tuple(layer.layer for layer in layers), unsupported=omissions, parameters=parameters)
+        nests = {source: layer.nest for layer in layers for source in layer.sources}
+        for run in self.order:
+            if run.source not in nests:
+                raise InputError(f"network.order: {quoted(run.source)} is no source of a layer; allowed: those of layers")
+        order = tuple(Run(run.source, nests[run.source], run.count, run.follows) for run in self.order)
+        return Network(self.name, layers, unsupported=omissions, parameters=parameters, order=order)
+
+
+class EdgeDocument(Document):
+    """A layer that reads just what the one before wrote."""
+
+    producer: Text
+    consumer: Text
+    words: Annotated[int, Field(ge=1)]
+    kept: bool
+
+
+class FusingDocument(Document):
+    """What stays on chip between layers, and the whole network where nothing does."""
+
+    edges: list[EdgeDocument]
+    value: Number | None
+    certificate: ProofDocument
+
+    def fusing(self) -> Fusing:
+        """The same."""
+        without = Total(self.value, read_certificate(self.certificate, self.value, "fusing.certificate"))
+        return Fusing(tuple(Edge(**dict(edge)) for edge in self.edges), without)
 
 
 class PartitionDocument(Document):
@@ -146,6 +193,7 @@ class LayerDocument(Document):
     sources: Names
     workload: NestDocument
     folded: Text | None = None
+    kept: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
     array: Index | None = None
     value: Number | None
     certificate: ProofDocument
@@ -220,6 +268,7 @@ class NetworkResultDocument(FirstPart):
     arrays: list[ArrayDocument] = Field(default_factory=list)
     failures: list[FailureDocument]
     unrestricted: UnrestrictedDocument | None = None
+    fusing: FusingDocument | None = None
 
 
 def network_document(result: NetworkResult) -> dict[str, Any]:
@@ -233,7 +282,7 @@ def network_document(result: NetworkResult) -> dict[str, Any]:
         "schema": SCHEMA,
         "study": "network",
         "mode": result.mode,
-        "network": network_fields(network),
+        "network": network_fields(network, ordered=result.fusing is not None),
         "dtype": request.data.name,
         "platform": {"name": request.platform.name, "limits": tightest(request.limits)},
         "edition": request.edition,
@@ -249,14 +298,24 @@ def network_document(result: NetworkResult) -> dict[str, Any]:
         "arrays": [_shared(array) for array in result.arrays],
         "failures": list(result.failures),
         "unrestricted": result.unrestricted,
+        "fusing": fusing_fields(result),
     }
     return NetworkResultDocument.model_validate(document, from_attributes=True).written()
 
 
-def network_fields(network: Network) -> dict[str, Any]:
-    """What `NetworkPart` states of a network."""
-    omissions = list(network.unsupported)
-    return {"name": network.name, "parameters": dict(network.parameters), "omissions": omissions}
+def network_fields(network: Network, *, ordered: bool = False) -> dict[str, Any]:
+    """What `NetworkPart` states of a network, with the order of its runs if asked for."""
+    order = list(network.order) if ordered else []
+    parts = {"parameters": dict(network.parameters), "omissions": list(network.unsupported), "order": order}
+    return {"name": network.name, **parts}
+
+
+def fusing_fields(result: NetworkResult) -> dict[str, Any] | None:
+    """What `FusingDocument` states of a result."""
+    if result.fusing is None:
+        return None
+    without = result.fusing.without
+    return {"edges": list(result.fusing.edges), "value": without.value, "certificate": without.certificate}
 
 
 def _summary(result: NetworkResult) -> dict[str, Any]:
@@ -280,6 +339,7 @@ def _layer(result: LayerResult) -> dict[str, Any]:
         "sources": layer.sources,
         "workload": workload_document(layer.nest),
         "folded": layer.folded,
+        "kept": dict(systolic(answer.problem).kept),
         "array": result.array,
         "value": answer.value,
         "certificate": answer.certificate,
@@ -355,6 +415,7 @@ def _read_result(read: NetworkResultDocument) -> NetworkResult:
         tuple(_read_shared(ArrayResult, array, f"arrays[{index}]") for index, array in enumerate(read.arrays)),
         tuple(Failure(failure.place, failure.reason) for failure in read.failures),
         read_unrestricted(read, read.total.value),
+        None if read.fusing is None else read.fusing.fusing(),
     )
 
 
@@ -371,7 +432,7 @@ def read_layers(documents: Sequence[Any], read: Callable[[Any], LayerResult]) ->
 
 def _read_layer(read: LayerDocument, request: NetworkRequest) -> LayerResult:
     layer = Layer(read.name, read.workload.nest(), read.count, read.sources, read.folded)
-    setting = Setting(layer.nest, request.data, request.edition, request.space, request.technology)
+    setting = Setting(layer.nest, request.data, request.edition, request.space, request.technology, read.kept)
 
     def problem(choice: ChoiceDocument) -> Problem:
         return Problem(FAMILY.design(setting, choice), request.limits, request.objective)

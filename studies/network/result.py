@@ -88,6 +88,24 @@ class ArrayResult:
 
 
 @dataclass(frozen=True)
+class Edge:
+    """A layer that reads just what the one before wrote."""
+
+    producer: str  #: Name of the one before
+    consumer: str  #: Its name
+    words: int  #: What it reads
+    kept: bool  #: Whether that stays on chip
+
+
+@dataclass(frozen=True)
+class Fusing:
+    """What stays on chip between layers."""
+
+    edges: tuple[Edge, ...]  #: All that might stay, in the order of the network
+    without: Total  #: The objective if nothing did
+
+
+@dataclass(frozen=True)
 class NetworkResult:
     """The answer of a network's solve."""
 
@@ -103,6 +121,7 @@ class NetworkResult:
     failures: tuple[Failure, ...] = ()  #: Problems that could not be solved because something broke
     #: Where spaces are restricted to what a compiler builds: the total without that.
     unrestricted: Unrestricted | None = None
+    fusing: Fusing | None = None  #: What stays on chip, if that was asked for; layers of one nest are then apart
 
     @property
     def answered(self) -> bool:

@@ -15,6 +15,7 @@ from ithaca.results.certificate import Status
 from ithaca.results.files import EDITED
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.verification import BOUND_WITHIN, verify
+from ithaca.studies.network.fused import solve_fused
 from ithaca.studies.network.modes import ONE_SEARCH, mode
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.problems import NetworkRequest
@@ -49,7 +50,7 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
         yield check
     if result.total is None:
         yield Check("total", "none is claimed: the objective does not add up over layers", True)
-    elif one_search:
+    elif one_search or result.fusing is not None:
         yield _search_again(result, options)
     else:
         what = "the sum over the layers" if confirmed else "the sum over the layers, not all of which are confirmed"
@@ -96,7 +97,8 @@ def _search_again(result: NetworkResult, options: SolveOptions) -> Check:
     assert isinstance(result.request, NetworkRequest)  # others have no such modes
     # as soon as the gap is as small as the claimed one, the bound has been reached
     search, budget = replace(options, gap=below(claim.gap or 0.0), time_limit=limit), Budget(options)
-    again = mode(result.mode)(result.network, result.request, RunOptions(search=search)).total
+    solve = mode(result.mode) if result.fusing is None else solve_fused
+    again = solve(result.network, result.request, RunOptions(search=search)).total
     assert again is not None
     proven, value = again.certificate.lower_bound, again.value
     if value is not None and (claim.lower_bound is None or float(value) < float(claim.lower_bound)):

@@ -1,0 +1,221 @@
+"""Fusing: which layers keep what they write on chip for the next, proven best over the whole network.
+
+A layer that reads just what the one before wrote (`ithaca.workloads.networks.network.Run`) may find that on chip: neither moves
+it to or from DRAM, and both have all of it beside their buffers. So each run of a layer has up to four variants, with its input
+kept or not, and its output. All are solved as any layer is; a dynamic program over the runs chooses, and the same program over
+lower bounds proves: no choice of what to keep and no configurations are better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from ithaca.formulations.problem import Problem
+from ithaca.results.certificate import Status
+from ithaca.results.solution import Solution
+from ithaca.solver.conclusion import conclude
+from ithaca.studies.network.layers import SolvedLayer
+from ithaca.studies.network.parts import PER_LAYER
+from ithaca.studies.network.problems import NetworkRequest
+from ithaca.studies.network.result import Edge, Failure, Fusing, LayerResult, NetworkResult, Total
+from ithaca.studies.network.runner import Job, RunOptions, run_problems
+from ithaca.studies.network.totals import require_sum, total
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.networks.network import Layer, Network, Run
+
+if TYPE_CHECKING:
+    from ithaca.studies.network.mapped import MappingRequest
+
+#: A variant of a run: its nest, and the tensors that it finds or leaves on chip, with their words.
+Variant = tuple[LoopNest, tuple[tuple[str, int], ...]]
+
+#: What came of every variant.
+Solved = Mapping[Variant, SolvedLayer]
+
+#: The objective of a run, or its lower bound, and what decides between equals; None if it cannot be run so.
+Cost = tuple[Fraction, Fraction] | None
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Runs in order, and which of them may find their input on chip."""
+
+    runs: tuple[Run, ...]
+    may_keep: tuple[bool, ...]  #: By run: whether its input may be kept
+
+    def variant(self, number: int, *, found: bool, left: bool) -> Variant:
+        """A run that finds its input on chip, or leaves its output there."""
+        run, kept = self.runs[number], []
+        if found:
+            kept.append((run.nest.inputs[0].tensor, self.runs[number - 1].written))
+        if left:
+            kept.append((run.nest.output.tensor, run.written))
+        return run.nest, tuple(kept)
+
+    @property
+    def choices(self) -> list[tuple[int, bool, bool]]:
+        """Number of a run, and whether input and output are kept: all that may be."""
+        found = []
+        for number, may in enumerate(self.may_keep):
+            after = number + 1 < len(self.runs) and self.may_keep[number + 1]
+            found += [(number, a, b) for a in (False, True)[: 1 + may] for b in (False, True)[: 1 + after]]
+        return found
+
+    @property
+    def order(self) -> tuple[Run, ...]:
+        """The runs as those of a network of these alone."""
+        return tuple(replace(run, follows=may) for run, may in zip(self.runs, self.may_keep, strict=True))
+
+    def edges(self, kept: Sequence[bool]) -> tuple[Edge, ...]:
+        """What may stay on chip, and what does."""
+        pairs = zip(self.runs, self.runs[1:], self.may_keep[1:], kept[1:], strict=False)
+        return tuple(Edge(one.source, other.source, one.written, on) for one, other, may, on in pairs if may)
+
+    def best(self, cost: Callable[[Variant, int], Cost]) -> tuple[Fraction, tuple[bool, ...]] | None:
+        """The least sum over the runs, and by run whether its input is kept; None if they cannot be run."""
+        # what is known of the runs so far, by whether the next finds its input on chip
+        states: dict[bool, tuple[Fraction, Fraction, tuple[bool, ...]]] = {False: (Fraction(0), Fraction(0), ())}
+        for number, run in enumerate(self.runs):
+            reached: dict[bool, tuple[Fraction, Fraction, tuple[bool, ...]]] = {}
+            for each, found, left in self.choices:
+                if each != number or found not in states:
+                    continue
+                own = cost(self.variant(number, found=found, left=left), run.count)
+                if own is not None:
+                    value, equals, kept = states[found]
+                    sums = (value + own[0], equals + own[1], (*kept, found))
+                    reached[left] = min(reached.get(left, sums), sums)
+            states = reached
+        return (states[False][0], states[False][2]) if False in states else None
+
+
+def solve_fused(network: Network, request: NetworkRequest | MappingRequest, options: RunOptions) -> NetworkResult:
+    """Find what to keep on chip between layers that follow each other, and each layer's best design with it.
+
+    The total is the least over all choices, its lower bound the least that any choice may reach.
+
+    Raises `InputError` if the objective does not add up over layers, the network does not say which follow each other, or the
+    request does not fit it.
+    """
+    require_sum(request.objective, "--fuse")
+    chain = chained(network)
+    posed = {part.layer.nest: part.problems for part in request.pose(network)}
+    places: dict[Variant, str] = {}
+    for number, found, left in chain.choices:
+        run = chain.runs[number]
+        ends = [word for word, on in (("input", found), ("output", left)) if on]
+        places.setdefault(chain.variant(number, found=found, left=left), " ".join([run.source, *ends]))
+    solved = _solve(posed, places, options)
+    best = {variant: part.best() for variant, part in solved.items()}
+    chosen, bound = chain.best(_values(best)), chain.best(_bounds(best))
+    kept = (False,) * len(chain.runs) if chosen is None else chosen[1]
+    layers = _layers(chain, kept, solved, best)
+    proofs = [solution.certificate for solution in best.values()]
+    known = all(proof.lower_bound is not None or proof.status is Status.INFEASIBLE for proof in proofs)
+    certificate = conclude(
+        None if chosen is None else chosen[0],
+        bound[0] if known and bound is not None else None,
+        complete=bound is None,
+        method=options.method.value,
+        nodes=sum(proof.nodes for proof in proofs),
+        seconds=sum(proof.seconds for proof in proofs),
+    )
+    alone = [(run.count, best[run.nest, ()]) for run in chain.runs]
+    without = total([(count, own.value, own.certificate) for count, own in alone], options.method.value)
+    outcomes = [outcome for part in solved.values() for outcome in part.outcomes]
+    stop = options.search.stop
+    return NetworkResult(
+        PER_LAYER,
+        replace(network, layers=tuple(layer.layer for layer in layers), order=chain.order),
+        request,
+        options.method.value,
+        layers,
+        Total(None if chosen is None else chosen[0], certificate),
+        stop is None or not stop() or all(isinstance(outcome, Failure) or outcome.settled for outcome in outcomes),
+        failures=tuple(outcome for outcome in outcomes if isinstance(outcome, Failure)),
+        fusing=Fusing(chain.edges(kept), without),
+    )
+
+
+def chained(network: Network) -> Chain:
+    """The runs of a network's layers, in their order. Raises `InputError` if it is not known."""
+    if not network.order:
+        why = f"{network.name} does not say which of its layers follow each other: {network.unordered}"
+        raise InputError(f"--fuse: {why}; allowed: a network file with an order, or an ONNX model")
+    nests = {source: layer.nest for layer in network.layers for source in layer.sources}
+    pairs = zip((None, *network.order), network.order, strict=False)
+    found = [
+        (run, run.follows and before is not None and before.source in nests) for before, run in pairs if run.source in nests
+    ]
+    return Chain(tuple(run for run, _ in found), tuple(follows for _, follows in found))
+
+
+def variant_of(problem: Problem) -> Variant:
+    """Which variant a problem is of."""
+    design: Any = problem.design
+    return design.nest, design.kept
+
+
+def _solve(posed: Mapping[LoopNest, tuple[Problem, ...]], places: Mapping[Variant, str], options: RunOptions) -> Solved:
+    """Every variant under every design, the best design of each first."""
+    problems = {
+        (nest, kept): tuple(problem.with_design(kept=kept) if kept else problem for problem in posed[nest])
+        for nest, kept in places
+    }
+    jobs = [
+        Job(f"{place} {problem.design.name}", problem, rivals=number)
+        for number, (variant, place) in enumerate(places.items())
+        for problem in problems[variant]
+    ]
+    found = run_problems(jobs, options)
+    if isinstance(found[0], Failure) and all(isinstance(f, Failure) and f.refused for f in found):
+        raise InputError(found[0].reason)
+    outcomes = iter(found)
+    return {
+        variant: SolvedLayer(Layer(place, variant[0], 1, (place,)), own, tuple(next(outcomes) for _ in own))
+        for (variant, own), place in zip(problems.items(), places.values(), strict=True)
+    }
+
+
+def _values(best: Mapping[Variant, Solution]) -> Callable[[Variant, int], Cost]:
+    """What runs take, in objectives; of equals those that move less off chip are better."""
+
+    def cost(variant: Variant, count: int) -> Cost:
+        own = best[variant]
+        if own.value is None:
+            return None
+        return count * own.value, -Fraction(sum(words for _, words in variant[1]))
+
+    return cost
+
+
+def _bounds(best: Mapping[Variant, Solution]) -> Callable[[Variant, int], Cost]:
+    """What runs take at least; those that are proven infeasible are none. (Where a bound is not known, all is unknown.)"""
+
+    def cost(variant: Variant, count: int) -> Cost:
+        proof = best[variant].certificate
+        if proof.status is Status.INFEASIBLE:
+            return None
+        return count * (proof.lower_bound or Fraction(0)), Fraction(0)
+
+    return cost
+
+
+def _layers(chain: Chain, kept: Sequence[bool], solved: Solved, best: Mapping[Variant, Solution]) -> tuple[LayerResult, ...]:
+    """Runs of the same variant as one layer, in the order of the first of each."""
+    members: dict[Variant, list[Run]] = {}
+    for number, (run, found) in enumerate(zip(chain.runs, kept, strict=True)):
+        left = number + 1 < len(kept) and kept[number + 1]
+        members.setdefault(chain.variant(number, found=found, left=left), []).append(run)
+    return tuple(
+        LayerResult(
+            Layer(runs[0].source, runs[0].nest, sum(run.count for run in runs), tuple(run.source for run in runs)),
+            best[variant],
+            solved[variant].solutions,
+        )
+        for variant, runs in members.items()
+    )

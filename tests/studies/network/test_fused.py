@@ -1,0 +1,270 @@
+"""Fusing: what stays on chip between layers, against every choice of it and every configuration; files of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.json_numbers import document_text
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.systolic.design import SpaceOptions, systolic
+from ithaca.formulations.systolic.metrics import parse_objective
+from ithaca.results.certificate import Status
+from ithaca.solver.options import SolveOptions
+from ithaca.studies.network.documents import load_network_result, network_document
+from ithaca.studies.network.fused import solve_fused
+from ithaca.studies.network.layers import solve_per_layer
+from ithaca.studies.network.problems import layer_problems, only_layers
+from ithaca.studies.network.runner import RunOptions
+from ithaca.studies.network.verification import verify_network
+from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import workload
+from ithaca.workloads.networks.find import find_network
+from ithaca.workloads.networks.network import Layer, Network, Run, merge
+from tests.command_line import ithaca
+from tests.studies.network.tiny import TINY, tiny_request
+
+DIVISORS = SpaceOptions(divisors_only=True)
+
+
+def chain_of(runs: list[Run]) -> Network:
+    layers = merge(Layer(run.source, run.nest, run.count, (run.source,)) for run in runs)
+    return Network("chain", layers, order=tuple(runs), unordered="")
+
+
+def asked(objective: str, bram18k: int, **others: Any) -> Any:
+    """What is asked of the chains: one dataflow, no padding."""
+    given = {"space": DIVISORS, "dataflow": ("i", "j"), **others}
+    limits = (Limit("dsp", Fraction(400)), Limit("bram18k", Fraction(bram18k)))
+    return replace(tiny_request(objective, **given), limits=limits)
+
+
+@cache
+def points(problem: Problem) -> tuple[tuple[dict[str, Fraction], Mapping[str, Fraction]], ...]:
+    """Metrics and off-chip words by tensor of every configuration, nothing being kept."""
+    design = systolic(problem)
+    tables = [axis.table() for axis in problem.space.axes]
+    rows = [[dict(zip(table, map(int, row), strict=True)) for row in zip(*table.values(), strict=True)] for table in tables]
+    found = []
+    for chosen in product(*rows):
+        values = {name: number for row in chosen for name, number in row.items()}
+        if problem.feasible_value(values) is not None:
+            fractions = {name: Fraction(number) for name, number in values.items()}
+            found.append((design.metrics(fractions, FRACTION), design.costs(values).words))
+    return tuple(found)
+
+
+def least(problem: Problem, objective: str, bram18k: int, kept: Mapping[str, int]) -> Fraction | None:
+    """The least objective with tensors on chip: their words cost no DRAM, a buffer access each, and block RAM as a whole."""
+    # 16 words of 32 bits wide: 15 blocks of 36 bits beside each other, 512 rows deep
+    blocks = sum(15 * ceil(Fraction(words, 16 * 512)) for words in kept.values())
+    technology = systolic(problem).technology
+    less = (technology.dram - technology.buffer) * technology.mac_pj  # pJ a word
+    values = []
+    for metrics, words in points(replace(problem, limits=(), objective=parse_objective("latency"))):
+        moved = sum((words[tensor] for tensor in kept), Fraction(0))
+        own = {"off_chip_words": metrics["off_chip_words"] - moved, "energy": metrics["energy"] - moved * less}
+        if metrics["dsp"] <= 400 and metrics["bram18k"] + blocks <= bram18k:
+            values.append({**metrics, **own}[objective])
+    return min(values, default=None)
+
+
+def every_choice(network: Network, request: Any, objective: str, bram18k: int) -> Fraction | None:
+    """The least total over all choices of what to keep."""
+    posed = {part.layer.nest: part.problems for part in layer_problems(network, request)}
+    runs, totals = network.order, []
+    for choice in product(*((False, True) if run.follows else (False,) for run in runs)):
+        total = Fraction(0)
+        for number, run in enumerate(runs):
+            kept = {}
+            if choice[number]:
+                before = runs[number - 1]
+                kept["A"] = before.count * before.nest.sizes["i"] * before.nest.sizes["j"]
+            if number + 1 < len(runs) and choice[number + 1]:
+                kept["C"] = run.count * run.nest.sizes["i"] * run.nest.sizes["j"]
+            each = [least(problem, objective, bram18k, kept) for problem in posed[run.nest]]
+            known = [value for value in each if value is not None]
+            if not known:
+                break
+            total += run.count * min(known)
+        else:
+            totals.append(total)
+    return min(totals, default=None)
+
+
+SIZES = st.sampled_from([2, 4])
+
+
+@st.composite
+def chains(draw: st.DrawFn) -> Network:
+    nests = [workload("mm", {"i": draw(SIZES), "j": draw(SIZES), "k": draw(SIZES)}) for _ in range(2)]
+    runs: list[Run] = []
+    for number in range(draw(st.integers(1, 4))):
+        follows = number > 0 and draw(st.booleans())
+        runs.append(Run(f"l{number}", draw(st.sampled_from(nests)), draw(st.integers(1, 2)), follows))
+    return chain_of(runs)
+
+
+@settings(max_examples=8)
+@given(chains(), st.sampled_from(["off_chip_words", "energy", "latency"]), st.sampled_from([10, 25, 35, 40, 60]))
+def test_the_total_is_the_least_of_all_choices_and_configurations(network: Network, objective: str, bram18k: int) -> None:
+    request = asked(objective, bram18k)
+    result = solve_fused(network, request, RunOptions())
+    expected = every_choice(network, request, objective, bram18k)
+    assert result.total is not None
+    assert result.total.value == expected
+    assert result.total.certificate.status is (Status.INFEASIBLE if expected is None else Status.OPTIMAL)
+    assert result.total.certificate.lower_bound == expected
+    if expected is not None:
+        assert sum(layer.layer.count * (layer.answer.value or 0) for layer in result.layers) == expected
+        assert all(layer.answer.metrics["bram18k"] <= bram18k for layer in result.layers)
+
+
+# -- what a result says ----------------------------------------------------------------
+
+FOLLOWING = (
+    TINY.replace("i: 4, j: 6, k: 8", "i: 8, j: 6, k: 8")
+    .replace("i: 6, j: 2, k: 12", "i: 4, j: 6, k: 6")
+    .replace("count: 3}", "count: 2, follows: true}")
+)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("fused") / "tiny.yaml"
+    path.write_text(FOLLOWING)
+    return path
+
+
+def test_equal_layers_of_which_one_follows_are_apart() -> None:
+    nest = workload("mm", {"i": 4, "j": 4, "k": 4})
+    network = chain_of([Run("a", nest, 1), Run("b", nest, 1, True), Run("c", nest, 2), Run("d", nest, 1, True)])
+    (merged,) = network.layers
+    assert (merged.count, merged.sources) == (5, ("a", "b", "c", "d"))
+    result = solve_fused(network, asked("off_chip_words", 400), RunOptions())
+    kept = {layer.layer.name: (layer.layer.count, dict(systolic(layer.answer.problem).kept)) for layer in result.layers}
+    assert kept == {"a": (1, {"C": 16}), "b": (1, {"A": 16}), "c": (2, {"C": 32}), "d": (1, {"A": 32})}
+    assert result.fusing is not None
+    assert [(edge.producer, edge.consumer, edge.words) for edge in result.fusing.edges] == [("a", "b", 16), ("c", "d", 32)]
+
+
+def test_layers_left_out_are_followed_by_none() -> None:
+    nest = workload("mm", {"i": 4, "j": 4, "k": 4})
+    other = workload("mm", {"i": 4, "j": 2, "k": 4})
+    network = chain_of([Run("a", nest, 1), Run("b", other, 1, True), Run("c", nest, 1, True)])
+    result = solve_fused(only_layers(network, ["a"]), asked("off_chip_words", 400), RunOptions())
+    assert result.fusing is not None
+    assert not result.fusing.edges
+    alone = solve_per_layer(only_layers(network, ["a"]), asked("off_chip_words", 400), RunOptions())
+    assert alone.total is not None
+    assert result.fusing.without.value == alone.total.value == (result.total and result.total.value)
+
+
+def test_files_are_read_back_and_edited_ones_refused(file: Path, tmp_path: Path) -> None:
+    result = solve_fused(only_layers(find_network(str(file)), ["mm"]), asked("off_chip_words", 400), RunOptions())
+    path = tmp_path / "r.json"
+    document = network_document(result)
+    path.write_text(document_text(document))
+    again = load_network_result(path)
+    assert network_document(again) == document
+    assert again.fusing == replace(result.fusing, without=again.fusing.without)
+    assert [edge.kept for edge in again.fusing.edges] == [True]
+    for change, line in {
+        ("fusing", "edges", 0, "kept"): "what wide keeps is not what its layer says",
+        ("fusing", "edges", 0, "words"): "fusing.edges are not those of network.order",
+        ("network", "order", 1, "follows"): "network.order[1].follows is not what the model computes",
+        ("layers", 0, "kept", "C"): "what wide keeps is not what its layer says",
+        ("total", "value"): "total.certificate.lower_bound is 232; allowed: at most",
+    }.items():
+        edited = json.loads(path.read_text())
+        part = edited
+        for key in change[:-1]:
+            part = part[key]
+        part[change[-1]] = 25 if isinstance(part[change[-1]], int) and not isinstance(part[change[-1]], bool) else False
+        other = tmp_path / "edited.json"
+        other.write_text(json.dumps(edited))
+        with pytest.raises(InputError) as error:
+            load_network_result(other)
+        assert line in str(error.value)
+
+
+def test_what_is_claimed_is_proven_again(file: Path) -> None:
+    result = solve_fused(only_layers(find_network(str(file)), ["mm"]), asked("off_chip_words", 400), RunOptions())
+    checks = list(verify_network(result, SolveOptions()))
+    assert all(check.confirmed for check in checks)
+    assert "proven again" in checks[-1].line
+    assert result.total is not None
+    less = replace(result.total, certificate=replace(result.total.certificate, lower_bound=Fraction(10**6)))
+    with pytest.raises(InputError, match="yet there is a configuration"):
+        list(verify_network(replace(result, total=less), SolveOptions()))
+
+
+def test_a_run_without_time_says_what_it_knows() -> None:
+    nest = workload("mm", {"i": 4, "j": 4, "k": 4})
+    network = chain_of([Run("a", nest, 1), Run("b", nest, 1, True)])
+    result = solve_fused(network, asked("off_chip_words", 400), RunOptions(search=SolveOptions(stop=lambda: True)))
+    assert result.total is not None
+    assert (result.total.value, result.total.certificate.status) == (None, Status.UNKNOWN)
+    whole = solve_fused(network, asked("off_chip_words", 400), RunOptions()).total
+    assert whole is not None
+    assert whole.value is not None
+    assert 0 < (result.total.certificate.lower_bound or 0) <= whole.value
+    assert not result.complete
+
+
+def test_the_command(file: Path, tmp_path: Path) -> None:
+    words = (
+        "network",
+        file,
+        "--fuse",
+        "--objective",
+        "off_chip_words",
+        "--edition",
+        "exact",
+        "--divisors-only",
+        "--layers",
+        "mm",
+    )
+    done = ithaca(*words, "-o", tmp_path / "r.json")
+    assert done.returncode == 0, done.stderr
+    assert "kept       wide → deep 48 words" in done.stdout
+    assert "unfused    off_chip_words" in done.stdout
+    layer = ithaca("explain", tmp_path / "r.json", "--layer", "deep", "--quick")
+    assert layer.returncode == 0, layer.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("--mode", "shared-array"), "--fuse does not go with --mode 'shared-array'; allowed with: per-layer"),
+        (("--objective", "edp"), "--objective 'edp' does not add up over layers, which --fuse needs"),
+    ],
+)
+def test_bad_input_is_one_line(words: tuple[str, ...], line: str, file: Path) -> None:
+    done = ithaca("network", file, "--fuse", *words)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert line in done.stderr
+
+
+def test_a_network_that_does_not_say_what_follows_what_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "sums.yaml"
+    conv = "{op: conv, name: %s, channels: 2, kernel: 1}"
+    layers = "".join(f"  - {conv % name}\n" for name in "ab")
+    path.write_text(
+        f"name: sums\ninput: {{batch: 1, channels: 2, height: 2, width: 2}}\nlayers:\n{layers}elementwise: {{Add: 1}}\n"
+    )
+    done = ithaca("network", path, "--fuse", "--objective", "energy")
+    assert done.returncode == 2
+    assert "sums does not say which of its layers follow each other: it has 1 Add, and 0 blocks with residual" in done.stderr
