@@ -88,7 +88,7 @@ def network(
         options = RunOptions(engine, search.options, search.workers, scheduler)
         return map_network(asked, question_of(hierarchy, problem, objective, given), options, results)
     if fuse and mode != PER_LAYER:
-        raise InputError(f"--fuse does not go with --mode {quoted(mode)}; allowed with: {PER_LAYER}")
+        raise InputError(f"--fuse does not go with --mode {mode}; allowed with: {PER_LAYER}")
     solve = solve_fused if fuse else find_mode(mode)
     engine = parse_steady_method(method, search.time_limit)
     options = RunOptions(engine, search.options, search.on(scheduler), scheduler)

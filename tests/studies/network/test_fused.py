@@ -248,7 +248,7 @@ def test_the_command(file: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (("--mode", "shared-array"), "--fuse does not go with --mode 'shared-array'; allowed with: per-layer"),
+        (("--mode", "shared-array"), "--fuse does not go with --mode shared-array; allowed with: per-layer"),
         (("--objective", "edp"), "--objective 'edp' does not add up over layers, which --fuse needs"),
     ],
 )
