@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Certificate": "results.certificate",
     "CodesignResult": "api.codesign_result",
+    "CodesignStudy": "api.codesign_study",
     "DisagreementError": "workloads.errors",
     "Front": "api.fronts",
     "Grid": "api.grids",

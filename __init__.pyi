@@ -9,6 +9,7 @@ from ithaca.api.answers import Answer
 from ithaca.api.answers import NetworkResult as NetworkResult
 from ithaca.api.answers import Result as Result
 from ithaca.api.codesign_result import CodesignResult as CodesignResult
+from ithaca.api.codesign_study import CodesignStudy as CodesignStudy
 from ithaca.api.evaluating import Points as Points
 from ithaca.api.explaining import Words as Words
 from ithaca.api.fronts import Front as Front
@@ -47,6 +48,7 @@ __version__: str
 __all__ = [
     "Certificate",
     "CodesignResult",
+    "CodesignStudy",
     "DisagreementError",
     "Front",
     "Grid",
@@ -101,13 +103,16 @@ def codesign(
     objectives: str | Sequence[str] | None = None,
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
     divisors_only: bool = False,
+    vary: Mapping[str, Sequence[Any]] | Sequence[str] | None = None,
+    method: str = "proof",
+    trials: int | None = None,
     time_limit: float | None = None,
     threads: int = 1,
     gap: float = 0,
     seed: int = 0,
     scheduler: str | None = None,
     results: str | Path | None = None,
-) -> CodesignResult:
+) -> CodesignResult | CodesignStudy:
     """Choose an accelerator and every layer's mapping together, and prove that no other of the space is better."""
 
 def evaluate(

@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
 from ithaca.api.codesign_result import CodesignResult
+from ithaca.api.codesign_study import CodesignStudy, run_codesign_study
 from ithaca.api.fronts import split_objectives
 from ithaca.api.keywords import public
-from ithaca.api.live_line import LiveLine
+from ithaca.api.live_line import LiveLine, note
 from ithaca.api.mapping import OBJECTIVE, Limits
 from ithaca.api.options import REPEATED, LayerPatterns, Results, Scheduler, SearchOptions
-from ithaca.api.parsing import parse_limits, several
+from ithaca.api.parsing import parse_choice, parse_integer, parse_limits, several
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
+from ithaca.solver.options import Budget
 from ithaca.studies.codesign import codesign as searches
+from ithaca.studies.codesign.bank import LayerBank
+from ithaca.studies.codesign.codesign import CodesignOptions, make_bank
 from ithaca.studies.codesign.question import Question, make_question
 from ithaca.studies.codesign.workloads import Workload, find_workloads
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
 from ithaca.workloads.signals import Interrupt
+
+if TYPE_CHECKING:
+    from ithaca.peers.hardware import HardwareTrace
+
+#: The search by boxes alone, and how many accelerators another one looks at before it.
+PROOF, TRIALS = "proof", 40
 
 
 @public
@@ -60,10 +71,22 @@ def codesign(
         REPEATED,
     ] = None,
     divisors_only: Annotated[bool, Option("--divisors-only", help="Let factors divide the extents (no padding).")] = False,
+    vary: Annotated[
+        Mapping[str, Sequence[Any]] | Sequence[str] | None,
+        Option(
+            "--vary",
+            help="What-if study: limits (area=50,75), weights (weight.resnet18=1,2), objective, or quantities of the space.",
+        ),
+        REPEATED,
+    ] = None,
+    method: Annotated[
+        str, Option("--method", help="proof, or a search before it: explained (told step by step), random, nsga2, tpe or gp.")
+    ] = PROOF,
+    trials: Annotated[int | None, Option("--trials", metavar="N", help=f"How many --method tries ({TRIALS}).")] = None,
     search: SearchOptions,
     scheduler: Scheduler = None,
     results: Results = None,
-) -> CodesignResult:
+) -> CodesignResult | CodesignStudy:
     """Choose an accelerator and every layer's mapping together, and prove that no other of the space is better."""
     found = space if isinstance(space, HardwareSpace) else find_space(str(space))
     if divisors_only:
@@ -73,20 +96,37 @@ def codesign(
     question = make_question(
         found, find_workloads(named, several(layers)), _minimised(found, objective, objectives), _limits(found, limit)
     )
+    if vary and (method != PROOF or len(question.objectives) > 1):
+        raise InputError("--vary does not go with --method or --objectives; allowed: with one objective, and the proof")
     folder = None if results is None else Path(results)
-    options = searches.CodesignOptions(search.options, threads=search.on(scheduler), scheduler=scheduler, results=folder)
-    return solve(question, options)
-
-
-def solve(question: Question, options: searches.CodesignOptions) -> CodesignResult:
-    """Answer a question; Ctrl-C ends with what is known."""
+    if trials is not None and method == PROOF:
+        raise InputError("--trials goes with --method only, as the proof looks at what it needs; allowed: without it")
+    many = TRIALS if trials is None else parse_integer("--trials", trials, least=1)
+    options = CodesignOptions(search.options, threads=search.on(scheduler), scheduler=scheduler, results=folder, note=note)
     with Interrupt() as interrupt, LiveLine(f"choosing among {question.space.box.count:,} accelerators") as line:
-        run = replace(
-            options,
-            search=replace(options.search, stop=interrupt),
-            report=lambda progress: line.show(question.space.name, progress),
-        )
-        return CodesignResult.of(searches.codesign(question, run))
+        budget = Budget(replace(search.options, stop=interrupt))
+        options = replace(options, report=lambda progress: line.show(question.space.name, progress))
+        bank, starts, trail = make_bank(question, options), tuple[Configuration, ...](), tuple[str, ...]()
+        if vary:
+
+            def solve(asked: Question) -> CodesignResult:
+                return CodesignResult.of(searches.codesign(asked, replace(options, search=budget.share()), bank))
+
+            return run_codesign_study(question, vary, solve)
+        if method != PROOF:
+            trace = run_first(method, question, bank, many, search.options.seed, lambda: budget.over or interrupt())
+            starts, trail = tuple(each.point for each in trace.evaluations if each.feasible), trace.trail
+        answer = searches.codesign(question, replace(options, search=budget.share(), starts=starts), bank)
+    return CodesignResult.of(answer, trail=trail)
+
+
+def run_first(
+    method: str, question: Question, bank: LayerBank, trials: int, seed: int, stop: Callable[[], bool]
+) -> HardwareTrace:
+    """Search by another method, whose accelerators the proof begins with."""
+    from ithaca.peers.hardware_methods import HARDWARE_PEERS, run_hardware_peer
+
+    return run_hardware_peer(parse_choice("--method", method, (PROOF, *HARDWARE_PEERS)), question, bank, trials, seed, stop)
 
 
 def _beside(space: object, workloads: Sequence[str]) -> tuple[str, ...]:

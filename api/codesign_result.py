@@ -29,6 +29,7 @@ class CodesignResult(StudyAnswer, results.CodesignResult):
     """The answer of `ithaca.codesign`: the best accelerator, or a front of them, and what is proven over the whole space."""
 
     source: str = field(default="the result", compare=False)  #: The file it was read from, for messages
+    trail: tuple[str, ...] = ()  #: What an explained search before the proof did and why, line by line; files do not have it
 
     def __eq__(self, other: object) -> bool:
         """Whether the same is found and proven: files do not state seconds."""

@@ -92,14 +92,23 @@ def parse_variations(
     `InputError` if a name or value does not fit, an axis or value is repeated,
     is fixed by another option too, or the grid is too large.
     """
-    named = map(_valued, asked.items()) if isinstance(asked, Mapping) else map(_named, several(asked))
     what = variable(request)
-    found = [_variation(name, values, what, given) for name, values in named]
+    found = [_variation(name, values, what, given) for name, values in named_values(asked)]
+    check_axes([v.axis for v in found])
+    return tuple(found)
+
+
+def named_values(asked: Mapping[str, Sequence[Any]] | Sequence[str]) -> Iterable[tuple[str, Sequence[Any]]]:
+    """What is varied, and its values as they were given."""
+    return map(_valued, asked.items()) if isinstance(asked, Mapping) else map(_named, several(asked))
+
+
+def check_axes(axes: Sequence[Axis]) -> None:
+    """Refuse axes that share a name, or have too many points together."""
     try:
-        check_grid([v.axis for v in found])
+        check_grid(axes)
     except InputError as error:
         raise InputError(f"--vary: {error}") from None
-    return tuple(found)
 
 
 def _valued(entry: tuple[str, object]) -> tuple[str, Sequence[Any]]:

@@ -10,8 +10,9 @@ from typer import Option
 
 from ithaca.api.codesign import codesign as choose
 from ithaca.api.codesign_result import CodesignResult
+from ithaca.api.codesign_study import CodesignStudy
 from ithaca.api.options import WRITTEN
-from ithaca.commands.codesign_display import print_codesign
+from ithaca.commands.codesign_display import print_codesign, print_codesign_study
 from ithaca.commands.conclusion import Told, tell_answer
 from ithaca.commands.network_display import layer_loops
 from ithaca.commands.outcome import nothing_found, say, wrote
@@ -21,7 +22,7 @@ from ithaca.studies.charts.files import check_plot
 
 @calls(choose)
 def codesign(
-    ask: Callable[..., CodesignResult],
+    ask: Callable[..., CodesignResult | CodesignStudy],
     *,
     told: Told,
     plot: Annotated[
@@ -37,12 +38,15 @@ def codesign(
     result = ask()
 
     def show() -> None:
+        if isinstance(result, CodesignStudy):
+            print_codesign_study(result)
+            return
         print_codesign(result)
         if told.loops:
             say("\n".join(line for network in result.networks for line in layer_loops(network)))
 
     tell_answer(result, show, as_json=told.as_json, output=told.output, table=told.table)
-    if result.best is None:
+    if result.failure:
         nothing_found(result.failure)
     elif plot is not None:
         result.plot(plot)

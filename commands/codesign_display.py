@@ -7,6 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ithaca.api.codesign_result import CodesignResult
+from ithaca.api.codesign_study import CodesignStudy
 from ithaca.commands.display import console, table
 from ithaca.commands.mapping_display import print_mapped_layers
 from ithaca.commands.network_display import proof
@@ -22,6 +23,8 @@ def print_codesign(result: CodesignResult) -> None:
     weights = {work.workload: work.weight for work in question.works}
     workloads = ", ".join(name if weight == 1 else f"{name} × {number(weight)}" for name, weight in weights.items())
     out.print(escape(f"{question.space.name}: {counts.points:,} accelerators, for {workloads}, minimising {objectives}"))
+    for line in result.trail:
+        out.print(escape(line))
     if len(question.objectives) > 1:
         _print_front(out, result)
     elif result.best is not None:
@@ -80,3 +83,18 @@ def front_table(result: CodesignResult) -> Table:
         row += [(q.name, q.shown(found.point[q.name])) for q in question.space.quantities]
         rows.append([*row, *((name, number(value)) for name, value in found.costs.items() if name not in texts)])
     return table(rows, left={q.name for q in question.space.quantities if q.labels})
+
+
+def print_codesign_study(study: CodesignStudy) -> None:
+    """Print a row a point: what is varied, the best accelerator, and what is proven of it."""
+    out, rows = console(), []
+    out.print(escape(study.headline))
+    for index, point in study.points.items():
+        row = [(name, str(label)) for name, label in study.labels(index).items()]
+        row.append(("value" if "objective" in dict(row) else point.question.objectives[0].text, number(point.value)))
+        row.append(("status", point.status))
+        names = [q.name for q in point.question.space.quantities if q.name not in dict(row)]
+        row += [(name, str(point.hardware.get(name, "–"))) for name in names]
+        costs = {} if point.best is None else point.best.costs
+        rows.append([*row, *((name, number(costs.get(name))) for name in point.question.space.costs)])
+    out.print(table(rows, left={"status"}))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
-from ithaca.results.certificate import Status
-from ithaca.studies.charts.chart import Coordinate, LineChart, Series, metric_label, metric_unit, wide_spread
+from ithaca.results.certificate import Certificate, Status
+from ithaca.studies.charts.chart import Coordinate, LineChart, Series, Unit, metric_label, metric_unit, wide_spread
 from ithaca.studies.front import Front
-from ithaca.studies.grid import Axis
+from ithaca.studies.grid import Axis, Index
 from ithaca.studies.whatif import Study
 from ithaca.workloads.errors import InputError
 
@@ -21,10 +22,39 @@ def check_plottable(axes: Sequence[Axis]) -> None:
 
 def study_chart(study: Study) -> LineChart:
     """The best value along one axis, one line for each value of the other."""
-    check_plottable(study.axes)
-    x_number = _horizontal(study.axes)
-    x_axis = study.axes[x_number]
-    other = study.axes[1 - x_number] if len(study.axes) == 2 else None
+    problems = [point.problems[0] for point in study.points.values()]
+    objectives = list(dict.fromkeys(problem.objective.text for problem in problems))
+    alone = len(objectives) == 1
+
+    def cell(index: Index) -> Cell:
+        answer = study.points[index].answer
+        name = "" if answer.found is None else answer.found.problem.design.name
+        return Cell(answer.value, answer.certificate, name)
+
+    return grid_chart(
+        study.provenance.get("title", "what-if study"),
+        study.axes,
+        metric_label(objectives[0], problems[0].design) if alone else "objective",
+        cell,
+        metric_unit(objectives[0], problems[0].design) if alone else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What came of a point of a grid."""
+
+    value: Fraction | None
+    certificate: Certificate
+    name: str  #: Of the best design
+
+
+def grid_chart(title: str, axes: Sequence[Axis], label: str, cell: Callable[[Index], Cell], also: Unit | None) -> LineChart:
+    """The value along one axis, one line for each value of the other; also in another unit."""
+    check_plottable(axes)
+    x_number = _horizontal(axes)
+    x_axis = axes[x_number]
+    other = axes[1 - x_number] if len(axes) == 2 else None
     series = []
     missing: list[tuple[Coordinate, str]] = []
     for place in range(1 if other is None else len(other.values)):
@@ -32,30 +62,28 @@ def study_chart(study: Study) -> LineChart:
         rows: list[tuple[Coordinate, float, float | None, str]] = []
         for position in x_axis.order:
             index = (position,) if other is None else (position, place) if x_number == 0 else (place, position)
-            answer, x = study.points[index].answer, _coordinate(x_axis, position)
+            answer, x = cell(index), _coordinate(x_axis, position)
             status, bound = answer.certificate.status, answer.certificate.lower_bound
-            if answer.found is None or answer.value is None:
+            if answer.value is None:
                 missing.append((x, f"{name}: {status.value}" if name else status.value))
                 continue
             low = None if status is Status.OPTIMAL or bound is None else float(bound)
-            note = f"{answer.found.problem.design.name}, {status.value}"
+            note = f"{answer.name}, {status.value}"
             rows.append((x, float(answer.value), low, note))
         if not rows:
             continue
         series.append(Series(name, *(tuple(row[i] for row in rows) for i in range(4))))  # type: ignore[arg-type]
-    problems = [point.problems[0] for point in study.points.values()]
-    objectives = list(dict.fromkeys(problem.objective.text for problem in problems))
     values = [y for s in series for y in s.y]
     return LineChart(
-        title=study.provenance.get("title", "what-if study"),
+        title=title,
         x_label=_axis_label(x_axis),
-        y_label=metric_label(objectives[0], problems[0].design) if len(objectives) == 1 else "objective",
+        y_label=label,
         series=tuple(series),
         all_x=tuple(_coordinate(x_axis, position) for position in x_axis.order),
         missing=tuple(missing),
         log_x=x_axis.numeric and wide_spread([float(v) for v in x_axis.labels]),
         log_y=wide_spread(values),
-        y_also=metric_unit(objectives[0], problems[0].design) if len(objectives) == 1 else None,
+        y_also=also,
     )
 
 

@@ -34,15 +34,19 @@ class CodesignOptions:
     note: Note = lambda line: None  #: Told of files of the results folder that cannot be used
 
 
+def make_bank(question: Question, options: CodesignOptions) -> LayerBank:
+    """Where layers' optima are kept, as options ask for it."""
+    store = None if options.results is None else Store(options.results, options.note)
+    return LayerBank(question.space.accelerator, options.method, store)
+
+
 def codesign(question: Question, options: CodesignOptions | None = None, bank: LayerBank | None = None) -> CodesignResult:
     """The best accelerator for some layers, or the front of several objectives, with a proof over the whole space.
 
     A bank may be shared by several questions about one kind of accelerator.
     """
     options = options or CodesignOptions()
-    if bank is None:
-        store = None if options.results is None else Store(options.results, options.note)
-        bank = LayerBank(question.space.accelerator, options.method, store)
+    bank = bank or make_bank(question, options)
     budget = Budget(options.search)
     with open_executor(options.threads, options.scheduler) as executor:
         search = BoxSearch(question, bank, budget.options, options.report, executor)

@@ -51,17 +51,17 @@ def find_workloads(given: Sequence[Workload] | Mapping[Any, object], layers: Seq
 
 def _weighted(given: Sequence[Workload] | Mapping[Any, object]) -> Iterator[tuple[Workload, Fraction]]:
     if isinstance(given, Mapping):
-        yield from ((each, _weight(each, weight)) for each, weight in given.items())
+        yield from ((each, positive_weight(each, weight)) for each, weight in given.items())
         return
     for each in given:
         parts = _WEIGHTED.fullmatch(each) if isinstance(each, str) else None
         if parts is None or parts["weight"] is None:
             yield each, Fraction(1)
         else:
-            yield parts["name"], _weight(parts["name"], parts["weight"])
+            yield parts["name"], positive_weight(parts["name"], parts["weight"])
 
 
-def _weight(workload: Workload, given: object) -> Fraction:
+def positive_weight(workload: Workload, given: object) -> Fraction:
     text = str(given)
     if not re.fullmatch(r"[0-9]{1,15}(\.[0-9]{0,15})?(e[+-]?[0-9]{1,2})?|[0-9]{1,15}/[0-9]{1,15}", text) or not Fraction(text):
         name = workload if isinstance(workload, str) else workload.name

@@ -183,3 +183,42 @@ def test_bad_input_is_refused_in_one_line(tmp_path: Path, words: list[str], line
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith("ithaca: ")
     assert line in done.stderr
+
+
+def test_budgets_that_no_point_meets_are_named_with_their_least(tmp_path: Path) -> None:
+    done = ithaca("codesign", small_space(tmp_path), "--limit", "area=1", "-o", tmp_path / "r.json")
+    assert done.returncode == 1
+    assert "area" in done.stderr
+    assert "1.32 (design small)" in done.stderr
+    assert library.load(tmp_path / "r.json").status == "infeasible"
+
+
+def test_explained_search_tells_its_steps_and_gives_the_proof_what_it_found(answered: Path) -> None:
+    result = library.codesign(answered / "small.yaml", limit={"area": 4}, method="explained", trials=4)
+    assert result.value == library.load(answered / "r.json").value
+    done = ithaca("codesign", answered / "small.yaml", "--limit", "area=4", "--method", "explained", "--trials", "4")
+    assert done.returncode == 0, done.stderr
+    assert result.trail
+    assert all(line in done.stdout for line in result.trail)
+    done = ithaca("codesign", answered / "small.yaml", "--method", "luck")
+    assert "--method is 'luck'; allowed: proof, random, " in done.stderr
+
+
+def test_what_if_studies_prove_every_point(answered: Path, tmp_path: Path) -> None:
+    space, values = answered / "small.yaml", grid(answered / "small.yaml", "edp")
+    words = ("--vary", "area=2,4,8", "--table", tmp_path / "t.csv", "--plot", tmp_path / "t.svg", "--json")
+    done = ithaca("codesign", space, *words)
+    assert done.returncode == 0, done.stderr
+    for point in json.loads(done.stdout)["points"]:
+        within = [value for (size, lanes), value in values.items() if size / 100 + lanes <= point["at"]["area_limit"]]
+        assert point["objective"]["value"] == min(within)
+        assert point["certificate"]["status"] == "optimal"
+    assert len((tmp_path / "t.csv").read_text().splitlines()) == 4
+    study = library.codesign(space, vary={"lanes": [1, 2], "weight.product": [1, 2]})
+    least = [min(value for (_, lanes), value in values.items() if lanes == n) for n in (1, 2)]
+    assert [point.value for point in study.points.values()] == [least[0], 2 * least[0], least[1], 2 * least[1]]
+    assert study.to_xarray()["value"].shape == (2, 2)
+    for vary, line in (("speed=1", "is unknown; allowed: limits area"), ("lanes=3", "allowed: 1, 2, 4"), ("area=no", "'no'")):
+        refused = ithaca("codesign", space, "--vary", vary)
+        assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+        assert line in refused.stderr
