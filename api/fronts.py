@@ -114,9 +114,9 @@ def pareto(
     if on_hierarchy(given):
         asked = question_of(hierarchy, problem, OBJECTIVE, given)
         request = mapped_request(read_problem_or_nest(workload, own), asked)
-        minimised = parse_objectives(objectives, request.mappings.vocabulary)
+        minimised = parse_objectives(objectives, request.vocabulary)
         asked.remark()
-        posed: Sequence[Problem] = [replace(request, objective=minimised[0]).posed]
+        posed: Sequence[Problem] = replace(request, objective=minimised[0]).posed
     else:
         minimised = parse_objectives(objectives)
         request = problem.request(workload, own, minimised[0].text)

@@ -28,7 +28,7 @@ from ithaca.api.parsing import parse_choice, parse_extents, parse_limits, parse_
 from ithaca.api.request import nest_provenance, read_nest
 from ithaca.formulations import problem as problems
 from ithaca.formulations.algebra.parsing import parse_expression
-from ithaca.formulations.design import Design
+from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.platform import Bound, Share
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.spatial.architecture import Architecture
@@ -39,6 +39,7 @@ from ithaca.formulations.spatial.editions import EDITIONS, TIMELOOP, Setting
 from ithaca.formulations.spatial.family import mapping_design
 from ithaca.formulations.spatial.library import architecture_names, find_architecture, fitted, keeps_of, namesake
 from ithaca.formulations.spatial.problem_files import read_problem
+from ithaca.results.solution import best_solution
 from ithaca.solver.engines import Method as Engine
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import solve_designs
@@ -79,18 +80,22 @@ class Question:
             )
             note(f"{what}, so {taken}; {say}")
 
-    def design(self, nest: LoopNest, memory: tuple[tuple[str, tuple[int, ...]], ...] = ()) -> Design:
-        """The mappings of a nest, whose tensors may have extents in ``memory`` of their own.
+    def designs(self, nest: LoopNest, memory: tuple[tuple[str, tuple[int, ...]], ...] = ()) -> tuple[Design, ...]:
+        """The mappings of a nest, of each way to run it; its tensors may have extents in ``memory`` of their own.
 
         Raises `InputError` if nest, architecture and constraints do not fit each other.
         """
         architecture, asked = fitted(self.architecture, nest), NONE
         if self.constraints is not None:
             asked = read_constraints(Path(self.constraints), architecture, nest)
-        found = Setting(architecture, nest, self.edition, self.options, asked, memory).design
+        found = Setting(architecture, nest, self.edition, self.options, asked, memory).designs
         if self.edition == TIMELOOP and not self.options.free_bypass:
-            _check_room(found, nest)
+            _check_room(found[0], nest)
         return found
+
+    def problems(self, nest: LoopNest, memory: tuple[tuple[str, tuple[int, ...]], ...] = ()) -> tuple[Problem, ...]:
+        """The problems that these pose."""
+        return tuple(self.problem(design) for design in self.designs(nest, memory))
 
     def problem(self, design: Design) -> Problem:
         """The problem that a design poses. Raises `InputError` if it lacks a metric."""
@@ -126,14 +131,14 @@ class MappedRequest(Question):
     nest: LoopNest = field(kw_only=True)  #: The nest
 
     @property
-    def mappings(self) -> Design:
-        """What there is to choose."""
-        return self.design(self.nest)
+    def vocabulary(self) -> Mapping[str, Metric]:
+        """The metrics of all mappings."""
+        return self.designs(self.nest)[0].vocabulary
 
     @property
-    def posed(self) -> Problem:
+    def posed(self) -> tuple[Problem, ...]:
         """What is to be solved. Raises `InputError` if nest, architecture, constraints and metrics do not fit each other."""
-        return self.problem(self.mappings)
+        return self.problems(self.nest)
 
     @property
     def provenance(self) -> dict[str, str]:
@@ -210,33 +215,37 @@ def solve_nest(
     nest: LoopNest, asked: Question, options: SolveOptions, engine: Engine = Engine.AUTO, second: Engine | None = None
 ) -> Result:
     """The best mapping of a nest."""
-    problem = asked.problem(asked.design(nest))
+    posed = asked.problems(nest)
     asked.remark()
-    return solve_mapping(problem, asked.architecture.name, options, engine, second)
+    return solve_mapping(posed, asked.architecture.name, options, engine, second)
 
 
 def solve_mapping(
-    problem: Problem, architecture: str, options: SolveOptions, engine: Engine = Engine.AUTO, second: Engine | None = None
+    posed: Sequence[Problem],
+    architecture: str,
+    options: SolveOptions,
+    engine: Engine = Engine.AUTO,
+    second: Engine | None = None,
 ) -> Result:
-    """Search the mappings of a design; Ctrl-C ends with what is known.
+    """Search the mappings of some designs; Ctrl-C ends with what is known.
 
     Raises `DisagreementError` if the two engines contradict each other.
     """
-    with Interrupt() as interrupt, LiveLine("laying out loops", [problem.design.name]) as line:
+    with Interrupt() as interrupt, LiveLine("laying out loops", [problem.design.name for problem in posed]) as line:
         bounded = Budget(replace(options, stop=interrupt)).share()
-        (solution,) = solve_designs([problem], bounded, method=engine, report=line.report, finished=line.finished)
+        found = solve_designs(posed, bounded, method=engine, report=line.report, finished=line.finished)
         if second is not None:
-            solution = prove_again(solution, second, bounded)
-    return Result(architecture, solution.found, (solution,))
+            found = tuple(prove_again(solution, second, bounded) for solution in found)
+    return Result(architecture, best_solution(found), tuple(found))
 
 
 def _solve_layers(path: str, asked: Question, options: SolveOptions, engine: Engine, second: Engine | None) -> MappedLayers:
     """The best mapping of every layer of a file; a time limit is that of all of them."""
     rows, found, budget = read_layers(path), [], Budget(options)
-    posed = [asked.problem(asked.design(row.layer.nest, row.layer.stored)) for row in rows]
-    for place, problem in enumerate(posed):
+    posed = [asked.problems(row.layer.nest, row.layer.stored) for row in rows]
+    for place, layer in enumerate(posed):
         share = budget.share(len(posed) - place)
-        found.append(solve_mapping(problem, asked.architecture.name, share, engine, second))
+        found.append(solve_mapping(layer, asked.architecture.name, share, engine, second))
     return MappedLayers(tuple(found))
 
 
@@ -265,7 +274,9 @@ def map(
     ] = None,
     sizes: Sizes = None,
     hierarchy: HierarchyOptions,
-    edition: Annotated[str, Option("--edition", help="Model edition: timeloop, dmazerunner or explainable.")] = TIMELOOP,
+    edition: Annotated[
+        str, Option("--edition", help="Model edition: timeloop, dmazerunner, explainable or intrinsic.")
+    ] = TIMELOOP,
     objective: Objective = OBJECTIVE,
     limit: Annotated[
         Limits, Option("--limit", help="Upper limits on metrics, e.g. energy=1e9,pes=128,DRAM.energy=2e8."), REPEATED

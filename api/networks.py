@@ -31,6 +31,7 @@ from ithaca.api.options import (
 from ithaca.api.parsing import parse_choice, parse_extents, parse_integer, parse_method, parse_steady_method, several
 from ithaca.api.request import check_target, requested_limits, restricted_share
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.spatial.editions import INTRINSIC
 from ithaca.solver.options import Budget
 from ithaca.studies.best import without_restriction
 from ithaca.studies.network.fused import solve_fused
@@ -133,10 +134,12 @@ def _running(options: RunOptions, results: str | Path | None) -> Iterator[RunOpt
 
 def map_network(network: Network, asked: Question, options: RunOptions, results: str | Path | None = None) -> NetworkResult:
     """Find the best mapping of every layer of a network onto a memory hierarchy, and prove the total."""
-    posed = []
+    posed = list[Problem]()
+    if asked.edition == INTRINSIC:
+        raise InputError("--edition is intrinsic, of which layers have several designs; allowed: map, or codesign for networks")
     for layer in network.layers:
         try:
-            posed.append(asked.problem(asked.design(layer.nest)))
+            posed += asked.problems(layer.nest)
         except InputError as error:
             raise InputError(f"layer {layer.name}: {error}") from None
     asked.remark()

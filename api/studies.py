@@ -129,7 +129,7 @@ def whatif(
 
     def pose(values: Mapping[str, Any]) -> Sequence[Problem]:
         if isinstance(request, MappedRequest):
-            return [varied(request, variations, values).posed]
+            return varied(request, variations, values).posed
         asked = varied(request, variations, values)
         machine = timed(asked.platform, Edition.CYCLE, problem.regime, problem.sums)  # of a platform that is varied, too
         return problems(replace(asked, platform=machine))

@@ -78,7 +78,7 @@ def variable(request: Request | MappedRequest) -> Variable:
     """What can be varied of a request."""
     if isinstance(request, Request):
         return Variable(request.nest, METRICS, OPTIONS, targets=True)
-    return Variable(request.nest, request.mappings.vocabulary, OPTIONS_OF_MAPPINGS, figures=figures_of(request.architecture))
+    return Variable(request.nest, request.vocabulary, OPTIONS_OF_MAPPINGS, figures=figures_of(request.architecture))
 
 
 def parse_variations(

@@ -24,9 +24,9 @@ WORDS = (
 
 def print_mapping(result: Result) -> None:
     """Print the answer and its proof, the mapping as Timeloop does, what each level moves and takes, and what binds."""
-    out, design, objective = console(), result.problem.design, result.objective.text
+    out, best, objective = console(), result.best, result.objective.text
+    design = result.problem.design if best is None else best.problem.design
     out.print(escape(f"{design.title}, on {result.platform_name}, minimising {objective}"))
-    best = result.best
     if best is None or best.configuration is None:
         infeasible = result.designs[0].certificate.status is Status.INFEASIBLE
         out.print("\ninfeasible: no mapping meets the limits" if infeasible else "\nnothing found in time")

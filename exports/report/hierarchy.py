@@ -43,6 +43,8 @@ def _cards(best: BestConfiguration) -> tuple[Card, ...]:
         found.append(Card("latency", number(metrics["latency"]), "cycles", ""))
     if best.objective != "energy" and "energy" in metrics:
         found.append(Card("energy", rounded(metrics["energy"] / 10**6), "µJ", ""))
+    if "pes" not in metrics:
+        return tuple(found)
     share = percent(metrics["pes"] / compute.instances)
     return (*found, Card("multipliers", number(metrics["pes"]), f"of {compute.instances:,}", f"{share} work"))
 

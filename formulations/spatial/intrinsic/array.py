@@ -116,6 +116,7 @@ class IntrinsicArray:
         return Work(
             extents=tuple((p, extents[q]) for p, q in binding),
             sizes=tuple(sizes.items()),
+            sides=self.sides,
             outer=prod(extent for loop, extent in nest.extents if loop not in image.values()),
             operands=tuple(operands),
             call=prod(size for loop, size in sizes.items() if loop not in self.sides),

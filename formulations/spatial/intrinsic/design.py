@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ithaca.formulations.algebra.expression import Constant
 from ithaca.formulations.algebra.number_systems import FRACTION, SYMBOLIC, NumberSystem
 from ithaca.formulations.design import Design, Metric, Remarks
+from ithaca.formulations.hardware.remedies import Remedy
 from ithaca.formulations.shown_numbers import number, percent
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture
@@ -34,11 +35,13 @@ VOCABULARY = {
         Metric("latency", "cycles", "of all sub-problems, without traffic off chip"),
         Metric("computing", "cycles", "of all calls"),
         Metric("network", "cycles", "that the words between scratchpad and local memory take"),
-        Metric("exposed", "cycles", "of all sub-problems that do not overlap with their calls"),
+        Metric("startup", "cycles", "in which first operands come and last results leave, beside no call"),
+        Metric("skew", "cycles", "by which the last PE is behind the first, in all sub-problems"),
         Metric("words", "words", "between scratchpad and local memory"),
         Metric("subproblems", "sub-problems", "into which the layer is cut"),
         Metric("calls", "calls", "of the intrinsic"),
         Metric("computes", "MACs", "multiply-accumulates, padding included"),
+        Metric("pes", "PEs", "that have work where tiles are large enough", most=True),
     )
 }
 
@@ -119,6 +122,12 @@ class IntrinsicDesign(Design):
         """Local memory holds what a call reads and writes."""
         return ((numbers.number(Fraction(sum(self.work.call_words))), Fraction(self.work.local)),)
 
+    def remedies(self, configuration: Mapping[str, int]) -> Mapping[str, tuple[Remedy, ...]]:
+        """More PEs, more banks, or a larger scratchpad, of which sub-problems are fewer."""
+        banks, room = Remedy("tensorized.banks"), Remedy(f"{self.architecture.levels[1].name}.words")
+        mesh = (Remedy(f"{self.architecture.compute.name}.{name}") for name in ("mesh_x", "mesh_y"))
+        return {"computing": tuple(mesh), "network": (banks,), "startup": (banks, room), "skew": (room,)}
+
     def stage(self, problem: Problem) -> Stage | None:
         """All tiles that may be best; None for objectives and limits that may fall as metrics grow."""
         return IntrinsicStage(problem, self) if monotone(problem, VOCABULARY) else None
@@ -180,10 +189,10 @@ class IntrinsicDesign(Design):
         computing, network = found["computing"], found["network"]
         slower = "computing" if computing >= network else "network"
         redundant = 1 - self.nest.operations / found["computes"]
-        held = self.work.held_words(self._tile(values), FRACTION)
+        held, alone = self.work.held_words(self._tile(values), FRACTION), found["startup"] + found["skew"]
         said = [
             f"Binding: {slower} (computing {number(computing)} cycles, network {number(network)}).",
-            f"Sub-problems: {number(found['subproblems'])}, of whose cycles {number(found['exposed'])} do not overlap.",
+            f"Sub-problems: {number(found['subproblems'])}, of whose cycles {number(alone)} do not overlap.",
             f"Padding: {percent(redundant)} of the work of {number(found['calls'])} calls is redundant.",
             f"{self.architecture.levels[1].name}: {number(held)} of {self.work.scratchpad:,} words held.",
         ]

@@ -61,6 +61,7 @@ class Work:
 
     extents: tuple[tuple[str, int], ...]  #: Iterations along each bound loop of the intrinsic
     sizes: tuple[tuple[str, int], ...]  #: Iterations of a call along every loop of the intrinsic
+    sides: tuple[str, str]  #: The loops along the sides of the array
     outer: int  #: Iterations of all loops that are not bound, each of them sub-problems of their own
     operands: tuple[Operand, ...]  #: Inputs, then the output
     call: int  #: Cycles of a call
@@ -104,12 +105,15 @@ class Work:
                 moves = self.outer * prod(calls[loop] if loop in operand.loops else tiles[loop] for loop in tiles)
             words = words + moves * (each * (2 if operand.result else 1))
         alone = subproblems * sum(self.call_words)
-        computing, network, skew = runs * self.call, words / rate, subproblems * self.skew
+        skew, startup, computing, network = subproblems * self.skew, alone / rate, runs * self.call, words / rate
+        extents = dict(self.extents)
         return {
-            "latency": skew + numbers.maximum(alone / rate + computing, network),
+            "latency": skew + numbers.maximum(startup + computing, network),
             "computing": computing,
             "network": network,
-            "exposed": alone / rate + skew,
+            "startup": startup,
+            "skew": skew,
+            "pes": numbers.number(Fraction(prod(min(size, extents.get(n, 1)) for n, size in self.sizes if n in self.sides))),
             "words": words,
             "subproblems": subproblems,
             "calls": runs,

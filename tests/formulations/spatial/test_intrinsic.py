@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,6 +35,7 @@ from ithaca.solver.portfolio import solve_designs
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
+from tests.command_line import ithaca
 
 SMALL = {"Scratchpad.words": 200, "mac.mesh_x": 4, "mac.mesh_y": 4, "tensorized.banks": 2}
 
@@ -331,3 +333,27 @@ def test_other_architectures_and_nests_are_refused() -> None:
         designs(find_architecture("hasco-gemm"), workload("mttkrp"))
     with pytest.raises(InputError, match="divisors only does not go with edition intrinsic"):
         _ = Setting(find_architecture("hasco-gemm"), NESTS[0], "intrinsic", MappingOptions(divisors_only=True)).designs
+
+
+def test_map_on_the_command_line(tmp_path: Path) -> None:
+    """All matches are solved, the best is shown and drawn, and its file goes through every command that reads it."""
+    out, page = tmp_path / "out.json", tmp_path / "page.html"
+    words = "--problem conv2d -s o=8,r=8,c=6,i=9 --arch hasco-gemm --edition intrinsic --objective latency"
+    said = ithaca("map", *words.split(), "-o", str(out)).stdout
+    assert "i=r j=o k=i, intrinsic model edition, on hasco-gemm" in said
+    assert "parallel for r in 0..15" in said
+    document = json.loads(out.read_text())
+    assert document["best"]["binding"] == {"i": "r", "j": "o", "k": "i"}
+    assert len(document["designs"]) == 4
+    assert "confirmed by staged" in ithaca("verify", str(out)).stdout
+    assert "Padding:" in ithaca("explain", str(out)).stdout
+    ithaca("report", str(out), "-o", str(page))
+    assert "The memory hierarchy" in page.read_text()
+    asked = ["-s", "i=9,j=8,k=7", "--arch", "hasco-gemm", "--edition", "intrinsic", "--objective", "latency"]
+    study = ithaca("whatif", "mm", *asked, "--vary", "tensorized.banks=1,2", "--json").stdout
+    values = [float(row["best"]["metrics"]["latency"]) for row in json.loads(study)["points"]]
+    assert values[0] > values[1]
+    refused = ithaca("network", "resnet18", *asked[2:])
+    assert refused.returncode == 2
+    said = "ithaca: --edition is intrinsic, of which layers have several designs; allowed: map, or codesign for networks"
+    assert refused.stderr.strip() == said
