@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 from math import prod
 
-from ithaca.formulations.algebra.expression import Expression
+from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL
+from ithaca.formulations.algebra.polarity import trends
 from ithaca.formulations.configuration import Configuration
 
 #: Combinations of values over which a figure's range is found by trying all of them; beyond, by interval arithmetic.
@@ -111,13 +112,24 @@ class Figure:
         return dict(self.table)[found] if self.table else found
 
     def range(self, box: Box) -> Interval:
-        """Bounds of its values over a box: the tightest ones if it depends on few quantities."""
-        if (options := box.combinations(self.symbols)) is not None:
-            found = [self.at(values) for values in options]
-            return Interval(min(found), max(found))
+        """Bounds of its values over a box: the tightest ones if it depends on few quantities but those that it moves with."""
+        moves = {} if self.table or self.others else _moves(self.expression, box.quantities)
+        if (options := box.combinations([name for name in self.symbols if not moves.get(name)])) is not None:
+            ends = [box.corner(high=high) for high in (False, True)]
+            least = {name: ends[move < 0][name] for name, move in moves.items() if move}
+            most = {name: ends[move > 0][name] for name, move in moves.items() if move}
+            found = [(self.at({**values, **least}), self.at({**values, **most}) if most else None) for values in options]
+            return Interval(min(low for low, _ in found), max(low if high is None else high for low, high in found))
         known = box.intervals | {name: figure.range(box) for name, figure in self.others}
         reached = as_interval(self.expression.evaluate(known, INTERVAL))
         if not self.table:
             return reached
         within = [value for key, value in self.table if key in reached]
         return Interval(min(within), max(within))
+
+
+@lru_cache(256)
+def _moves(expression: Expression, quantities: tuple[HardwareQuantity, ...]) -> Mapping[str, int]:
+    """Whether an expression never falls (1) or never rises (-1) with quantities, wherever the others are; else 0."""
+    found = trends(expression, Box.whole(quantities).intervals)
+    return {name: found.get(Symbol(name), 0) for name in expression.symbols}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
-from math import inf
+from math import inf, isfinite
 
 from ithaca import __version__
 from ithaca.formulations.algebra.expression import Expression, split_coefficient
@@ -135,6 +135,7 @@ class LayerBank:
         self._fronts: dict[tuple[Ask, tuple[Expression, ...]], tuple[Choice, ...]] = {}
         self._mappings: dict[LoopNest, list[tuple[int, Configuration]]] = {}
         self._values: dict[tuple[Ask, int, Configuration], Fraction | None] = {}
+        self._floors: dict[Ask, Bound] = {}
         self._names: dict[Ask, str] = {}
         self._problems = lru_cache(KEPT)(lambda ask: problems_of(accelerator, ask))
         self._idle = {name for name, trend in accelerator.trends.items() if trend is Trend.IDLE}
@@ -182,6 +183,16 @@ class LayerBank:
             self._given.add(ask)
             self._remember(ask, found)
         return found.times(factor)
+
+    def floor(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> Bound:
+        """A bound that takes no search: what designs that are searched in stages know of themselves at once."""
+        ask, factor = self.ask(work, figures, objective)
+        if ask not in self._floors:
+            problems = self._problems(ask)
+            stages = [problem.design.stage(problem) for problem in problems]
+            least = min((-inf if stage is None else stage.least for stage in stages), default=inf)
+            self._floors[ask] = Fraction(least) if isfinite(least) else least
+        return self._floors[ask] * factor
 
     def given(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> Answer:
         """What was answered before."""

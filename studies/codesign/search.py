@@ -19,6 +19,7 @@ from ithaca.formulations.algebra.number_systems import INTERVAL
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.accelerator import Trend, Work
 from ithaca.formulations.hardware.quantities import Box
+from ithaca.formulations.hardware.space import Rule
 from ithaca.formulations.problem import Objective
 from ithaca.results.solution import Solution, make_solution
 from ithaca.solver.conclusion import conclude
@@ -42,6 +43,7 @@ class _Node:
 
     box: Box
     bounds: list[list[Bound]]  #: By amount and layer; of the hardware alone a single one
+    kept: Sequence[Amount | Rule]  #: Rules and limits of the hardware that some accelerator may break
     figures: dict[str, Fraction] | None = None  #: The best of the box, once that is needed
     left: list[tuple[int, int]] = field(default_factory=list)  #: Amounts and layers not solved on these figures yet
 
@@ -67,7 +69,10 @@ class BoxSearch:
         self._boxes = self._excluded = self._evaluated = 0
         self._several = len(question.objectives) > 1
         unknown = [[-inf] * (len(question.works) if amount.shares else 1) for amount in question.amounts]
-        self._enter(question.space.box, unknown)
+        limits = [a for a in question.limited if not a.shares and a.bound is not None]
+        self._all: Sequence[Amount | Rule] = [*question.space.rules, *limits]
+        self._costs: dict[tuple[str, tuple[tuple[int, int], ...]], Interval] = {}
+        self._enter(question.space.box, unknown, self._all)
 
     # -- boxes -------------------------------------------------------------------------
 
@@ -78,7 +83,7 @@ class BoxSearch:
         if point.keys() != names.keys() or any(value not in names[name] for name, value in point.items()):
             return
         box = Box(space.quantities, tuple((v.index(point[n]), v.index(point[n])) for n, v in names.items()))
-        if not self._admissible(box):
+        if not self._admissible(box, self._all):
             return
         figures, costs = space.at(point), space.cost(point)
         place = next(place for place, amount in enumerate(question.amounts) if amount.shares)
@@ -96,50 +101,71 @@ class BoxSearch:
             self._tell()
         return self._result()
 
-    def _enter(self, box: Box, bounds: Sequence[Sequence[Bound]]) -> None:
-        """Take a box among those that are open, without accelerators at its ends that break rules or limits."""
+    def _enter(self, box: Box, bounds: Sequence[Sequence[Bound]], kept: Sequence[Amount | Rule]) -> None:
+        """Take a box among those that are open, without values at its ends that break rules or limits of the hardware."""
         self._boxes += 1
-        shrunk = self._shrunk(box)
+        shrunk, kept = self._shrunk(box, kept)
         if shrunk is None:
             self._excluded += 1
             return
-        ranges = self._cost_ranges(shrunk)
-        own = [list(known) if a.shares else [_least(a, ranges)] for a, known in zip(self.question.amounts, bounds, strict=True)]
-        node = _Node(shrunk, own)
+        pairs = zip(self.question.amounts, bounds, strict=True)
+        node = _Node(shrunk, [list(known) if a.shares else [self._range(a, shrunk).low] for a, known in pairs], kept)
         if not self._closed(node):
             self._push(node)
 
     def _push(self, node: _Node) -> None:
         heapq.heappush(self._heap, (self._totals(node)[: len(self.question.objectives)], next(self._numbers), node))
 
-    def _cost_ranges(self, box: Box) -> dict[str, Interval]:
-        return {name: figure.range(box) for name, figure in self.question.space.costs.items()}
+    def _range(self, amount: Amount, box: Box) -> Interval:
+        """Bounds of an amount of the hardware alone."""
+        ranges = {name: self._cost(name, box) for name in amount.expression.symbols}
+        try:
+            return as_interval(amount.expression.evaluate(ranges, INTERVAL))
+        except ZeroDivisionError:
+            return Interval(-inf, inf)
 
-    def _shrunk(self, box: Box) -> Box | None:
-        """A box without the values at its ends that no accelerator may have; None if none is left."""
-        if not self._admissible(box):
-            return None
+    def _cost(self, name: str, box: Box) -> Interval:
+        """Bounds of a metric of the hardware over a box."""
+        figure = self.question.space.costs[name]
+        key = name, tuple(s for q, s in zip(box.quantities, box.spans, strict=True) if q.name in figure.symbols)
+        if key not in self._costs:
+            self._costs[key] = figure.range(box)
+        return self._costs[key]
+
+    def _shrunk(self, box: Box, kept: Sequence[Amount | Rule]) -> tuple[Box | None, Sequence[Amount | Rule]]:
+        """A box without the values at its ends that no accelerator may have, None if none is left; and what is in force there.
+
+        Limits that every accelerator of a box keeps need not be looked at in its parts.
+        """
+        if not self._admissible(box, kept):
+            return None, kept
+        kept = [each for each in kept if isinstance(each, Rule) or self._range(each, box).high > each.bound]
+        spoken = set[str]().union(*map(self._symbols, kept))
         spans = list(box.spans)
         changed = True
         while changed:
             changed = False
             for place, (first, last) in enumerate(spans):
-                while first < last and not self._admissible(_slab(box, spans, place, last)):
+                if box.quantities[place].name not in spoken:
+                    continue
+                while first < last and not self._admissible(_slab(box, spans, place, last), kept):
                     last -= 1
-                while first < last and not self._admissible(_slab(box, spans, place, first)):
+                while first < last and not self._admissible(_slab(box, spans, place, first), kept):
                     first += 1
                 if (first, last) != spans[place]:
                     spans[place], changed = (first, last), True
         shrunk = Box(box.quantities, tuple(spans))
-        return shrunk if shrunk == box or self._admissible(shrunk) else None
+        return (shrunk if shrunk == box or self._admissible(shrunk, kept) else None), kept
 
-    def _admissible(self, box: Box) -> bool:
+    def _symbols(self, kept: Amount | Rule) -> frozenset[str]:
+        """The quantities that a rule or limit depends on."""
+        if isinstance(kept, Rule):
+            return kept.link.symbols
+        return frozenset[str]().union(*(self.question.space.costs[name].symbols for name in kept.expression.symbols))
+
+    def _admissible(self, box: Box, kept: Sequence[Amount | Rule]) -> bool:
         """Whether some accelerator of a box may keep rules and limits of the hardware."""
-        if not self.question.space.may_allow(box):
-            return False
-        alone = [a for a in self.question.limited if not a.shares and a.bound is not None]
-        ranges = self._cost_ranges(box) if alone else {}
-        return all(_least(amount, ranges) <= amount.bound for amount in alone)  # type: ignore[operator]
+        return all(each.may_hold(box) if isinstance(each, Rule) else self._range(each, box).low <= each.bound for each in kept)
 
     def _totals(self, node: _Node) -> tuple[Bound, ...]:
         """Bounds of all amounts."""
@@ -182,14 +208,16 @@ class BoxSearch:
             self._split(node, next(name for name in mixed if len(node.box.values(name)) > 1))
             return
         while node.left:
-            amount, layer = node.left.pop(0)
-            node.bounds[amount][layer] = max(node.bounds[amount][layer], self._solve(node, amount, layer).bound)
             if self._closed(node):
                 return
             behind = bool(self._heap) and self._totals(node)[: len(self.question.objectives)] > self._heap[0][0]
-            if (behind and node.left) or self._budget.over:
+            if behind or self._budget.over:
                 self._push(node)
                 return
+            amount, layer = node.left.pop(0)
+            node.bounds[amount][layer] = max(node.bounds[amount][layer], self._solve(node, amount, layer).bound)
+        if self._closed(node):
+            return
         point = node.box.point
         if point is None:
             self._probe(node)
@@ -261,12 +289,18 @@ class BoxSearch:
         """Set a box's best figures and the layers to solve; whether they are defined."""
         if any(len(node.box.values(name)) > 1 for name in self.question.enumerated):
             return False
-        node.figures, node.left = self.question.space.best(node.box), self._order(node)
+        node.figures = self.question.space.best(node.box)
+        for place, amount in enumerate(self.question.amounts):
+            for layer, share in enumerate(amount.shares):
+                if share:
+                    floor = self.bank.floor(*self._posed(node, place, layer))
+                    node.bounds[place][layer] = max(node.bounds[place][layer], floor)
+        node.left = self._order(node)
         return True
 
     def _split(self, node: _Node, name: str) -> None:
         for half in node.box.split(name):
-            self._enter(half, node.bounds)
+            self._enter(half, node.bounds, node.kept)
 
     def _widest(self, node: _Node) -> str:
         """The quantity along which the best figures and least costs of the halves differ most from those of the box."""
@@ -275,8 +309,8 @@ class BoxSearch:
         wanted = {name for amount in self.question.amounts for name in amount.expression.symbols & space.costs.keys()}
 
         def key(part: Box) -> list[Fraction]:
-            best, costs = space.best(part), self._cost_ranges(part)
-            return [*(best[name] for name in counted), *(costs[name].low for name in sorted(wanted))]
+            best = space.best(part)
+            return [*(best[name] for name in counted), *(self._cost(name, part).low for name in sorted(wanted))]
 
         whole, most, chosen = key(box), -1.0, ""
         for quantity, (first, last) in zip(box.quantities, box.spans, strict=True):
@@ -292,7 +326,8 @@ class BoxSearch:
         """Look for a good accelerator of a box: halve it, each time to the half that known mappings do better on."""
         box = node.box
         while box.point is None:
-            halves = [half for half in map(self._shrunk, box.split(self._widest(replace(node, box=box)))) if half is not None]
+            parts = (self._shrunk(half, node.kept)[0] for half in box.split(self._widest(replace(node, box=box))))
+            halves = [half for half in parts if half is not None]
             if not halves:
                 return
             box = min(halves, key=self._promise) if len(halves) > 1 else halves[0]
@@ -303,10 +338,10 @@ class BoxSearch:
     def _promise(self, box: Box) -> tuple[Bound, ...]:
         """The objectives of known mappings on the best figures of a box."""
         question, found = self.question, []
-        figures, ranges = question.space.best(box), self._cost_ranges(box)
+        figures = question.space.best(box)
         for place, amount in enumerate(question.minimised):
             if not amount.shares:
-                found.append(_least(amount, ranges))
+                found.append(self._range(amount, box).low)
                 continue
             objective = amount.of_layer(question.best_costs(place, box))
             values = [self.bank.tried(work, figures, objective).value for work in question.works]
@@ -433,15 +468,6 @@ class BoxSearch:
         spans = {q.name: (q.values[a], q.values[b]) for q, (a, b) in zip(node.box.quantities, node.box.spans, strict=True)}
         totals = self._totals(node)[: len(self.question.objectives)]
         return OpenBox(spans, node.box.count, tuple(b if isinstance(b, Fraction) else None for b in totals))
-
-
-def _least(amount: Amount, ranges: dict[str, Interval]) -> Bound:
-    """The least that an amount of the hardware alone may be."""
-    try:
-        low: Fraction = as_interval(amount.expression.evaluate(ranges, INTERVAL)).low
-    except ZeroDivisionError:
-        return -inf
-    return low
 
 
 def _slab(box: Box, spans: Sequence[tuple[int, int]], place: int, at: int) -> Box:
