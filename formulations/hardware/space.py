@@ -98,7 +98,3 @@ class HardwareSpace:
     def cost(self, point: Configuration) -> dict[str, Fraction]:
         """What an accelerator itself costs, by metric."""
         return {name: figure.at(point) for name, figure in self.costs.items()}
-
-    def least_cost(self, box: Box) -> dict[str, Fraction]:
-        """What every accelerator of a box costs at least, by metric."""
-        return {name: figure.range(box).low for name, figure in self.costs.items()}

@@ -19,7 +19,7 @@ from ithaca.formulations.spatial.explainable.design import ExplainableDesign
 from ithaca.formulations.spatial.intrinsic import design as intrinsic
 from ithaca.formulations.spatial.intrinsic.array import Binding, IntrinsicArray
 from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
-from ithaca.formulations.spatial.variation import BURSTS, LIFTABLE, MESHES, NETWORK, TENSORIZED, figures
+from ithaca.formulations.spatial.variation import BURSTS, LIFTABLE, MESHES, NETWORK, OF_EDITIONS, TENSORIZED, figures
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 
@@ -80,7 +80,7 @@ def _of_levels(architecture: Architecture) -> Mapping[str, Trend]:
     found = {}
     for name in figures(architecture):
         own, _, figure = name.rpartition(".")
-        if name not in BURSTS | NETWORK | TENSORIZED:
+        if name not in OF_EDITIONS:
             more = figure in LIFTABLE or figure in MESHES
             found[name] = Trend.MIXED if figure in MESHES and own in counted else Trend.HELPS if more else Trend.HURTS
     return found

@@ -38,38 +38,41 @@ WHOLE = ("words", *MESHES)
 #: The width of all words, a figure of no level.
 WORD_BITS = Metric("word_bits", "bits", "width of words at every level, whose bits and ports stay as they are")
 
+
+def _of(field: str, *metrics: Metric) -> dict[str, Metric]:
+    """Figures of a field of architectures that only one edition reads."""
+    return {f"{field}.{figure.name}": figure for figure in metrics}
+
+
 #: What only edition `dmazerunner` reads.
-BURSTS = {
-    f"bursts.{figure.name}": figure
-    for figure in (
-        Metric("bank_words", "words", "a bank of the scratchpad"),
-        Metric("setup", "cycles", "to begin a burst"),
-        Metric("word", "cycles", "of every word of a burst"),
-        Metric("network_energy", "pJ", "a word over the network"),
-    )
-}
+BURSTS = _of(
+    "bursts",
+    Metric("bank_words", "words", "a bank of the scratchpad"),
+    Metric("setup", "cycles", "to begin a burst"),
+    Metric("word", "cycles", "of every word of a burst"),
+    Metric("network_energy", "pJ", "a word over the network"),
+)
 
 #: What only edition `intrinsic` reads.
-TENSORIZED = {
-    f"tensorized.{figure.name}": figure
-    for figure in (
-        Metric("dataflow", "", "which of the dataflows is built, from 1"),
-        Metric("banks", "banks", "of the scratchpad, two words a cycle each"),
-        Metric("bus_bits", "bits", "width of the bus off chip"),
-        Metric("burst_bytes", "bytes", "longest burst on it"),
-    )
-}
+TENSORIZED = _of(
+    "tensorized",
+    Metric("dataflow", "", "which of the dataflows is built, from 1"),
+    Metric("banks", "banks", "of the scratchpad, two words a cycle each"),
+    Metric("bus_bits", "bits", "width of the bus off chip"),
+    Metric("burst_bytes", "bytes", "longest burst on it"),
+)
 
 #: What only edition `explainable` reads.
-NETWORK = {
-    f"network.{figure.name}": figure
-    for figure in (
-        Metric("width", "bits/cycle", "every link"),
-        *(Metric(f"{name}_links", "links", f"of the network {name}") for name in NETWORKS),
-        *(Metric(f"{name}_virtual", "groups", f"that take turns at a link of the network {name}") for name in NETWORKS),
-        Metric("bank_words", "words", "a bank of the scratchpad"),
-    )
-}
+NETWORK = _of(
+    "network",
+    Metric("width", "bits/cycle", "every link"),
+    *(Metric(f"{name}_links", "links", f"of the network {name}") for name in NETWORKS),
+    *(Metric(f"{name}_virtual", "groups", f"that take turns at a link of the network {name}") for name in NETWORKS),
+    Metric("bank_words", "words", "a bank of the scratchpad"),
+)
+
+#: All of these.
+OF_EDITIONS = BURSTS | TENSORIZED | NETWORK
 
 #: Figures of no level that are whole numbers.
 WHOLE_NUMBERS = (WORD_BITS.name, "bursts.bank_words", *TENSORIZED, *NETWORK)
@@ -81,9 +84,8 @@ def figures(architecture: Architecture) -> dict[str, Metric]:
     found |= {f"{architecture.compute.name}.{name}": FIGURES[name] for name in MESHES}
     found |= {f"{architecture.compute.name}.energy": Metric("energy", "pJ", "a multiply-accumulate")}
     found |= {f"{architecture.compute.name}.leak": FIGURES["leak"]}
-    found |= {WORD_BITS.name: WORD_BITS} | (BURSTS if architecture.bursts is not None else {})
-    found |= TENSORIZED if architecture.tensorized is not None else {}
-    return found | (NETWORK if architecture.network is not None else {})
+    found |= {WORD_BITS.name: WORD_BITS}
+    return found | {name: own for name, own in OF_EDITIONS.items() if getattr(architecture, name.partition(".")[0]) is not None}
 
 
 def with_figures(architecture: Architecture, values: Mapping[str, Fraction]) -> Architecture:
@@ -115,34 +117,19 @@ def with_figure(architecture: Architecture, name: str, value: Fraction | None) -
         raise InputError(f"{quoted(name)} is none; allowed: a number")
     if value is not None and (field in WHOLE or name in WHOLE_NUMBERS) and (value < 1 or value.denominator != 1):
         raise InputError(f"{quoted(name)} is {float(value):g}; allowed: a positive integer")
-    if name in BURSTS:
-        assert architecture.bursts is not None
-        new_bursts: Any = {field: int(value) if value is not None and name in WHOLE_NUMBERS else value}
-        return replace(architecture, bursts=replace(architecture.bursts, **new_bursts))
-    if name in TENSORIZED:
-        assert architecture.tensorized is not None
-        assert value is not None
-        changed: Any = {field: int(value)}
-        return replace(architecture, tensorized=replace(architecture.tensorized, **changed))
-    if name in NETWORK:
-        assert architecture.network is not None
-        assert value is not None
-        new_network: Any = {field: int(value)}
-        return replace(architecture, network=replace(architecture.network, **new_network))
+    changed: Any = {field: int(value) if value is not None and (field in WHOLE or name in WHOLE_NUMBERS) else value}
+    if name in OF_EDITIONS or (part == architecture.compute.name and field not in MESHES):
+        owner = part if name in OF_EDITIONS else "compute"
+        more: Any = {owner: replace(getattr(architecture, owner), **changed)}
+        return replace(architecture, **more)
     if not part:
-        assert value is not None
-        return replace(architecture, levels=tuple(_wide(level, int(value)) for level in architecture.levels))
+        return replace(architecture, levels=tuple(_wide(level, changed[field]) for level in architecture.levels))
     if field in MESHES:
-        assert value is not None
-        return _meshed(architecture, part, field, int(value))
-    if part == architecture.compute.name:
-        more: Any = {field: value}
-        return replace(architecture, compute=replace(architecture.compute, **more))
+        return _meshed(architecture, part, field, changed[field])
     if field == "read_energy" and architecture.bursts is not None:  # a figure of its own takes the place of a table's
         tables = tuple((level, sizes) for level, sizes in architecture.bursts.energies if level != part)
         architecture = replace(architecture, bursts=replace(architecture.bursts, energies=tables))
-    new = int(value) if value is not None and field in WHOLE else value
-    levels = (replace(level, **{field: new}) if level.name == part else level for level in architecture.levels)  # type: ignore[arg-type]
+    levels = (replace(level, **changed) if level.name == part else level for level in architecture.levels)
     return replace(architecture, levels=tuple(levels))
 
 
