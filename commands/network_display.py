@@ -78,11 +78,13 @@ def fusing_lines(result: NetworkResult) -> list[str]:
     """What stays on chip between layers, what might and does not, and what that saves."""
     if result.fusing is None:
         return []
+    if not result.fusing.edges:
+        return ["kept       nothing: no layer reads just what the one before wrote"]
     lines = []
     for kept, word in ((True, "kept"), (False, "not kept")):
         edges = [edge for edge in result.fusing.edges if edge.kept is kept]
         shown = "; ".join(f"{edge.producer} → {edge.consumer} {number(edge.words)} words" for edge in edges)
-        lines.append(f"{word:<10} {shown or 'nothing'}")
+        lines += [f"{word:<10} {shown}"] if edges else []
     without = result.fusing.without
     saved = ""
     if result.total is not None and result.total.value is not None and without.value:
