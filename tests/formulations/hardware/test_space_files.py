@@ -12,6 +12,7 @@ import pytest
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.accelerator import Trend
 from ithaca.formulations.hardware.files import find_space, read_space, space_fields, space_names
+from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
 from ithaca.workloads.errors import InputError
 
 TINY = """
@@ -224,3 +225,47 @@ def test_the_technology_may_say_what_regressions_are_of(tmp_path: Path) -> None:
     area = find_space(path).cost(Configuration({"words": 64, "rows": 4, "kind": 1}))["area"]
     bus = 8 * (14.662 * 4 + 28.895)
     assert float(area) == pytest.approx((4 * (4 * 4470.9 + 2 * 4505.19) + 101.7938 * bus + 395.473 * 19.2322) / 1e3)
+
+
+INLINE = """
+name: inline
+architecture:
+  version: '0.4'
+  nodes:
+    - !Component {name: DRAM, class: DRAM, attributes: {word_bits: 16, read_energy: 200, write_energy: 200}}
+    - !Container {name: PE, spatial: {meshX: 4}}
+    - !Component {name: RF, class: regfile, attributes: {word_bits: 16, entries: 64, read_energy: 1, write_energy: 1}}
+    - !Component {name: mac, class: intmac, attributes: {word_bits: 16, energy: 1}}
+quantities: {words: {values: [32, 64]}, bits: {values: [8, 16]}}
+figures: {RF.words: words, word_bits: bits}
+"""
+
+
+def test_architectures_inside_spaces_and_beside_them(tmp_path: Path) -> None:
+    path = tmp_path / "inline.yaml"
+    path.write_text(INLINE)
+    inline = find_space(str(path))
+    assert isinstance(inline.accelerator, HierarchyAccelerator)
+    assert [level.name for level in inline.accelerator.architecture.levels] == ["DRAM", "RF"]
+    head, _, rest = INLINE.partition("architecture:\n")
+    nodes, _, tail = rest.partition("quantities")
+    tail = f"quantities{tail}"
+    (tmp_path / "machine.yaml").write_text(f"architecture:\n{nodes}")
+    path.write_text(f"{head}architecture: machine.yaml\n{tail}")
+    beside = find_space(str(path))
+    assert isinstance(beside.accelerator, HierarchyAccelerator)
+    assert beside.accelerator.architecture.levels == inline.accelerator.architecture.levels
+    (tmp_path / "machine.yaml").unlink()
+    with pytest.raises(InputError, match=r"machine.yaml: no such file"):
+        find_space(str(path))
+
+
+def test_words_of_another_width_fill_the_same_bits(tmp_path: Path) -> None:
+    """Capacities that a space states are words of the width that it chooses; others are as many bits as they were."""
+    path = tmp_path / "inline.yaml"
+    path.write_text(INLINE.replace("RF.words: words, ", "DRAM.read_bandwidth: words, "))
+    space = find_space(str(path))
+    assert isinstance(space.accelerator, HierarchyAccelerator)
+    wide = space.accelerator.architecture_with(space.at(Configuration({"words": 32, "bits": 8})))
+    assert (wide.levels[1].words, wide.levels[1].word_bits, wide.levels[0].read_bandwidth) == (128, 8, 32)
+    assert space.accelerator.trends["word_bits"] is Trend.HURTS
