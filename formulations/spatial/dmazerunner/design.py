@@ -28,8 +28,10 @@ from ithaca.formulations.spatial.dmazerunner.model import (
     SPM,
     Layer,
     Machine,
+    factors,
     metrics_and_parts,
     reuse,
+    used,
 )
 from ithaca.formulations.spatial.dmazerunner.stage import DmazerunnerStage, DmazerunnerTables
 from ithaca.formulations.spatial.dmazerunner.tables import Tables, asked_of
@@ -142,6 +144,10 @@ class DmazerunnerDesign(Design):
     def parts(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[dict[str, Any], Mapping[str, Any]]:
         return self.priced(values, numbers, self.orders)
 
+    def used(self, values: Mapping[str, Any], numbers: NumberSystem) -> dict[str, Any]:
+        """What a mapping takes of what there is (`Capacities.limits`)."""
+        return used(self.layer, self.machine, factors(self.layer, values), numbers)
+
     def priced(
         self,
         values: Mapping[str, Any],
@@ -173,10 +179,10 @@ class DmazerunnerDesign(Design):
         axes = [self._factors(loop, extent) for loop, extent in self.layer.nest.extents]
         axes += [Axis(f"order.{level}", (Quantity(f"order.{level}", 1, len(self.orders[level])),)) for level in ORDERED]
         symbols = {quantity.name: quantity.symbol for axis in axes for quantity in axis.quantities}
-        used, _ = self.priced(symbols, SYMBOLIC, self.orders, edp=False)
-        links = [Link(used[name], Relation.AT_MOST, _constant(most)) for name, most in self.machine.limits.items()]
+        taken = self.used(symbols, SYMBOLIC)
+        links = [Link(taken[name], Relation.AT_MOST, _constant(most)) for name, most in self.machine.limits.items()]
         if self.tables.least_pes > 1:
-            links.append(Link(_constant(self.tables.least_pes), Relation.AT_MOST, used["pes"]))
+            links.append(Link(_constant(self.tables.least_pes), Relation.AT_MOST, taken["pes"]))
         return make_space(axes, links)
 
     def _factors(self, loop: str, extent: int) -> Axis:
@@ -253,8 +259,8 @@ class DmazerunnerDesign(Design):
 
     def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
         """What binds, how much of the machine is used, what is padded, and what an optimum is then the best of."""
-        used = self.metrics({name: Fraction(value) for name, value in configuration.items()}, FRACTION, self.machine.limits)
-        shares = (f"{number(used[name])} of {most} {self.vocabulary[name].unit}" for name, most in self.machine.limits.items())
+        taken = self.used({name: Fraction(value) for name, value in configuration.items()}, FRACTION)
+        shares = (f"{number(taken[name])} of {most} {self.vocabulary[name].unit}" for name, most in self.machine.limits.items())
         said = [f"used: {', '.join(shares)}."]
         laid = self.mapping(configuration).padded(self.nest)
         if padded := [f"{loop} from {n} to {laid[loop]}" for loop, n in self.nest.extents if laid[loop] != n]:

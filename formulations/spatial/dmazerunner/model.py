@@ -370,9 +370,24 @@ def reuses(
     """What levels let stay. Of several ``orders`` of a level's loops, a quantity says which it has."""
     found = {}
     for level in ORDERED:
-        options = [reuse(layer, at[level], order, numbers) for order in orders[level]]
-        found[level] = options[0] if len(options) == 1 else chosen(options, values[f"order.{level}"], numbers)
+        choice = 1 if len(orders[level]) == 1 else values[f"order.{level}"]
+        if isinstance(choice, int | Fraction):
+            found[level] = reuse(layer, at[level], orders[level][int(choice) - 1], numbers)
+        else:
+            options = [reuse(layer, at[level], order, numbers) for order in orders[level]]
+            found[level] = chosen(options, choice, numbers)
     return found
+
+
+def used(layer: Layer, machine: Capacities, at: Mapping[str, Mapping[str, Any]], numbers: NumberSystem) -> dict[str, Any]:
+    """What a mapping takes of what there is, by metric; of factors by slot."""
+    tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
+    bank = _number(machine.bank_words, numbers)
+    return {
+        "pes": layer.product(at[SPATIAL]),
+        "rf_words": sum(layer.words(access, at[RF]) for access in layer.nest.accesses),
+        "spm_banks": sum(numbers.ceil_div(layer.words(access, tile), bank) for access in layer.nest.accesses),
+    }
 
 
 def metrics(
@@ -413,20 +428,9 @@ def metrics_and_parts(
     found = run(layer, machine, one_pass, moved, levels[SPM], levels[DRAM], sums, numbers)
     computing = computing_energy(layer, machine, whole)
     energy = whole_energy(machine, computing, found.energy, numbers)
-    known = {
-        "latency": found.latency,
-        "energy": energy,
-        "pes": pes,
-        "rf_words": sum(layer.words(access, at[RF]) for access in layer.nest.accesses),
-        "spm_banks": banks(machine, moved.words, numbers),
-        "dram_words": found.dram_words,
-    }
+    known = {"latency": found.latency, "energy": energy, "dram_words": found.dram_words}
+    known |= used(layer, machine, at, numbers)
     return known, {**found.parts, "latency": found.latency, "energy": energy, RF: computing}
-
-
-def banks(machine: Capacities, words: Mapping[str, Any], numbers: NumberSystem) -> Any:
-    """Scratchpad banks of tiles with so many words."""
-    return sum(numbers.ceil_div(each, _number(machine.bank_words, numbers)) for each in words.values())
 
 
 def _number(value: int, numbers: NumberSystem) -> Any:

@@ -14,7 +14,7 @@ from ithaca.formulations.hardware.remedies import Remedy
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, factors
 from ithaca.formulations.spatial.dmazerunner.tables import Tables
-from ithaca.formulations.spatial.explainable.model import Machine, metrics, networks
+from ithaca.formulations.spatial.explainable.model import Machine, metrics, networks, used
 from ithaca.formulations.spatial.explainable.stage import ExplainableStage, ExplainableTables
 from ithaca.formulations.spatial.remedies import capacity, lanes
 from ithaca.workloads.errors import InputError
@@ -68,6 +68,9 @@ class ExplainableDesign(DmazerunnerDesign):
     @property
     def vocabulary(self) -> Mapping[str, Metric]:
         return VOCABULARY
+
+    def used(self, values: Mapping[str, Any], numbers: NumberSystem) -> dict[str, Any]:
+        return used(self.layer, self.machine, factors(self.layer, values), numbers)
 
     def priced(
         self,

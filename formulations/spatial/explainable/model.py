@@ -26,12 +26,12 @@ from ithaca.formulations.spatial.dmazerunner.model import (
     Capacities,
     Layer,
     Reuse,
-    banks,
     factors,
     reducing,
     reuses,
     words_moved,
 )
+from ithaca.formulations.spatial.dmazerunner.model import used as capacities_used
 from ithaca.workloads.messages import refuse
 
 #: The metrics of groups, ``input_groups`` and so on, and a network that sends tiles to these.
@@ -141,6 +141,14 @@ def cycles(
     return found, {"computing": computing, "DMA": moved, **each}
 
 
+def used(layer: Layer, machine: Machine, at: Mapping[str, Mapping[str, Any]], numbers: NumberSystem) -> dict[str, Any]:
+    """What a mapping takes of what there is, by metric; of factors by slot."""
+    roles = networks(layer)
+    tensors = {access.tensor: access for access in layer.nest.accesses}
+    groups = {role: layer.product(at[SPATIAL], tensors[roles[network]]) for role, network in GROUPS.items()}
+    return capacities_used(layer, machine, at, numbers) | {f"{role}_groups": count for role, count in groups.items()}
+
+
 def metrics(
     layer: Layer,
     machine: Machine,
@@ -170,12 +178,5 @@ def metrics(
         off_chip,
         numbers,
     )
-    roles = networks(layer)
-    known = {
-        "pes": pes,
-        "rf_words": sum(held.values()),
-        "spm_banks": banks(machine, words, numbers),
-        "dram_words": off_chip,
-        **{f"{role}_groups": groups[roles[network]] for role, network in GROUPS.items()},
-    }
+    known = {"dram_words": off_chip, **used(layer, machine, at, numbers)}
     return found | known, parts | {f"DMA {tensor}": each for tensor, each in moved.items()}

@@ -9,6 +9,7 @@ scratchpad. All of this is whole, and so exact in floats.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,9 @@ from ithaca.formulations.spatial.explainable.model import GROUPS, ArrayTile, arr
 if TYPE_CHECKING:
     from ithaca.formulations.problem import Problem
     from ithaca.formulations.spatial.explainable.design import ExplainableDesign
+
+#: Whole numbers in floats: a quotient that is none is further from the next one than it is rounded.
+WHOLE = replace(NUMPY, ceil_div=lambda a, b: np.ceil(a / b))
 
 
 @lru_cache(maxsize=4096)
@@ -73,6 +77,15 @@ class ExplainableStage(TilingStage):
         whole = EXACT / (2 * max(machine.network.width, machine.bandwidth.numerator))
         super().__init__(problem, design, Corners(problem, whole))
 
+    @property
+    def least(self) -> float:  # type: ignore[override]
+        """PEs share all work, and the DMA moves what any mapping moves."""
+        tables = self._tables
+        if tables.empty:
+            return inf
+        start = np.zeros((len(tables.groups), 1), np.int64)
+        return float(self._tile_bounds(tables.product([part.least for part in tables.tiles], start))[0])
+
     def _tile_bounds(self, tiles: Columns) -> Floats:
         machine, tensors = self._design.machine, self._tables.tensors
         computing = np.maximum(np.ceil(tiles["tile"] / machine.pes), tiles["r"])
@@ -101,9 +114,9 @@ class ExplainableStage(TilingStage):
         distinct, on_array = sums * layer.product(factors[SPM], nest.output), self._tile(rows)
         known = {**self._known(rows), "spm_banks": banks}
         for spm, dram in self._levels(factors):
-            changed = {tensor: changes(spm, dram, tensor, NUMPY) for tensor in words}
+            changed = {tensor: changes(spm, dram, tensor, WHOLE) for tensor in words}
             moved = sum(words_moved(layer, words, dram, sums).values())
-            found, _ = cycles(layer, machine, on_array, spm.trips * dram.trips, changed, distinct, moved, NUMPY)
+            found, _ = cycles(layer, machine, on_array, spm.trips * dram.trips, changed, distinct, moved, WHOLE)
             yield {**known, **found, "dram_words": moved}
 
     def _bounds(
@@ -114,9 +127,12 @@ class ExplainableStage(TilingStage):
         words = self._tables.least_outer[0] if words is None else words
         own, trips = tiles.by_tensor("own", tensors), tiles["trips"]
         found, high = np.full(trips.shape, inf), {**machine.limits, **high}
+        shared = np.ceil(tiles["whole"] / machine.pes)
         for a in tensors:
             changed = {tensor: own[tensor] if tensor == a else trips for tensor in tensors}
-            least, _ = cycles(layer, machine, tile, trips, changed, own[layer.nest.output.tensor], words, NUMPY)
+            least, _ = cycles(layer, machine, tile, trips, changed, own[layer.nest.output.tensor], words, WHOLE)
+            least["compute_cycles"] = np.maximum(least["compute_cycles"], shared)
+            least["latency"] = np.maximum(least["latency"], shared)
             corner = {**dict.fromkeys(machine.limits, 1.0), **low, **least, "dram_words": words}
             found = np.minimum(found, self._corners.least(corner, high))
         return found
@@ -124,7 +140,7 @@ class ExplainableStage(TilingStage):
     def _tile(self, rows: Columns) -> ArrayTile:
         tensors = self._tables.tensors
         held, groups = rows.by_tensor("held", tensors), rows.by_tensor("s", tensors)
-        return array_tile(self._design.layer, self._design.machine, rows["r"], rows["s"], groups, held, NUMPY)
+        return array_tile(self._design.layer, self._design.machine, rows["r"], rows["s"], groups, held, WHOLE)
 
     def _known(self, rows: Columns) -> dict[str, Any]:
         """What rows say of themselves."""
