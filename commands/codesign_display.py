@@ -31,10 +31,9 @@ def print_codesign(result: CodesignResult) -> None:
         _print_best(out, result, result.best)
     if result.open:
         out.print(escape(_open(result)))
-    done = f"{counts.boxes:,} boxes of accelerators, {counts.excluded:,} of them without one that keeps rules and limits"
-    out.print(f"\nsearch     {done};")
-    layers = f"{counts.layers:,} layer problems, {counts.evaluated:,} accelerators in full"
-    out.print(f"           {layers}; {result.certificate.seconds:.2f} s")
+    boxes = f"{counts.boxes:,} box{'' if counts.boxes == 1 else 'es'} of accelerators"
+    boxes += f", {counts.excluded:,} excluded by limits and rules"
+    out.print(f"\nsearch     {boxes}; {counted(counts.layers, 'layer problem')}; {result.certificate.seconds:.2f} s")
 
 
 def _open(result: CodesignResult) -> str:
