@@ -222,7 +222,7 @@ class HardwareBank:
         given = (self.fine if ports else self.coarse).given(node)
         own = self.layers[layer]
         state = own.within(room).optimum(given, SolveOptions(stop=options.stop))
-        if not state.complete:
+        if not state.complete and (state.value is None or state.lower_bound != state.value):
             raise StoppedError
         found = None
         if state.value is not None and state.incumbent is not None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 from math import ceil, floor, inf
+from typing import Any
 
 import numpy as np
 
@@ -34,8 +35,8 @@ SEED_STEPS = 300
 #: stages are kept for more of them.
 NEAR, WIDER, FAR = 2.0**-11, 2, 2.0**-6
 
-#: Of so many plans one is followed until its stages are solved.
-FOLLOWED = 16
+#: After so many plans the best of what has been solved is followed to the end, up to so many plans, for a value to go by.
+DIVES, FOLLOWED = 8, 4
 
 #: Block RAM where there is no limit on it.
 ENDLESS = 1 << 40
@@ -104,7 +105,6 @@ class PipelineSearch:
         self.plans = 0
         # every objective is a multiple of the coarsest grid that all layers share
         self._step = objective_step([problem for layers in designs for problem, _ in layers])
-        self._solved: set[tuple[int, int]] = set()
         #: What is known of a stage (first layer, end) on its hardware (choice), by block RAM ascending
         self._steps: dict[tuple[int, int, int], list[_Step]] = {}
         self._bound: Fraction | None = None
@@ -159,6 +159,7 @@ class PipelineSearch:
         self._design: Indices = np.concatenate([np.full(b.nodes.shape[1], n) for n, b in enumerate(self._banks)])[order]
         self._column: Indices = np.concatenate([np.arange(b.nodes.shape[1]) for b in self._banks])[order]
         self._bounds: Floats = np.concatenate([b.bounds for b in self._banks], axis=1)[:, order]
+        self._solved = np.zeros(self._bounds.shape, bool)  # whether a layer is, on a choice, with ports as it likes
         self._bram18k: Floats = np.concatenate([b.bram18k for b in self._banks], axis=1)[:, order]
 
     def run(self) -> PipelineOutcome:
@@ -172,12 +173,10 @@ class PipelineSearch:
                 self._tell()
                 if self._should_stop(self._bound):
                     break
-                if self.plans % FOLLOWED == 1:  # to the end, for a value to go by
-                    self._refine(plan)
-                    self._solve_parts(plan)
-                    self._realise(plan)
-                elif not self._refine(plan) and not self._realise(plan):
+                if not self._refine(plan) and not self._realise(plan):
                     break  # its layers could not be fitted together at no loss
+                if self.plans % DIVES == 0:
+                    self._dive()
             else:
                 self._bound = self.value
         bound = self._bound if self.value is None or self._bound is None else min(self._bound, self.value)
@@ -202,6 +201,18 @@ class PipelineSearch:
                 return plan
             top = min(known + width * abs(known), most) if width * abs(known) > 0 and width < 1 else most
             width *= WIDER
+
+    def _dive(self) -> None:
+        """Solve the stages of the best plans of lanes and SIMD factors on which all of a stage's layers are solved."""
+        for _ in range(FOLLOWED):
+            most = inf if self.value is None else cutoff(self.value - self._step)
+            options = {}
+            for first, end in combinations(range(len(self.sequence) + 1), 2):
+                open_ = np.all(self._solved[self._members(first, end)[0]], axis=0)
+                options[first, end] = self._options_of(first, end, most, open_).front
+            plan = best_plan(options, len(self.sequence), self.arrays, self._budget, self.minimise, most)
+            if plan is None or not (self._solve_within(plan, self._rooms(plan)) | self._realise(plan)):
+                return
 
     def _approach(self, most: float) -> None:
         """Raise the bound while what stages take of each measure alone excludes all plans below it."""
@@ -246,15 +257,15 @@ class PipelineSearch:
             bound = ceil(bound / self._step) * self._step
         return bound if self.value is None else min(bound, self.value)
 
-    def _options_of(self, first: int, end: int, reach: float) -> Options:
-        """What a stage may be, as far as plans below some value may have it."""
+    def _options_of(self, first: int, end: int, reach: float, open_: Any = True) -> Options:
+        """What a stage may be, as far as plans below some value may have it; only what is open, and what has been solved."""
         layers, counts = self._members(first, end)
         times = sum_below(counts[:, None] * self._bounds[layers])
         others = 0.0
         if self.minimise is Minimise.TOTAL:
             least = self._bounds.min(axis=1)[list(self.sequence)]
             others = float(least[:first].sum() + least[end:].sum())
-        open_ = times + others <= reach
+        open_ = (times + others <= reach) & open_
         steps = [(choice, found) for (a, b, choice), found in self._steps.items() if (a, b) == (first, end)]
         open_[[choice for choice, _ in steps]] = False
         choices = np.flatnonzero(open_)
@@ -274,25 +285,22 @@ class PipelineSearch:
 
         First each layer by itself, with ports as it likes: that serves every stage which it is part of.
         """
-        wanted = {(layer, part.choice) for part in plan.parts for layer in self.sequence[part.first : part.end]}
-        if unsolved := sorted(wanted - self._solved):
+        wanted = sorted({(layer, part.choice) for part in plan.parts for layer in self.sequence[part.first : part.end]})
+        if unsolved := [each for each in wanted if not self._solved[each]]:
             for layer, choice in unsolved:
                 bank, node = self._hardware(choice)
                 optimum = bank.optimum(layer, node, self.options, ports=False)
                 self._bounds[layer, choice] = np.inf if optimum is None else below(optimum.value)
-                self._solved.add((layer, choice))
+                self._solved[layer, choice] = True
             choices = [choice for _, choice in unsolved]
             for (first, end), options in self._options.items():
                 if np.isin(choices, options.choice).any():  # elsewhere they were dominated already
                     self._renew(first, end)
             return True
-        return self._solve_parts(plan)
-
-    def _solve_parts(self, plan: Plan) -> bool:
-        """Solve a plan's stages, each within all block RAM that it may take; whether that was still to be done."""
         return self._solve_within(plan, self._rooms(plan))
 
     def _solve_within(self, plan: Plan, rooms: Sequence[int]) -> bool:
+        """Solve a plan's stages, each within some block RAM; whether that was still to be done."""
         fresh = [self._solve(part, most) for part, most in zip(plan.parts, rooms, strict=True)]
         return any(fresh)
 
