@@ -18,8 +18,7 @@ from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import NumberSystem
 from ithaca.formulations.systolic.cycles import Cycles, cycles
 from ithaca.formulations.systolic.data_types import DataType
-from ithaca.formulations.systolic.physical_array import ACCUMULATORS
-from ithaca.formulations.systolic.quantities import t2
+from ithaca.formulations.systolic.quantities import ACCUMULATORS, buffer, t2
 from ithaca.formulations.systolic.systolic_array import Edition, Epilogue, IOGroup, Module, SystolicArray
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 
@@ -48,7 +47,6 @@ class Point:
     data: DataType  #: Word size and DSP cost
     numbers: NumberSystem  #: The system the values belong to
     technology: Technology  #: Clock and energies
-    buffers: Mapping[str, int]  #: Words that the buffers of an I/O group (or those of a PE, `ACCUMULATORS`) hold at least
     kept: Mapping[str, int]  #: Tensors that stay on chip, with the words of all of each
 
     def value(self, expression: Expression) -> Any:
@@ -60,9 +58,9 @@ class Point:
         return self.numbers.number(Fraction(number))
 
     def held(self, name: str, tile: Expression) -> Any:
-        """Words that a buffer holds: a tile, or more if that is given."""
-        words = self.value(tile)
-        return self.numbers.maximum(words, self.constant(self.buffers[name])) if name in self.buffers else words
+        """Words that a buffer holds: a tile, or more where the buffer is a quantity, as layers share it."""
+        words, given = self.value(tile), buffer(name).name
+        return self.numbers.maximum(words, self.values[given]) if given in self.values else words
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +102,6 @@ def evaluate(
     data: DataType,
     numbers: NumberSystem,
     technology: Technology = DEFAULT_TECHNOLOGY,
-    buffers: Mapping[str, int] | None = None,
     kept: Mapping[str, int] | None = None,
 ) -> Costs:
     """Evaluate every metric of a design.
@@ -121,13 +118,11 @@ def evaluate(
         The system the values belong to.
     technology : Technology
         Clock and energies, for the metrics that need them.
-    buffers : mapping of str to int, optional
-        Words that the buffers of an I/O group (or those of a PE, `ACCUMULATORS`) hold at least.
     kept : mapping of str to int, optional
         Tensors that stay on chip instead of in DRAM, with the words of all of each, not all of them the nest's: they take
         block RAM, a port wide, and no off-chip words. Their modules take the cycles that they would from and to DRAM.
     """
-    point = Point(array, values, data, numbers, technology, buffers or {}, kept or {})
+    point = Point(array, values, data, numbers, technology, kept or {})
     value, constant, held = point.value, point.constant, point.held
     one = constant(1)
 

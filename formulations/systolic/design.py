@@ -23,7 +23,6 @@ from ithaca.formulations.systolic.cycles import holds_transfers
 from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.metrics import METRICS, metric_values, most_bandwidth, tensor_words
-from ithaca.formulations.systolic.physical_array import ANY_ARRAY, PhysicalArray
 from ithaca.formulations.systolic.systolic_array import Edition, IOGroup, SystolicArray
 from ithaca.formulations.systolic.target import Target, requirements
 from ithaca.formulations.systolic.tiling import Tiling
@@ -33,6 +32,16 @@ from ithaca.workloads.nest import LoopNest
 
 #: The published estimator caps packs in words of its only data type, fp32.
 PUBLISHED_WORD_BYTES = 4
+
+
+#: First and last value of hardware quantities by name (None: it is open). One value only is the array's, whatever a layer would
+#: have; lanes may be as many even if most have no work; buffers hold tiles of as many words.
+Spans = tuple[tuple[str, tuple[int, int | None]], ...]
+
+
+def fixed(given: Mapping[str, int]) -> Spans:
+    """Single values of hardware quantities."""
+    return tuple((name, (value, value)) for name, value in given.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +65,7 @@ class SystolicDesign(Design):
     data: DataType  #: The type of all tensors
     options: SpaceOptions = field(default_factory=SpaceOptions)  #: Restrictions of the space
     technology: Technology = DEFAULT_TECHNOLOGY  #: Clock and energies, for the metrics that need them
-    physical: PhysicalArray = ANY_ARRAY  #: What is given of the array
+    hardware: Spans = ()  #: What is given of the array's hardware, which layers may share
     kept: tuple[tuple[str, int], ...] = ()  #: Tensors that stay on chip, with the words of all of each (see `evaluate`)
 
     @property
@@ -72,6 +81,13 @@ class SystolicDesign(Design):
         return {name: metric for name, metric in METRICS.items() if metric.known(self.technology)}
 
     @cached_property
+    def buffers(self) -> Mapping[str, Expression]:
+        """Words that each buffer needs for a tile, by I/O group; `ACCUMULATORS` names those of a PE."""
+        found = {group.name: group.size for group in self.array.packed_groups if group.buffers}
+        accumulators = self.array.pe.accumulators
+        return found if accumulators is None else {**found, quantities.ACCUMULATORS: accumulators}
+
+    @cached_property
     def extents(self) -> Mapping[str, int]:
         """The extents of all loops, by the names that expressions give them."""
         return {quantities.extent(loop).name: n for loop, n in self.nest.sizes.items()}
@@ -83,6 +99,12 @@ class SystolicDesign(Design):
         if metric != "bandwidth" or (self.array.edition is Edition.CYCLE and not holds_transfers(self.array)):
             return None
         return most_bandwidth(self.array, self.data, self.technology)
+
+    @property
+    def given(self) -> dict[str, int]:
+        """The hardware quantities of which one value is given, as results state them."""
+        simd = quantities.t2(self.array.simd_loop).name
+        return {"simd" if name == simd else name: low for name, (low, high) in self.hardware if low == high}
 
     @property
     def smoother(self) -> Design:
@@ -100,9 +122,9 @@ class SystolicDesign(Design):
         """Everything the cost model says at values of the quantities; by the exact reference unless told otherwise."""
         if numbers is FRACTION:
             values = {name: Fraction(value) for name, value in values.items()}
-        extents = {name: numbers.number(Fraction(n)) for name, n in self.extents.items()}
-        known = _With(values, extents)
-        return evaluate(self.array, known, self.data, numbers, self.technology, dict(self.physical.buffers), dict(self.kept))
+        buffers = {name: least for name, (least, _) in self.hardware if name.startswith("buffer.")}
+        known = _With(values, {name: numbers.number(Fraction(n)) for name, n in (*self.extents.items(), *buffers.items())})
+        return evaluate(self.array, known, self.data, numbers, self.technology, dict(self.kept))
 
     def slowed_by_sums(self, configuration: Mapping[str, int]) -> Fraction:
         """How many times as long a run takes as if PEs added their neighbours' sums last, in the cycle edition; else 1."""
@@ -235,7 +257,7 @@ class SystolicDesign(Design):
 
 
 class _With(dict[str, Any]):
-    """Values of quantities with those of extents; what neither has comes from the former (its own symbol, say)."""
+    """Values of quantities with those of extents and buffers; what neither has comes from the former (its own symbol, say)."""
 
     def __init__(self, values: Mapping[str, Any], extents: Mapping[str, Any]) -> None:
         super().__init__(extents)
@@ -253,10 +275,10 @@ def systolic_problem(
     objective: Objective,
     options: SpaceOptions | None = None,
     technology: Technology = DEFAULT_TECHNOLOGY,
-    physical: PhysicalArray = ANY_ARRAY,
+    hardware: Spans = (),
 ) -> Problem:
     """The problem of one systolic design; parameters as of `SystolicDesign` and `Problem`."""
-    return Problem(SystolicDesign(nest, array, data, options or SpaceOptions(), technology, physical), limits, objective)
+    return Problem(SystolicDesign(nest, array, data, options or SpaceOptions(), technology, hardware), limits, objective)
 
 
 def systolic(problem: Problem) -> SystolicDesign:
@@ -280,7 +302,8 @@ def systolic_space(design: SystolicDesign) -> Space:
     Where a compiler must be able to build every configuration, its rules are rules of the space.
     """
     array = design.array
-    given = {name: Constant(Fraction(value)) for name, value in design.physical.given(array).items()}
+    own = {quantities.buffer(name).name: size.substitute(design.extents) for name, size in design.buffers.items()}
+    given = {name: span for name, span in design.hardware if name not in own}
     links = [link for group in array.packed_groups for link in pack_links(design, group)]
     if design.options.target is not None:
         links += dict.fromkeys(link for link, _ in requirements(design.nest, array))
@@ -295,8 +318,11 @@ def systolic_space(design: SystolicDesign) -> Space:
         else:
             loops[home].append(quantity)
     axes = [_loop_axis(design, loop, tuple(found)) for loop, found in loops.items()]
+    most = [(own[name], high) for name, (_, high) in design.hardware if name in own and high is not None]
+    links += [Link(size, Relation.AT_MOST, Constant(Fraction(high))) for size, high in most]
     found = make_space([*axes, *separate], links)
-    return found if not given else make_space(found.axes, [*found.links, *_fixed(found, given)])
+    fixed = {name: Constant(Fraction(low)) for name, (low, high) in given.items() if low == high}
+    return found if not fixed else make_space(found.axes, [*found.links, *_fixed(found, fixed)])
 
 
 def _fixed(space: Space, given: Mapping[str, Constant]) -> list[Link]:
@@ -310,7 +336,7 @@ def _loop_quantities(design: SystolicDesign, loop: str) -> tuple[Quantity, ...]:
     t2 = quantities.t2(loop)
     most_t2 = min(design.data.max_simd, top) if simd else 1 if loop in array.sequential else top
     most_lanes: Expression = _floor(Constant(Fraction(top)), t2)
-    idle = design.physical.idle_lanes if spatial else 0
+    idle = dict(design.hardware).get(quantities.lanes(loop).name, (1, None))[1] or 0 if spatial else 0
     if idle:
         # a layer smaller than the array leaves lanes idle: without latency hiding, or along the SIMD loop
         most_lanes = maximum(most_lanes, Constant(Fraction(idle)) if simd else idle * _floor(Constant(Fraction(1)), t2))

@@ -2,7 +2,8 @@
 
 Per band loop ``x`` of extent ``N``: ``tiles.x`` = ceil(N/t1), ``t1.x`` (array partitioning
 factor), ``t2.x`` (latency hiding factor; SIMD factor of the SIMD loop), ``lanes.x`` = t1/t2.
-Per loop ``extent.x``; per I/O group ``pack.g`` (data packing factor, words).
+Per loop ``extent.x``; per I/O group ``pack.g`` (data packing factor, words) and, where layers share an array, ``buffer.g``
+(words of its buffers; `ACCUMULATORS` names those of a PE).
 """
 
 from __future__ import annotations
@@ -18,7 +19,11 @@ MEANINGS: Mapping[str, tuple[str, str]] = {
     "t2": ("iterations", "latency hiding factor; of the SIMD loop the SIMD factor"),
     "tiles": ("", "tiles, ceil(extent/t1)"),
     "pack": ("words", "data packing factor"),
+    "buffer": ("words", "words of the buffers of an I/O group, or of the accumulators of a PE"),
 }
+
+#: Name under which the accumulators of a PE stand among the buffers.
+ACCUMULATORS = "PE"
 
 
 def extent(loop: str) -> Symbol:
@@ -49,3 +54,8 @@ def lanes(loop: str) -> Symbol:
 def pack(group: str) -> Symbol:
     """Data packing factor of an I/O group (words)."""
     return Symbol(f"pack.{group}")
+
+
+def buffer(group: str) -> Symbol:
+    """Words that a buffer of an I/O group, or of a PE (`ACCUMULATORS`), holds."""
+    return Symbol(f"buffer.{group}")

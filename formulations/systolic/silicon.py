@@ -6,7 +6,7 @@ from typing import Any
 
 from ithaca.formulations.hardware.silicon import Silicon
 from ithaca.formulations.systolic.cost_model import Costs
-from ithaca.formulations.systolic.physical_array import ACCUMULATORS
+from ithaca.formulations.systolic.quantities import ACCUMULATORS
 
 
 def silicon(costs: Costs) -> Silicon:

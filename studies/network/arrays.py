@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.shown_numbers import counted
-from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.design import fixed, systolic
 from ithaca.results.certificate import Certificate, Status
 from ithaca.results.solution import Solution, make_solution
 from ithaca.solver.conclusion import conclude
@@ -171,13 +171,13 @@ def _on_array(
     """One array, and its layers: what is proven is proven of the whole, not of a layer."""
     certificate = Certificate(Status.FEASIBLE, None, None, "exact", 0, 0.0)
     solutions = [
-        make_solution(problem.with_design(physical=joint.physical), configuration, certificate)
+        make_solution(problem.with_design(hardware=fixed(joint.hardware)), configuration, certificate)
         for problem, configuration in zip(problems, joint.configurations, strict=True)
     ]
     used = {limit.metric: solutions[0].metrics[limit.metric] for limit in problems[0].limits}
     array, names = systolic(problems[0]).array, tuple(layer.name for layer in layers)
     pairs = zip(layers, solutions, strict=True)
     return (
-        ArrayResult(array.dataflow, array.permutation, names, total, used, joint.physical.parameters),
+        ArrayResult(array.dataflow, array.permutation, names, total, used, systolic(solutions[0].problem).given),
         tuple(LayerResult(layer, solution, array=number) for layer, solution in pairs),
     )

@@ -108,7 +108,7 @@ def _check_arrays(result: NetworkResult) -> None:
         for layer in own:
             design = systolic(layer.answer.problem)
             used = {name: layer.answer.metrics.get(name) for name in array.resources}
-            parts = (design.array.dataflow, design.array.permutation, design.physical.parameters)
+            parts = (design.array.dataflow, design.array.permutation, design.given)
             if parts != (array.dataflow, array.permutation, dict(array.parameters)):
                 raise InputError(f"arrays[{index}] is not what layer {layer.layer.name} runs on: {EDITED}")
             if layer is own[0] and not all(_same(used[name], array.resources[name]) for name in used):

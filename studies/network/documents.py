@@ -10,7 +10,7 @@ Fraction reference, and the document of what was read must be the document in th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -22,9 +22,10 @@ from ithaca.formulations.json_numbers import SCHEMA, parse_json, read_text, refu
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import Document, NestDocument, Number, PlatformDocument, Text, read_objective
+from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.dataflows import dataflows
-from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.design import Spans, SystolicDesign, fixed, systolic
 from ithaca.formulations.systolic.family import (
     FAMILY,
     ChoiceDocument,
@@ -35,7 +36,6 @@ from ithaca.formulations.systolic.family import (
     setting_fields,
 )
 from ithaca.formulations.systolic.metrics import METRICS
-from ithaca.formulations.systolic.physical_array import ANY_ARRAY, PhysicalArray
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.certificate import Certificate
 from ithaca.results.files import EDITED, check_certificate, check_legal, read_unrestricted
@@ -162,6 +162,14 @@ class PhysicalDocument(Document):
     packs: dict[str, int]
     buffers: dict[str, int]
     idle_lanes: int
+
+    def hardware(self, design: SystolicDesign) -> Spans:
+        """The values of the design's hardware quantities."""
+        found = {quantities.lanes(loop).name: lanes for loop, lanes in self.lanes.items()}
+        if self.simd is not None:
+            found[quantities.t2(design.array.simd_loop).name] = self.simd
+        found |= {quantities.pack(group).name: pack for group, pack in self.packs.items()}
+        return fixed(found | {quantities.buffer(name).name: words for name, words in self.buffers.items()})
 
 
 class BestDocument(ChoiceDocument):
@@ -354,9 +362,14 @@ def _layer(result: LayerResult) -> dict[str, Any]:
 
 
 def _best(solution: Solution) -> dict[str, Any]:
-    physical = systolic(solution.problem).physical
-    parts = {"lanes": dict(physical.lanes), "packs": dict(physical.packs), "buffers": dict(physical.buffers)}
-    given = None if physical == ANY_ARRAY else asdict(physical) | parts
+    found: dict[str, Any] = {"lanes": {}, "simd": None, "packs": {}, "buffers": {}}
+    for name, value in systolic(solution.problem).given.items():
+        kind, _, owner = name.partition(".")
+        if owner:
+            found[kind if kind == "lanes" else f"{kind}s"][owner] = value
+        else:
+            found[kind] = value
+    given = {**found, "idle_lanes": max(found["lanes"].values())} if found["lanes"] else None
     return configuration_fields(FAMILY, solution.problem, solution.configuration) | {"physical": given}
 
 
@@ -449,8 +462,7 @@ def _read_layer(read: LayerDocument, request: NetworkRequest) -> LayerResult:
     else:
         posed, given = problem(read.best), read.best.physical
         if given is not None:
-            parts: dict[str, Any] = {name: tuple(part.items()) if isinstance(part, dict) else part for name, part in given}
-            posed = posed.with_design(physical=PhysicalArray(**parts))
+            posed = posed.with_design(hardware=given.hardware(systolic(posed)))
         solution = read_solution(posed, FAMILY.configuration(posed.design, read.best.tiling), certificate, falls)
     return LayerResult(layer, solution, designs, read.array)
 

@@ -7,42 +7,41 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.systolic.physical_array import PhysicalArray
+from ithaca.formulations.systolic.design import fixed
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
-from ithaca.studies.shared.layer import Layer, buffer_words, physical_array, total
+from ithaca.studies.shared.layer import Layer, buffer_words, total
 
 
 @dataclass(frozen=True)
 class Joint:
-    """Configurations of all layers on one physical array."""
+    """Configurations of all layers on one array."""
 
-    physical: PhysicalArray  #: The array, its buffers as large as the largest tile
+    hardware: dict[str, int]  #: The array's quantities, its buffers as large as the largest tile
     configurations: tuple[Configuration, ...]  #: One per layer
     values: tuple[Fraction, ...]  #: The objective of each layer
     value: Fraction  #: Their sum, each layer as often as it occurs
 
 
-def _buffers(parts: Iterable[tuple[Layer, Configuration]]) -> tuple[tuple[str, int], ...]:
+def _buffers(parts: Iterable[tuple[Layer, Configuration]]) -> dict[str, int]:
     """Buffers as large as the largest tile of some layers."""
     words: dict[str, int] = {}
     for layer, configuration in parts:
         for name, size in buffer_words(layer.problem, configuration).items():
             words[name] = max(words.get(name, 0), size)
-    return tuple(sorted(words.items()))
+    return dict(sorted(words.items()))
 
 
 def together(layers: Sequence[Layer], given: Mapping[str, int], configurations: Sequence[Configuration]) -> Joint | None:
     """Put configurations of the layers on one array; None if that breaks a limit."""
-    bare = physical_array(layers[0].problem, given)
-    physical = replace(bare, buffers=_buffers(zip(layers, configurations, strict=True)))
+    hardware = {**given, **_buffers(zip(layers, configurations, strict=True))}
     values = []
     for layer, configuration in zip(layers, configurations, strict=True):
-        problem = layer.problem.with_design(physical=physical)
+        problem = layer.problem.with_design(hardware=fixed(hardware))
         if problem.exceeded(configuration) or not problem.meets_conditions(configuration):
             return None
         values.append(problem.value(configuration))
-    return Joint(physical, tuple(configurations), tuple(values), total(values, layers))
+    return Joint(hardware, tuple(configurations), tuple(values), total(values, layers))
 
 
 def fit(
@@ -58,13 +57,13 @@ def fit(
     """
     if (joint := together(layers, given, optima)) is not None:
         return joint
-    bare = physical_array(layers[0].problem, given)
     chosen: dict[int, Configuration] = {}
     order = sorted(range(len(layers)), key=lambda number: -worth[number])
     for again in (False, True):
         for number in order:
             others = _buffers((layers[other], known) for other, known in chosen.items() if other != number)
-            problem = layers[number].problem.with_design(physical=replace(bare, buffers=others))
+            least = tuple((name, (words, None)) for name, words in others.items())
+            problem = layers[number].problem.with_design(hardware=(*fixed(given), *least))
             solution = solve_exact(problem, replace(options, any_tie=True), start=chosen.get(number))
             if solution.configuration is None:
                 return None

@@ -21,8 +21,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.space import Axis, Role
 from ithaca.formulations.systolic import quantities
-from ithaca.formulations.systolic.design import systolic
-from ithaca.formulations.systolic.physical_array import ACCUMULATORS, PhysicalArray
+from ithaca.formulations.systolic.design import Spans, fixed, systolic
 from ithaca.solver.exact.search import Search, SearchState
 from ithaca.solver.options import SolveOptions, never
 from ithaca.solver.tables.frame import LoweredProblem, bound_model, lower_problem, relax, used_columns
@@ -81,7 +80,7 @@ class Layer:
 
     def optimum(self, given: Mapping[str, int], options: SolveOptions) -> SearchState:
         """The best configuration on given hardware (quantities by name), proven unless stopped."""
-        problem = self.problem.with_design(physical=physical_array(self.problem, given))
+        problem = self.problem.with_design(hardware=fixed(given))
         prune = not problem.space.entangled
         parts = []
         for table in self.tables:
@@ -96,26 +95,16 @@ def place_of_limit(problem: Problem, metric: str) -> int | None:
     return next((place for place, limit in enumerate(problem.open_limits) if limit.metric == metric), None)
 
 
-def physical_array(problem: Problem, given: Mapping[str, int]) -> PhysicalArray:
-    """The physical array on which quantities have given values."""
-    lanes = tuple((loop, given[quantities.lanes(loop).name]) for loop in systolic(problem).array.dataflow)
-    packs = ((g.name, quantities.pack(g.name).name) for g in systolic(problem).array.packed_groups)
-    return PhysicalArray(
-        lanes,
-        given[quantities.t2(systolic(problem).array.simd_loop).name],
-        tuple((group, given[name]) for group, name in packs if name in given),
-        idle_lanes=max(count for _, count in lanes),
-    )
+def _any_lanes(problem: Problem, most: int) -> Spans:
+    """Up to so many lanes along each space loop, idle or not."""
+    return tuple((quantities.lanes(loop).name, (1, most)) for loop in systolic(problem).array.dataflow)
 
 
 def buffer_words(problem: Problem, configuration: Configuration) -> dict[str, int]:
-    """Words that each buffer of a configuration needs, by I/O group."""
+    """Words that each buffer of a configuration needs, by name of the quantity."""
     design = systolic(problem)
     values = {**design.extents, **configuration}
-    found = {g.name: int(g.size.evaluate(values, FRACTION)) for g in design.array.packed_groups if g.buffers}
-    if design.array.pe.accumulators is not None:
-        found[ACCUMULATORS] = int(design.array.pe.accumulators.evaluate(values, FRACTION))
-    return found
+    return {quantities.buffer(name).name: int(size.evaluate(values, FRACTION)) for name, size in design.buffers.items()}
 
 
 def hardware_names(axis: Axis, *, ports: bool) -> tuple[str, ...]:
@@ -132,7 +121,7 @@ def build_layer(
     Layers that differ only in extents of tiled loops cost the same in symbols: what was derived for its ``kin``, other
     layers on the design, serves such a layer, too.
     """
-    free = problem.with_design(physical=PhysicalArray(idle_lanes=most_lanes))
+    free = problem.with_design(hardware=_any_lanes(problem, most_lanes))
     same = next((layer for layer in kin if _is_alike(layer, free)), None)
     relaxation = relax(free.space) if same is None else same.relaxation
     lowered = lower_problem(free, relaxation) if same is None else same.lowered

@@ -19,6 +19,7 @@ import numpy as np
 
 from ithaca.formulations.algebra.rounding import below, cutoff, largest_double, sum_below
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic.design import fixed
 from ithaca.solver.options import SolveOptions, StoppedError, deadline
 from ithaca.solver.progress import Progress
 from ithaca.studies.shared.bank import HardwareBank, Node
@@ -407,7 +408,7 @@ class PipelineSearch:
     def _blocks(self, stage: Stage) -> Fraction:
         """Block RAM of a stage's array."""
         bank = self._banks[stage.design]
-        problem = bank.layers[self.sequence[stage.first]].problem.with_design(physical=stage.joint.physical)
+        problem = bank.layers[self.sequence[stage.first]].problem.with_design(hardware=fixed(stage.joint.hardware))
         numbers = list(self._members(stage.first, stage.end)[0])
         configuration = stage.joint.configurations[numbers.index(self.sequence[stage.first])]
         blocks: Fraction = problem.metrics(configuration)["bram18k"]

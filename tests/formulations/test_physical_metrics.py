@@ -11,7 +11,7 @@ from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import METRICS, activity, metric_values, parse_objective
-from ithaca.formulations.systolic.physical_array import ACCUMULATORS, PhysicalArray
+from ithaca.formulations.systolic.quantities import ACCUMULATORS
 from ithaca.formulations.systolic.silicon import silicon
 from ithaca.formulations.technology import Technology
 from ithaca.results.certificate import Status
@@ -79,7 +79,7 @@ def test_area_and_power_see_the_buffers_that_are_given() -> None:
     """Block RAM always did; the regressions took the tile's size instead."""
     asic = PROBLEM.with_design(technology=load_platform("asic-28nm").technology)
     buffers = ((ACCUMULATORS, 1000), ("A", 5000), ("B", 1), ("C_drain", 64))
-    costs = costs_at(asic.with_design(physical=PhysicalArray(buffers=buffers)), TILING)
+    costs = costs_at(asic.with_design(hardware=tuple((f"buffer.{name}", (words, None)) for name, words in buffers)), TILING)
     sized = silicon(costs)
     # per PE 1000 accumulators and 64 drained words of 4 bytes, in blocks of 64; shared: 4·5000·2 words for A, B's tile
     # is larger than what is given; in blocks of 32 KiB

@@ -19,7 +19,6 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.design import systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import METRICS, metric_values, tensor_words
-from ithaca.formulations.systolic.physical_array import PhysicalArray
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.grids import grid as grids
 from ithaca.grids.grid import best_point, exact_grid
@@ -118,15 +117,19 @@ def test_a_full_grid_has_the_exact_engines_optimum(dataflow: tuple[str, ...]) ->
     problem, simd = mm_problem((5, 6, 4), dataflow, dsp="330"), 2
     free = solve_exact(problem, SolveOptions())
     assert free.tiling is not None
-    packs = tuple((group, simd) for group in free.tiling.pack)
-    physical = PhysicalArray(lanes=tuple((loop, 2) for loop in dataflow), simd=simd, packs=packs)
+    simd_loop = systolic(problem).array.simd_loop
+    fixed = (
+        {f"lanes.{loop}": 2 for loop in dataflow}
+        | {f"t2.{simd_loop}": simd}
+        | {f"pack.{group}": simd for group in free.tiling.pack}
+    )
     given = systolic_problem(
         systolic(problem).nest,
         systolic(problem).array,
         systolic(problem).data,
         problem.limits,
         problem.objective,
-        physical=physical,
+        hardware=tuple((name, (value, value)) for name, value in fixed.items()),
     )
     solved = solve_exact(given, SolveOptions())
     assert solved.certificate.status is Status.OPTIMAL

@@ -25,7 +25,6 @@ from ithaca.formulations.systolic.data_types import DATA_TYPES
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic_problem
 from ithaca.formulations.systolic.metrics import parse_objective
-from ithaca.formulations.systolic.physical_array import ANY_ARRAY
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.workloads.nest import LoopNest
@@ -94,7 +93,7 @@ def key_of(facts: Facts) -> str:
 def facts_of(problem: Problem) -> Facts:
     """What tells a problem from others, in words that outlive its types."""
     design = systolic(problem)
-    assert design.physical == ANY_ARRAY, "enumeration does not know about given arrays"
+    assert not design.hardware, "enumeration does not know about given arrays"
     nest, array = design.nest, design.array
     assert (design.technology.machine, design.technology.memory) == (RTL, IDEAL), (
         "kept problems are timed as RTL, with ideal memory"

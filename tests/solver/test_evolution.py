@@ -11,7 +11,6 @@ import pytest
 import ithaca
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import SpaceOptions
-from ithaca.formulations.systolic.physical_array import PhysicalArray
 from ithaca.results.certificate import Status
 from ithaca.results.files import load_result
 from ithaca.solver.engines import PROVERS, Method, engine
@@ -92,8 +91,8 @@ def test_loops_are_found_in_the_space() -> None:
         ("tiles.k", 40, ["t2.k", "lanes.k"]),
     ]
     assert {genome.names[row] for row in genome.loose} == {"pack.A", "pack.B", "pack.C_drain"}
-    given = PhysicalArray(lanes=(("i", 8),), simd=4)
-    genome = Genome(mm_problem((96, 80, 40)).with_design(physical=given))
+    given = (("lanes.i", (8, 8)), ("t2.k", (4, 4)))
+    genome = Genome(mm_problem((96, 80, 40)).with_design(hardware=given))
     first, _, last = genome.splits
     assert (first.given, [genome.names[row] for row in first.factors]) == (8, ["t2.i"])
     assert (last.given, [genome.names[row] for row in last.factors]) == (4, ["lanes.k"])

@@ -16,9 +16,9 @@ from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.data_types import data_type
-from ithaca.formulations.systolic.design import SpaceOptions, systolic
+from ithaca.formulations.systolic.design import SpaceOptions, fixed, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
-from ithaca.formulations.systolic.physical_array import ACCUMULATORS
+from ithaca.formulations.systolic.quantities import ACCUMULATORS
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions, StoppedError
@@ -100,9 +100,8 @@ def blocks(problem: Problem, hardware: Hardware, words: tuple[int, ...]) -> Frac
     loops = dict.fromkeys(array.band, 1) | dict(zip((*array.dataflow, array.simd_loop), hardware, strict=False))
     one = Tiling(loops, dict.fromkeys(array.latency_hiding_loops, 1), hardware[units - 1], packs)
     values = one.quantities(systolic(problem).array, systolic(problem).nest.sizes)
-    return evaluate(
-        systolic(problem).array, values, systolic(problem).data, FRACTION, buffers=dict(zip(names, words, strict=True))
-    ).bram18k  # type: ignore[no-any-return]
+    values = {**values, **{f"buffer.{name}": Fraction(n) for name, n in zip(names, words, strict=True)}}
+    return evaluate(systolic(problem).array, values, systolic(problem).data, FRACTION).bram18k  # type: ignore[no-any-return]
 
 
 def test_repeated_layers_may_be_cut_apart() -> None:
@@ -185,11 +184,11 @@ def check_joint(joint: Joint, problems: Sequence[Problem]) -> None:
     """Configurations on one array: each legal on it, within its buffers, with the value it claims."""
     values = []
     for problem, configuration in zip(problems, joint.configurations, strict=True):
-        shared = problem.with_design(physical=joint.physical)
+        shared = problem.with_design(hardware=fixed(joint.hardware))
         assert shared.space.contains(configuration)
         assert not shared.exceeded(configuration)
         assert shared.meets_conditions(configuration)
-        assert all(words <= dict(joint.physical.buffers)[name] for name, words in buffer_words(problem, configuration).items())
+        assert all(words <= joint.hardware[name] for name, words in buffer_words(problem, configuration).items())
         values.append(shared.value(configuration))
     assert joint.values == tuple(values)
 
@@ -223,7 +222,7 @@ def test_a_pipeline_equals_full_enumeration(minimise: Minimise, dsp: str, bram18
     used = [Fraction(0), Fraction(0)]
     for stage in outcome.stages:
         check_joint(stage.joint, problems[stage.first : stage.end])
-        shared = problems[stage.first].with_design(physical=stage.joint.physical)
+        shared = problems[stage.first].with_design(hardware=fixed(stage.joint.hardware))
         costs = systolic(shared).costs(stage.joint.configurations[0])
         used = [used[0] + costs.dsp, used[1] + costs.bram18k]
     assert used[0] <= Fraction(dsp)
