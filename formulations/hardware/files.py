@@ -1,31 +1,4 @@
-"""Space files: hardware spaces as data, Ithaca's own and a user's.
-
-A space is a YAML or JSON document::
-
-    name: example
-    description: Buffers and rows of a small machine
-    source: where its figures are published
-    architecture: eyeriss               # a name, a path, or the architecture itself; what else there is depends on `family`
-    edition: timeloop
-    quantities:                         # what is chosen: positive integers
-      spad_words: {powers_of_two: [64, 512], unit: words}
-      glb_kb: {values: [32, 64, 108], unit: kB}
-      rows: {range: [4, 16], step: 4}
-      kind: {choices: [small, large]}   # 1, 2, …; tables may name them
-    figures:                            # what follows from them, as `ithaca whatif --vary` names it
-      weights_spad.words: spad_words
-      shared_glb.words: 512 * glb_kb
-      shared_glb.read_energy: {of: glb_kb, table: {32: 9, 64: 13.5, 108: 18}}
-    tables:                             # further numbers, for figures and costs
-      glb_area: {of: glb_kb, table: {32: 0.2, 64: 0.38, 108: 0.6}}
-    accelergy:                          # energies and areas of parts by files of Accelergy's: shared_glb.area (µm²) is a table
-      - {of: glb_kb, parts: [shared_glb], ert: {32: a/ERT.yaml, 64: b/ERT.yaml, 108: c/ERT.yaml}}
-    rules: [spad_words * rows <= 4096, 4 divides rows]
-    technology: asic-28nm               # of what regressions costs are, and of what, where the accelerator does not say
-    costs: {area: area, power: {of: 1000 * power, unit: mW}}
-    workloads: [resnet18]
-    objective: edp
-    limits: {area: 75}
+"""Space files: hardware spaces as data, Ithaca's own and a user's (``docs/hardware-spaces.md``), YAML or JSON documents.
 
 How YAML is read stands in `ithaca.workloads.yaml_documents`.
 """
@@ -47,7 +20,7 @@ from ithaca.formulations.families import ACCELERATORS
 from ithaca.formulations.hardware.feasibility import contradiction
 from ithaca.formulations.hardware.kind import AcceleratorKind
 from ithaca.formulations.hardware.quantities import TRIED, Box, Figure, HardwareQuantity
-from ithaca.formulations.hardware.regressions import AREA, POWER, regressions
+from ithaca.formulations.hardware.regressions import PARTS, UNITS, regressions
 from ithaca.formulations.hardware.space import HardwareSpace, Rule
 from ithaca.formulations.json_numbers import json_number
 from ithaca.formulations.schema import Document, Number, Positive
@@ -89,19 +62,12 @@ class QuantityDocument(Document):
                 raise InputError(f"choices are {', '.join(self.choices)}; allowed: names that differ")
             return HardwareQuantity(name, tuple(range(1, len(self.choices) + 1)), tuple(self.choices), self.unit)
         if self.values is not None:
-            found_values = tuple(sorted(set(self.values)))
-        else:
-            low, high = self.range or self.powers_of_two or (1, 0)
-            if self.range is not None:
-                span = range(low, high + 1, self.step or 1)
-                if len(span) > MAX_VALUES:
-                    raise InputError(f"range has {len(span)} values; allowed: at most {MAX_VALUES}")
-                found_values = tuple(span)
-            else:
-                found_values = tuple(2**k for k in range(high.bit_length()) if low <= 2**k)
-            if not found_values:
-                raise InputError(f"{given[0]} is [{low}, {high}], which holds nothing; allowed: at least one value")
-        return HardwareQuantity(name, found_values, unit=self.unit)
+            return HardwareQuantity(name, tuple(sorted(set(self.values))), unit=self.unit)
+        low, high = self.range or self.powers_of_two or (1, 0)
+        span = range(low, high + 1, self.step or 1) if self.range else [2**k for k in range(high.bit_length()) if low <= 2**k]
+        if not 1 <= len(span) <= MAX_VALUES:
+            raise InputError(f"{given[0]} is [{low}, {high}], which holds {len(span)} values; allowed: 1 to {MAX_VALUES}")
+        return HardwareQuantity(name, tuple(span), unit=self.unit)
 
 
 def _text(value: Any) -> Any:
@@ -136,18 +102,11 @@ class CostDocument(FigureDocument):
     """A metric of the hardware itself."""
 
     unit: Annotated[str, Field(max_length=40)] = ""
-    meaning: Annotated[str, Field(max_length=200)] = ""
 
 
-class TechnologyDocument(Document):
-    """A platform with regressions of area and power, and what they are functions of where the accelerator does not say."""
-
-    name: str
-    pes: Formula | None = None
-    lanes: Formula | None = None
-    private_bytes: Formula | None = None
-    shared_bytes: Formula | None = None
-    bandwidth: Formula | None = None
+#: A platform with regressions of area and power, and what they are functions of where the accelerator does not say.
+_PARTS: Any = dict.fromkeys(PARTS, (Formula | None, None))
+TechnologyDocument: Any = create_model("TechnologyDocument", __base__=Document, name=(str, ...), **_PARTS)
 
 
 class SpaceDocument(Document):
@@ -237,8 +196,7 @@ def _space(read: Any, kind: AcceleratorKind, where: object) -> HardwareSpace:
         known = regressions(read.technology, kind.sized(accelerator, formulas), [*names, *named])
     for name, cost in (read.costs or {name: CostDocument(of=name) for name in known}).items():
         costs[name] = _figure(cost, box, f"costs.{name}", named, known)
-        usual = {metric.name: metric for metric in (AREA, POWER)}.get(cost.of, Metric(name, "", ""))
-        units[name] = Metric(name, cost.unit or usual.unit, cost.meaning or usual.meaning)
+        units[name] = Metric(name, cost.unit or UNITS.get(cost.of, ""), "of the hardware")
         if name in accelerator.metrics:
             raise InputError(f"costs.{name} is a metric of layers; allowed: other names than {', '.join(accelerator.metrics)}")
     _check(costs, box, rules)
@@ -262,21 +220,16 @@ def _space(read: Any, kind: AcceleratorKind, where: object) -> HardwareSpace:
     )
 
 
-_SIGNS = {
-    "<=": Relation.AT_MOST,
-    ">=": Relation.AT_MOST,
-    "=": Relation.EQUAL,
-    "divides": Relation.DIVIDES,
-}
-
-
 def _rule(text: str, box: Box, where: str) -> Rule:
     parts = re.split(r"(<=|>=|=|\bdivides\b)", text)
     if len(parts) != 3:
         raise InputError(f"{where} is {quoted(text)}; allowed: two expressions with <=, >=, = or divides between them")
     names = [quantity.name for quantity in box.quantities]
     left, right = (parse_expression(part.strip(), where=where, allowed=names) for part in (parts[0], parts[2]))
-    return Rule(text, Link(*((right, _SIGNS[parts[1]], left) if parts[1] == ">=" else (left, _SIGNS[parts[1]], right))))
+    if parts[1] == ">=":
+        left, right = right, left
+    relation = {"=": Relation.EQUAL, "divides": Relation.DIVIDES}.get(parts[1], Relation.AT_MOST)
+    return Rule(text, Link(left, relation, right))
 
 
 def _joined(some: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
@@ -388,10 +341,7 @@ def space_fields(space: HardwareSpace) -> dict[str, Any]:
         "tables": tables,
         "figures": {name: figure(stated) for name, stated in space.figures.items()},
         "rules": [rule.text for rule in space.rules],
-        "costs": {
-            name: figure(stated) | {"unit": space.units[name].unit, "meaning": space.units[name].meaning}
-            for name, stated in space.costs.items()
-        },
+        "costs": {name: figure(stated) | {"unit": space.units[name].unit} for name, stated in space.costs.items()},
         "workloads": list(space.workloads),
         "objective": space.objective,
         "limits": {name: json_number(bound) for name, bound in space.limits.items()},

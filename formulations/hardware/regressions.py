@@ -9,13 +9,12 @@ from typing import Any
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import SYMBOLIC
 from ithaca.formulations.algebra.parsing import parse_expression
-from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.silicon import Silicon
 from ithaca.formulations.platform_files import load_platform
 from ithaca.workloads.errors import InputError
 
-AREA = Metric("area", "mm²", "silicon of PEs, memories and bus, by the technology's regressions")
-POWER = Metric("power", "W", "the same blocks' power, by the technology's regressions")
+#: What they give, with its unit.
+UNITS = {"area": "mm²", "power": "W"}
 
 #: What regressions are functions of: PEs, multipliers of each, bytes of memory private to a PE and of all, words a cycle.
 PARTS = ("pes", "lanes", "private_bytes", "shared_bytes", "bandwidth")
@@ -40,4 +39,4 @@ def regressions(stated: Any, sized: Mapping[str, Expression], names: Collection[
         else:
             raise InputError(f"technology.{part} is missing; allowed: it, as the accelerator does not say")
     silicon = Silicon.of(SYMBOLIC, *(parts[part] for part in PARTS))
-    return {AREA.name: silicon.area * Fraction(1, 10**6), POWER.name: silicon.power * Fraction(1, 1000)}
+    return dict(zip(UNITS, (silicon.area * Fraction(1, 10**6), silicon.power * Fraction(1, 1000)), strict=True))

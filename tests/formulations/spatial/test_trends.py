@@ -97,12 +97,12 @@ def some_configurations(design: Any, random: Random, most: int) -> list[dict[str
     return found
 
 
-@pytest.mark.parametrize("edition", [TIMELOOP, DMAZERUNNER])
-def test_every_mapping_stays_and_costs_no_more(edition: str) -> None:
+@pytest.mark.parametrize(("edition", "draws"), [(TIMELOOP, 60), (DMAZERUNNER, 30)])
+def test_every_mapping_stays_and_costs_no_more(edition: str, draws: int) -> None:
     """Of better hardware: so much is true of single mappings, and so of optima whatever rises with these metrics."""
     random, looked_at, better_by = Random(5), 0, 0
     seen: set[str] = set()
-    for turn in range(60):
+    for turn in range(draws):
         setting = drawn(edition, random, blocks=True)
         figures = sorted(monotone(setting).items())
         name, trend = figures[turn % len(figures)]
@@ -118,8 +118,8 @@ def test_every_mapping_stays_and_costs_no_more(edition: str) -> None:
             assert all(costs[1][metric] <= costs[0][metric] for metric in OBJECTIVES), (name, low, high, costs)
             looked_at, better_by = looked_at + 1, better_by + (costs[0] != costs[1])
             seen.add(name.rpartition(".")[2])
-    assert looked_at > 150
-    assert better_by > 25
+    assert looked_at > 2 * draws
+    assert better_by > draws // 3
     assert seen == {name.rpartition(".")[2] for name in EDITIONS[edition].trends(drawn(edition, Random(1)).architecture)} - (
         {"bank_words"}
     )
@@ -135,7 +135,7 @@ def optimum(problem: Problem) -> Fraction | None:
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_no_accelerator_of_a_box_surpasses_its_best_figures(edition: str, objective: str) -> None:
     random, compared = Random(objective), 0
-    for _ in range(8):
+    for _ in range(6):
         setting = drawn(edition, random)
         names = random.sample(sorted(monotone(setting)), 2)
         spans = {name: two_values(setting, name, random) for name in names}
@@ -161,7 +161,7 @@ def test_no_accelerator_of_a_box_surpasses_its_best_figures(edition: str, object
                 value = optimum(problem)
                 assert value is None or (least is not None and least <= value), (spans, single.point)
                 compared += value is not None
-    assert compared > 15
+    assert compared > 10
 
 
 def test_meshes_inside_each_other_are_not_monotone_together() -> None:
