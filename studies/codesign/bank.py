@@ -166,14 +166,20 @@ class LayerBank:
         options: SolveOptions | None = None,
         cutoff: Fraction | None = None,
         tell: Callable[[Progress], None] = lambda progress: None,
+        floor: Bound = -inf,
     ) -> Answer:
         """The least objective of a run on some figures, with its mapping; or the cutoff, if none is below it.
 
-        Unproven answers, of searches that ran out of time, are asked for again when they are needed again.
+        A known mapping that reaches a bound known from elsewhere, the ``floor``, needs no search. Unproven answers, of searches
+        that ran out of time, are asked for again when they are needed again.
         """
         ask, factor = self.ask(work, figures, objective)
         target = None if cutoff is None else cutoff / factor
-        self.asked.add(ask)
+        if floor > -inf and ask not in self._given and (known := self.tried(work, figures, objective)).value == floor:
+            self._known[ask] = replace(known, bound=floor / factor, factor=Fraction(1))
+            self._given.add(ask)
+        if ask not in self._given:
+            self.asked.add(ask)
         if not self.serves(ask, target):
             self.learn(ask, self.job(ask, target)(options or SolveOptions(), tell))
         found = self._known[ask]
@@ -197,7 +203,7 @@ class LayerBank:
     def given(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> Answer:
         """What was answered before."""
         ask, factor = self.ask(work, figures, objective)
-        return (self._known.get(ask, UNKNOWN) if ask in self.asked else UNKNOWN).times(factor)
+        return (self._known.get(ask, UNKNOWN) if ask in self.asked or ask in self._given else UNKNOWN).times(factor)
 
     def tried(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> Answer:
         """The best of the mappings known of a layer, on figures that they may not be from; nothing is searched."""

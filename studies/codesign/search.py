@@ -242,10 +242,10 @@ class BoxSearch:
 
     def _solve(self, node: _Node, amount: int, layer: int) -> Answer:
         """A layer's optimum on the best figures of a box, or the bound that closes the box."""
-        given, cutoff = self._posed(node, amount, layer), self._cutoff(node, amount, layer)
-        if self._executor.width > 1:
+        given, cutoff, floor = self._posed(node, amount, layer), self._cutoff(node, amount, layer), node.bounds[amount][layer]
+        if self._executor.width > 1 and self.bank.tried(*given).value != floor:
             self._solve_ahead(node, (amount, layer))
-        return self.bank.best(*given, self._options, cutoff, lambda progress: self._tell())
+        return self.bank.best(*given, self._options, cutoff, lambda progress: self._tell(), floor)
 
     def _posed(self, node: _Node, amount: int, layer: int) -> tuple[Work, dict[str, Fraction], Objective]:
         """A layer on the best figures of a box, and what is minimised of it."""
