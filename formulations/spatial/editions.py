@@ -17,7 +17,7 @@ from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPM, Layer
 from ithaca.formulations.spatial.explainable import design as explainable
 from ithaca.formulations.spatial.explainable.design import ExplainableDesign
 from ithaca.formulations.spatial.intrinsic import design as intrinsic
-from ithaca.formulations.spatial.intrinsic.array import Binding, IntrinsicArray
+from ithaca.formulations.spatial.intrinsic.array import Binding, array_of
 from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
 from ithaca.formulations.spatial.variation import BURSTS, LIFTABLE, MESHES, NETWORK, OF_EDITIONS, TENSORIZED, figures
 from ithaca.workloads.errors import InputError
@@ -121,7 +121,7 @@ def _on_intrinsic(setting: Setting) -> IntrinsicDesign:
 
 
 def _bindings(setting: Setting) -> tuple[Binding, ...]:
-    return IntrinsicArray(setting.architecture).bindings(setting.nest)
+    return array_of(setting.architecture).bindings(setting.nest)
 
 
 def _of_intrinsic(architecture: Architecture) -> Mapping[str, Trend]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 
 from ithaca.formulations.intrinsics import find_intrinsic
@@ -88,40 +88,53 @@ class IntrinsicArray:
 
         Where no match binds all loops of the intrinsic, as of a depthwise convolution, those count that bind the most.
         """
-        # sides are never exchanged with loops that run in time: what the array holds depends on them
-        told_apart = tuple((loop, 2 * size + (loop not in self.sides)) for loop, size in self.computes.extents)
-        found: dict[Work, Binding] = {}
-        whole = computation(nest)
-        for match in matches(whole, replace(self.computes, extents=told_apart), partial=True):
-            if match.computation != whole:
-                raise InputError(
-                    f"workload {nest.name} multiplies {len(nest.inputs)} tensors; allowed in edition intrinsic: two"
-                )
-            binding = tuple(match.binding.items())
-            found.setdefault(self.work(nest, binding), binding)
-        if not found:
-            raise InputError(f"workload {nest.name}: no loop runs on {self.computes}; allowed: loops that match its own")
-        return tuple(found.values())
+        return _bindings(self.computes, self.sides, nest)
 
     def work(self, nest: LoopNest, binding: Binding) -> Work:
         """All that costs of a nest follow from."""
-        sizes, extents, image = self.computes.sizes, nest.sizes, dict(binding)
         compute, (_, scratchpad, local) = self.architecture.compute, self.architecture.levels
         assert scratchpad.words is not None
         assert local.words is not None
-        operands = (
-            Operand(access, held=access.loops >= set(self.sides), result=access is self.computes.output)
-            for access in self.accesses
-        )
-        return Work(
-            extents=tuple((p, extents[q]) for p, q in binding),
-            sizes=tuple(sizes.items()),
-            sides=self.sides,
-            outer=prod(extent for loop, extent in nest.extents if loop not in image.values()),
-            operands=tuple(operands),
-            call=prod(size for loop, size in sizes.items() if loop not in self.sides),
+        return replace(
+            _work(self.computes, self.sides, nest, binding),
             skew=compute.mesh_x + compute.mesh_y - 2,
             rate=Fraction(PORTS * self.tensorized.banks),
             scratchpad=scratchpad.usable(scratchpad.words),
             local=local.usable(local.words),
         )
+
+
+@lru_cache(maxsize=64)
+def array_of(architecture: Architecture) -> IntrinsicArray:
+    """The array of an architecture, which many layers are asked about one after the other."""
+    return IntrinsicArray(architecture)
+
+
+@lru_cache(maxsize=1024)
+def _bindings(computes: Computation, sides: tuple[str, str], nest: LoopNest) -> tuple[Binding, ...]:
+    # sides are never exchanged with loops that run in time: what the array holds depends on them
+    told_apart = tuple((loop, 2 * size + (loop not in sides)) for loop, size in computes.extents)
+    found: dict[Work, Binding] = {}
+    whole = computation(nest)
+    for match in matches(whole, replace(computes, extents=told_apart), partial=True):
+        if match.computation != whole:
+            raise InputError(f"workload {nest.name} multiplies {len(nest.inputs)} tensors; allowed in edition intrinsic: two")
+        binding = tuple(match.binding.items())
+        found.setdefault(_work(computes, sides, nest, binding), binding)
+    if not found:
+        raise InputError(f"workload {nest.name}: no loop runs on {computes}; allowed: loops that match its own")
+    return tuple(found.values())
+
+
+def _work(computes: Computation, sides: tuple[str, str], nest: LoopNest, binding: Binding) -> Work:
+    """What costs follow from, but for the figures of the hardware."""
+    sizes, extents, image = computes.sizes, nest.sizes, dict(binding)
+    accesses = (*computes.inputs, computes.output)
+    return Work(
+        extents=tuple((p, extents[q]) for p, q in binding),
+        sizes=computes.extents,
+        sides=sides,
+        outer=prod(extent for loop, extent in nest.extents if loop not in image.values()),
+        operands=tuple(Operand(a, held=a.loops >= set(sides), result=a is computes.output) for a in accesses),
+        call=prod(size for loop, size in sizes.items() if loop not in sides),
+    )

@@ -16,7 +16,7 @@ from ithaca.formulations.shown_numbers import number, percent
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import NONE, Constraints
-from ithaca.formulations.spatial.intrinsic.array import Binding, IntrinsicArray
+from ithaca.formulations.spatial.intrinsic.array import Binding, array_of
 from ithaca.formulations.spatial.intrinsic.model import Work
 from ithaca.formulations.spatial.intrinsic.stage import IntrinsicStage
 from ithaca.formulations.spatial.mapping import Mapping as Laid
@@ -64,7 +64,7 @@ class IntrinsicDesign(Design):
     @cached_property
     def work(self) -> Work:
         """What costs follow from."""
-        return IntrinsicArray(self.architecture).work(self.nest, self.binding)
+        return array_of(self.architecture).work(self.nest, self.binding)
 
     @property
     def name(self) -> str:
@@ -151,7 +151,7 @@ class IntrinsicDesign(Design):
 
     def mapping(self, configuration: Mapping[str, int]) -> Laid:
         """Sub-problems, their calls, and the iterations of a call, each padded to the full size."""
-        array, image, sizes = IntrinsicArray(self.architecture), dict(self.binding), dict(self.work.sizes)
+        array, image, sizes = array_of(self.architecture), dict(self.binding), dict(self.work.sizes)
         off_chip, scratchpad, local = (level.name for level in self.architecture.levels)
         tiles = {loop: extent for loop, extent in self.nest.extents if loop not in image.values()}
         calls, inside = {}, {loop: size for loop, size in sizes.items() if loop in image}

@@ -65,10 +65,10 @@ class Work:
     outer: int  #: Iterations of all loops that are not bound, each of them sub-problems of their own
     operands: tuple[Operand, ...]  #: Inputs, then the output
     call: int  #: Cycles of a call
-    skew: int  #: Cycles by which the last PE is behind the first
-    rate: Fraction  #: Words between scratchpad and local memory a cycle
-    scratchpad: int  #: Words that the tensors of a sub-problem may fill
-    local: int  #: Words that the tensors of a call may fill
+    skew: int = 0  #: Cycles by which the last PE is behind the first
+    rate: Fraction = Fraction(1)  #: Words between scratchpad and local memory a cycle
+    scratchpad: int = 1  #: Words that the tensors of a sub-problem may fill
+    local: int = 1  #: Words that the tensors of a call may fill
 
     @cached_property
     def call_words(self) -> tuple[int, ...]:
