@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from ithaca.formulations.algebra.expression import Constant, Expression, Symbol, ceiling_division
@@ -181,8 +182,8 @@ class DmazerunnerDesign(Design):
         symbols = {quantity.name: quantity.symbol for axis in axes for quantity in axis.quantities}
         taken = self.used(symbols, SYMBOLIC)
         links = [Link(taken[name], Relation.AT_MOST, _constant(most)) for name, most in self.machine.limits.items()]
-        if self.tables.least_pes > 1:
-            links.append(Link(_constant(self.tables.least_pes), Relation.AT_MOST, taken["pes"]))
+        if (least := ceil(self.constraints.least_used * self.machine.pes)) > 1:
+            links.append(Link(_constant(least), Relation.AT_MOST, taken["pes"]))
         return make_space(axes, links)
 
     def _factors(self, loop: str, extent: int) -> Axis:

@@ -83,14 +83,20 @@ class ExplainableDesign(DmazerunnerDesign):
         return metrics(self.layer, self.machine, values, numbers, orders)
 
     def remedies(self, configuration: Mapping[str, int]) -> Mapping[str, tuple[Remedy, ...]]:
-        """Of a network wider and more links, as far as one sending takes them, or register files that it feeds less often."""
+        """Of a network wider and more links, as far as one sending takes them, or register files that it feeds less often.
+
+        PEs may idle for want of links: where twice as many groups would not fit, more of them, or more turns.
+        """
         room = partial(capacity, self.nest, self.architecture, self.mapping(configuration))
         at, found = factors(self.layer, configuration), {"computing": lanes(self.architecture)}
         for name, tensor in networks(self.layer).items():
             access = next(access for access in self.nest.accesses if access.tensor == tensor)
             bits = Fraction(self.layer.words(access, at[RF]) * self.machine.word_bits)
             width = Remedy("network.width", most=bits)
-            links = Remedy(f"network.{name}_links", most=Fraction(self.layer.product(at[SPATIAL], access)))
+            groups, network = self.layer.product(at[SPATIAL], access), self.machine.network
+            links = Remedy(f"network.{name}_links", most=Fraction(groups))
+            if 2 * groups > network.links(name) * network.virtual(name):
+                found["computing"] += (Remedy(f"network.{name}_links"), Remedy(f"network.{name}_virtual"))
             found[f"network {name}"] = (width, links, *room(tensor, RF))
             found[f"DMA {tensor}"] = room(tensor, SPM)
         return found | {"DMA": (Remedy(f"{DRAM}.shared_bandwidth"),)}
