@@ -41,7 +41,7 @@ class CodesignResult(StudyAnswer, results.CodesignResult):
         what = f"{self.question.space.name} for {', '.join(self.question.workloads)}: {asked}"
         if len(self.question.objectives) > 1:
             return f"{what}: {counted(len(self.front), 'accelerator')} on the front ({self.status})"
-        return f"{what} {'' if self.value is None else number(self.value)} ({self.status})"
+        return f"{what}{'' if self.value is None else f' {number(self.value)}'} ({self.status})"
 
     @property
     def status(self) -> str:

@@ -39,10 +39,12 @@ def print_codesign(result: CodesignResult) -> None:
 def _open(result: CodesignResult) -> str:
     """What is not excluded yet."""
     left, first = sum(box.points for box in result.open), result.open[0]
-    spans = ", ".join(f"{name} {low}" if low == high else f"{name} {low}…{high}" for name, (low, high) in first.spans.items())
+    whole = {q.name: (q.values[0], q.values[-1]) for q in result.question.space.quantities}
+    ends = {name: span for name, span in first.spans.items() if span != whole[name]}
+    spans = ", ".join(f"{name} {low}" if low == high else f"{name} {low}…{high}" for name, (low, high) in ends.items())
     objective, bound = result.question.objectives[0].text, first.lower_bounds[0]
     least = "" if bound is None else f", {objective} at least {number(bound)}"
-    return f"still open {left:,} accelerators, first of all {spans}{least}"
+    return f"still open {left:,} accelerators, first of all {spans or 'any'}{least}"
 
 
 def _print_best(out: Console, result: CodesignResult, best: HardwarePoint) -> None:

@@ -253,6 +253,8 @@ def _units(result: NetworkResult, request: NetworkRequest) -> str:
 def proof(certificate: Certificate) -> str:
     if certificate.status is Status.OPTIMAL:
         return "optimal"
+    if certificate.status is Status.FEASIBLE and certificate.lower_bound is None:
+        return "not proven"
     if certificate.status is Status.FEASIBLE:
         return f"not proven: lower bound {number(certificate.lower_bound)}, gap {gap_text(certificate.gap)}"
     bound = "" if certificate.lower_bound is None else f"; lower bound {number(certificate.lower_bound)}"

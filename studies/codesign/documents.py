@@ -89,9 +89,9 @@ class AcceleratorDocument(Document):
 class OpenDocument(Document):
     """Accelerators that are not excluded yet: of every quantity the least and the largest value."""
 
-    spans: dict[str, list[int]]
-    points: Count
-    lower_bounds: list[Number | None]
+    spans: dict[str, Annotated[tuple[int, int], Field(strict=False)]]
+    points: Annotated[int, Field(ge=1)]
+    lower_bounds: Annotated[tuple[Number | None, ...], Field(strict=False)]
 
 
 class CountsDocument(Document):
@@ -233,10 +233,7 @@ def _read(read: Any) -> CodesignResult:
     certificate = read_certificate(read.certificate, None if best is None else best.values[0], "certificate")
     if best is not None and certificate.status is Status.OPTIMAL:  # a file states bounds as doubles
         certificate = replace(certificate, lower_bound=best.values[0])
-    open_ = tuple(
-        OpenBox({name: (ends[0], ends[-1]) for name, ends in box.spans.items()}, box.points, tuple(box.lower_bounds))
-        for box in read.open
-    )
+    open_ = tuple(OpenBox(**dict(box)) for box in read.open)
     falls = tuple(each.shortfall(each.design) for each in read.shortfalls)
     found = front or (() if best is None else (best,))
     return CodesignResult(question, best, found, certificate, open_, Counts(**dict(read.counts)), falls)

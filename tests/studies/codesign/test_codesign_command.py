@@ -222,3 +222,15 @@ def test_what_if_studies_prove_every_point(answered: Path, tmp_path: Path) -> No
         refused = ithaca("codesign", space, "--vary", vary)
         assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
         assert line in refused.stderr
+
+
+def test_what_is_still_open_is_told_and_kept(answered: Path, tmp_path: Path) -> None:
+    done = ithaca("codesign", answered / "small.yaml", "--time-limit", "1e-9", "-o", tmp_path / "r.json")
+    assert done.returncode == 1
+    assert "still open 9 accelerators" in done.stdout
+    assert "nothing found before the search ended" in done.stderr
+    result = library.load(tmp_path / "r.json")
+    assert result.status == "unknown"
+    assert result.open[0].points == 9  # type: ignore[union-attr]
+    assert ithaca("report", tmp_path / "r.json", "-o", tmp_path / "r.html").returncode == 0
+    assert "No accelerator: nothing found" in ithaca("explain", tmp_path / "r.json").stdout
