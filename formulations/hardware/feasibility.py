@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ithaca.formulations.hardware.space import HardwareSpace, Rule
 
 #: Boxes that are looked at before a question is left open.
-LOOKED_AT = 20_000
+LOOKED_AT = 1_000
 
 
 def contradiction(space: HardwareSpace) -> tuple[Rule, ...]:

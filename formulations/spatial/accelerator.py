@@ -22,7 +22,7 @@ from ithaca.formulations.spatial.design import MappingOptions
 from ithaca.formulations.spatial.documents import ArchitectureDocument, architecture_fields, read_architecture_document
 from ithaca.formulations.spatial.editions import EDITIONS, TIMELOOP, Setting
 from ithaca.formulations.spatial.energy_files import access_energies, areas, compute_energy, energy_tables
-from ithaca.formulations.spatial.library import find_architecture, fitted
+from ithaca.formulations.spatial.library import architecture_names, find_architecture, fitted
 from ithaca.formulations.spatial.variation import WHOLE, WORD_BITS, with_figures
 from ithaca.workloads.documents import validated
 from ithaca.workloads.errors import InputError
@@ -195,7 +195,7 @@ def _bytes(level: Level, figures: Mapping[str, Expression]) -> Expression:
 def _architecture(given: Any, where: object) -> Architecture:
     if isinstance(given, str):
         beside = Path(str(where)).parent / given
-        return find_architecture(str(beside) if beside.is_file() else given)
+        return find_architecture(str(beside) if given not in architecture_names() and beside.exists() else given)
     if isinstance(given, dict) and "levels" in given:
         document = validated(ArchitectureDocument, given, f"{where}: architecture")
         try:
