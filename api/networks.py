@@ -31,7 +31,7 @@ from ithaca.api.options import (
 from ithaca.api.parsing import parse_choice, parse_extents, parse_integer, parse_method, parse_steady_method, several
 from ithaca.api.request import check_target, requested_limits, restricted_share
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.spatial.editions import INTRINSIC
+from ithaca.formulations.spatial.editions import INTRINSIC, TIMELOOP
 from ithaca.solver.options import Budget
 from ithaca.studies.best import without_restriction
 from ithaca.studies.network.fused import solve_fused
@@ -82,12 +82,13 @@ def network(
 ) -> NetworkResult:
     """Solve every layer of a network, alone or on what layers share, and prove the total."""
     if on_hierarchy(given):
-        if fuse:
-            raise InputError("--fuse does not go with --arch; allowed: on systolic arrays")
         asked = only_layers(find_network(str(name), parse_extents(sizes, parameters)), several(layers))
         engine = parse_method(method or "auto")
         options = RunOptions(engine, search.options, search.workers, scheduler)
-        return map_network(asked, question_of(hierarchy, problem, objective, given), options, results)
+        question = question_of(hierarchy, problem, objective, given)
+        if fuse and question.edition != TIMELOOP:
+            raise InputError(f"--fuse does not go with edition {question.edition}; allowed: {TIMELOOP}")
+        return map_network(asked, question, options, results, fuse=fuse)
     if fuse and mode != PER_LAYER:
         raise InputError(f"--fuse does not go with --mode {mode}; allowed with: {PER_LAYER}")
     solve = solve_fused if fuse else find_mode(mode)
@@ -132,7 +133,9 @@ def _running(options: RunOptions, results: str | Path | None) -> Iterator[RunOpt
         yield replace(options, search=replace(options.search, stop=interrupt), store=store, report=report)
 
 
-def map_network(network: Network, asked: Question, options: RunOptions, results: str | Path | None = None) -> NetworkResult:
+def map_network(
+    network: Network, asked: Question, options: RunOptions, results: str | Path | None = None, *, fuse: bool = False
+) -> NetworkResult:
     """Find the best mapping of every layer of a network onto a memory hierarchy, and prove the total."""
     posed = list[Problem]()
     if asked.edition == INTRINSIC:
@@ -143,17 +146,23 @@ def map_network(network: Network, asked: Question, options: RunOptions, results:
         except InputError as error:
             raise InputError(f"layer {layer.name}: {error}") from None
     asked.remark()
-    return map_layers(network, asked, posed, options, results)
+    return map_layers(network, asked, posed, options, results, fuse=fuse)
 
 
 def map_layers(
-    network: Network, asked: Question, posed: Sequence[Problem], options: RunOptions, results: str | Path | None = None
+    network: Network,
+    asked: Question,
+    posed: Sequence[Problem],
+    options: RunOptions,
+    results: str | Path | None = None,
+    *,
+    fuse: bool = False,
 ) -> NetworkResult:
     """The same, given the problem of every layer."""
     first = posed[0]
     request = MappingRequest(asked.architecture, asked.edition, asked.options, first.limits, first.objective, tuple(posed))
     with _running(options, results) as running:
-        return NetworkResult.of(solve_per_layer(network, request, running))
+        return NetworkResult.of((solve_fused if fuse else solve_per_layer)(network, request, running))
 
 
 def _check_one_search(mode_name: str, method: str | None, threads: int, scheduler: str | None, results: object) -> None:

@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ithaca.commands.display import console, microjoules, proof_text, table
-from ithaca.commands.network_display import gap, omission_lines, proof, shortened
+from ithaca.commands.network_display import fusing_lines, gap, omission_lines, proof, shortened
 from ithaca.formulations.shown_numbers import number, percent
 from ithaca.formulations.spatial.family import mapping_design
 from ithaca.results.certificate import Status
@@ -86,7 +86,7 @@ def print_mapped_network(result: NetworkResult) -> None:
     seconds = sum(layer.answer.certificate.seconds for layer in result.layers)
     boxes = sum(layer.answer.certificate.nodes for layer in result.layers)
     out.print(f"proven     {result.proven} of {len(result.layers)} layers; {boxes:,} boxes, {seconds:.2f} s")
-    for line in omission_lines(network):
+    for line in (*fusing_lines(result), *omission_lines(network)):
         out.print(escape(line))
 
 

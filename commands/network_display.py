@@ -79,7 +79,7 @@ def fusing_lines(result: NetworkResult) -> list[str]:
     if result.fusing is None:
         return []
     if not result.fusing.edges:
-        return ["kept       nothing: no layer reads just what the one before wrote"]
+        return ["kept       nothing: no layer reads just what the one before wrote, where a level might keep it"]
     lines = []
     for kept, word in ((True, "kept"), (False, "not kept")):
         edges = [edge for edge in result.fusing.edges if edge.kept is kept]

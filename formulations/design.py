@@ -128,6 +128,15 @@ class Design(ABC):
         """A design with this space whose metrics stand for this one's where heuristics need them smooth; by default itself."""
         return self
 
+    @property
+    def kept(self) -> tuple[tuple[str, int], ...]:
+        """The tensors of its work that stay on chip from, or for, what runs before or after it; with the words of each."""
+        return ()
+
+    def keeping(self, kept: tuple[tuple[str, int], ...]) -> Design | None:
+        """The design with tensors that stay on chip; None if it has no place for them, whatever their size."""
+        return None
+
     # -- words -------------------------------------------------------------------------
 
     @property

@@ -195,7 +195,8 @@ class Axis:
         name = quantity.name
         defined = self.definitions.get(name)
         known = set(rows) | {name}
-        links = [link for link in self.links if name in link.symbols and link.symbols <= known]
+        # rules of numbers alone are held to the first quantity
+        links = [link for link in self.links if link.symbols <= known and (name in link.symbols or not (link.symbols or rows))]
         if not rows:
             values = self.options(name) if defined is None else _column(defined, {}, 1)
             yield self._filtered({name: values}, quantity, links)

@@ -37,6 +37,8 @@ def obstacles(mapped: MappedNest) -> Iterator[str]:
     """Every reason, in plain words, why Timeloop cannot express it."""
     yield from nest_obstacles(mapped.nest)
     for level in mapped.architecture.levels:
+        for tensor, _ in level.resident:
+            yield f"{level.name}: {tensor} stays there between layers, and the tool keeps every tensor in the outermost level"
         if level.tensor_words:
             yield f"{level.name}: the tool has one capacity for all tensors of a level"
         for loop in mapped.nest.loops:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -41,6 +41,8 @@ class Level:
     instances: int = 1  #: Instances in all
     mesh_x: int = 1  #: Instances along the first direction
     mesh_y: int = 1  #: Instances along the second one
+    #: Tensors that it holds all of, with their words, whatever the tiles: nothing comes from, or goes to, levels around it
+    resident: tuple[tuple[str, int], ...] = ()
 
     def usable(self, words: int) -> int:
         """What tiles may fill of a capacity (words)."""
@@ -187,6 +189,18 @@ class Architecture:
         levels = tuple(replace(level, keeps=keeps.get(level.name, level.keeps)) for level in self.levels)
         return replace(self, levels=levels)
 
+    def retaining(self, kept: Sequence[tuple[str, int]], tensors: Collection[str]) -> Architecture | None:
+        """The same where some of a nest's tensors, with their words, stay in the outermost level inside the first that may keep
+        them; None if there is none of one instance."""
+        levels = [replace(level, keeps=level.kept(tensors)) for level in self.levels]
+        for tensor, words in kept:
+            home = next((n for n, level in enumerate(levels) if n and tensor in level.kept(tensors)), None)
+            if home is None or levels[home].instances > 1 or tensor not in levels[0].kept(tensors):
+                return None
+            levels[0] = replace(levels[0], keeps=levels[0].kept(tensors) - {tensor})
+            levels[home] = replace(levels[home], resident=(*levels[home].resident, (tensor, words)))
+        return replace(self, levels=tuple(levels))
+
     def inner_mesh(self, level: int) -> tuple[int, int] | None:
         """The mesh that lies directly inside a level: X and Y up to there; None where there are no more instances inside."""
         inner = self.levels[level + 1] if level + 1 < len(self.levels) else self.compute
@@ -196,7 +210,7 @@ class Architecture:
         """Refuse levels that keep tensors that a nest does not have, and an outermost one that does not keep all it has."""
         tensors = [access.tensor for access in nest.accesses]
         for level in self.levels:
-            named = {*(level.keeps or ()), *(tensor for tensor, _ in level.tensor_words)}
+            named = {*(level.keeps or ()), *(tensor for tensor, _ in (*level.tensor_words, *level.resident))}
             if unknown := min(named - set(tensors), default=None):
                 known = ", ".join(tensors)
                 raise refuse(
@@ -209,9 +223,10 @@ def _of_level(level: Level) -> Iterator[str]:
         value = getattr(level, field)
         if value is not None and value < 1:
             yield f"{level.name}.{field} is {value}; allowed: at least 1"
-    for tensor, words in level.tensor_words:
-        if words < 1:
-            yield f"{level.name}.tensor_words.{tensor} is {words}; allowed: at least 1"
+    for field in ("tensor_words", "resident"):
+        for tensor, words in getattr(level, field):
+            if words < 1:
+                yield f"{level.name}.{field}.{tensor} is {words}; allowed: at least 1"
     for field in ("read_bandwidth", "write_bandwidth", "shared_bandwidth"):
         value = getattr(level, field)
         if value is not None and value <= 0:

@@ -172,6 +172,17 @@ class SpatialDesign(Design):
         """The tensors, inputs first."""
         return tuple(access.tensor for access in self.nest.accesses)
 
+    @property
+    def kept(self) -> tuple[tuple[str, int], ...]:
+        resident = {tensor: words for level in self.architecture.levels for tensor, words in level.resident}
+        return tuple((tensor, resident[tensor]) for tensor in self.tensors if tensor in resident)
+
+    def keeping(self, kept: tuple[tuple[str, int], ...]) -> SpatialDesign | None:
+        """They stay in the outermost level inside the first one that keeps them, which has one instance."""
+        constrained = {name for level in self.architecture.levels for name in self.constraints.bypassed(level.name)}
+        found = self.architecture.retaining(kept, self.tensors)
+        return None if found is None or constrained & {t for t, _ in kept} else replace(self, architecture=found)
+
     def keeps(self, level: int) -> frozenset[str]:
         """The tensors that a level may keep."""
         kept = self.architecture.levels[level].kept(self.tensors)
@@ -181,7 +192,8 @@ class SpatialDesign(Design):
         """The tensors that a level chooses whether to keep."""
         if not self.options.free_bypass or not level:
             return frozenset()
-        return self.keeps(level) - self.constraints.kept(self.architecture.levels[level].name)
+        own = self.architecture.levels[level]
+        return self.keeps(level) - self.constraints.kept(own.name) - {tensor for tensor, _ in own.resident}
 
     @cached_property
     def orders(self) -> Mapping[str, tuple[Order, ...]]:

@@ -25,6 +25,10 @@ _JSON: Mapping[Any, Any] = {
 }
 
 
+#: Words of a level by tensor.
+_BY_TENSOR = ("tensor_words", "resident")
+
+
 def _model(kind: Any, **own: Any) -> Any:
     """The model of a dataclass: its fields, with their defaults."""
     hints = get_type_hints(kind)
@@ -57,7 +61,7 @@ def architecture_fields(architecture: Architecture) -> dict[str, Any]:
     return stated(architecture) | {
         "levels": [
             stated(level)
-            | ({"tensor_words": dict(level.tensor_words)} if level.tensor_words else {})
+            | {name: dict(own) for name in _BY_TENSOR if (own := getattr(level, name))}
             | ({} if level.keeps is None else {"keeps": sorted(level.keeps)})
             for level in architecture.levels
         ],
@@ -84,8 +88,8 @@ def read_architecture_document(read: Any) -> Architecture:
     levels = tuple(
         Level(
             **dict(level)
+            | {name: tuple(dict(getattr(level, name)).items()) for name in _BY_TENSOR}
             | {
-                "tensor_words": tuple(dict(level.tensor_words).items()),
                 "keeps": None if level.keeps is None else frozenset(level.keeps),
             }
         )

@@ -247,7 +247,7 @@ class TimeloopModel:
 
     def fills(self, level: int, tensor: str) -> Number:
         """Words taken from the level around it."""
-        if not level:
+        if not level or tensor in dict(self._levels[level].resident):
             return self._one * 0
         words = lambda: self._held(level, tensor, self._again(level, tensor, self.fills_of(level, tensor)))  # noqa: E731
         return self._once(("fills", level, tensor), words)
@@ -266,6 +266,8 @@ class TimeloopModel:
 
     def capacity(self, level: int, tensor: str) -> Number:
         """Words held."""
+        if (words := dict(self._levels[level].resident).get(tensor)) is not None:
+            return self._one * words
         return self._held(level, tensor, self.tile(level, tensor))
 
     def _held(self, level: int, tensor: str, words: Number) -> Number:

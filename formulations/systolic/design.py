@@ -72,6 +72,9 @@ class SystolicDesign(Design):
     def name(self) -> str:
         return self.array.name
 
+    def keeping(self, kept: tuple[tuple[str, int], ...]) -> SystolicDesign:
+        return replace(self, kept=kept)
+
     @cached_property
     def space(self) -> Space:
         return systolic_space(self)

@@ -347,7 +347,7 @@ def _layer(result: LayerResult) -> dict[str, Any]:
         "sources": layer.sources,
         "workload": workload_document(layer.nest),
         "folded": layer.folded,
-        "kept": dict(systolic(answer.problem).kept),
+        "kept": dict(answer.problem.design.kept),
         "array": result.array,
         "value": answer.value,
         "certificate": answer.certificate,

@@ -65,6 +65,16 @@ class Chain:
             found += [(number, a, b) for a in (False, True)[: 1 + may] for b in (False, True)[: 1 + after]]
         return found
 
+    def where(self, possible: Callable[[Variant], bool]) -> Chain:
+        """The same where nothing is kept that has no place in its producer or consumer."""
+        known = [
+            may
+            and possible((self.runs[n].nest, ((self.runs[n].nest.inputs[0].tensor, self.runs[n - 1].written),)))
+            and possible((self.runs[n - 1].nest, ((self.runs[n - 1].nest.output.tensor, self.runs[n - 1].written),)))
+            for n, may in enumerate(self.may_keep)
+        ]
+        return replace(self, may_keep=tuple(known))
+
     @property
     def order(self) -> tuple[Run, ...]:
         """The runs as those of a network of these alone."""
@@ -104,6 +114,7 @@ def solve_fused(network: Network, request: NetworkRequest | MappingRequest, opti
     require_sum(request.objective, "--fuse")
     chain = chained(network)
     posed = {part.layer.nest: part.problems for part in request.pose(network)}
+    chain = chain.where(lambda variant: all(p.design.keeping(variant[1]) is not None for p in posed[variant[0]]))
     places: dict[Variant, str] = {}
     for number, found, left in chain.choices:
         run = chain.runs[number]
@@ -157,13 +168,13 @@ def chained(network: Network) -> Chain:
 def variant_of(problem: Problem) -> Variant:
     """Which variant a problem is of."""
     design: Any = problem.design
-    return design.nest, design.kept
+    return design.nest, problem.design.kept
 
 
 def _solve(posed: Mapping[LoopNest, tuple[Problem, ...]], places: Mapping[Variant, str], options: RunOptions) -> Solved:
     """Every variant under every design, the best design of each first."""
     problems = {
-        (nest, kept): tuple(problem.with_design(kept=kept) if kept else problem for problem in posed[nest])
+        (nest, kept): tuple(replace(p, design=p.design.keeping(kept) or p.design) if kept else p for p in posed[nest])
         for nest, kept in places
     }
     jobs = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -30,9 +30,11 @@ from ithaca.studies.network.consistency import check_consistent
 from ithaca.studies.network.documents import (
     Count,
     FailureDocument,
+    FusingDocument,
     Names,
     NetworkPart,
     check_same,
+    fusing_fields,
     network_fields,
     read_certificate,
     read_layers,
@@ -97,6 +99,7 @@ class _LayerDocument(Document):
     problem: NestDocument
     memory: dict[str, list[int]] = Field(default_factory=dict)
     constraints: ConstraintsDocument = ConstraintsDocument()
+    kept: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
     value: Number | None
     certificate: ProofDocument
     best: _BestDocument | None
@@ -127,6 +130,7 @@ class _Part(FirstPart):
     total: _TotalDocument
     layers: Annotated[list[_LayerDocument], Field(min_length=1)]
     failures: list[FailureDocument]
+    fusing: FusingDocument | None = None
 
 
 #: The whole file.
@@ -141,7 +145,7 @@ def mapped_network_document(result: NetworkResult, request: MappingRequest) -> d
         "study": "network",
         "family": "spatial",
         "mode": result.mode,
-        "network": network_fields(result.network),
+        "network": network_fields(result.network, ordered=result.fusing is not None),
         "architecture": architecture_fields(request.architecture),
         "edition": request.edition,
         "platform": {"name": request.architecture.name, "limits": tightest(request.limits)},
@@ -158,6 +162,7 @@ def mapped_network_document(result: NetworkResult, request: MappingRequest) -> d
         },
         "layers": [_layer(layer) for layer in result.layers],
         "failures": list(result.failures),
+        "fusing": fusing_fields(result),
     }
     written: dict[str, Any] = MappedNetworkDocument.model_validate(document, from_attributes=True).written()
     return written
@@ -173,6 +178,7 @@ def _layer(result: LayerResult) -> dict[str, Any]:
         "count": result.layer.count,
         "sources": result.layer.sources,
         **{name: head[name] for name in ("problem", "memory", "constraints") if name in head},
+        "kept": dict(answer.problem.design.kept),
         "value": answer.value,
         "certificate": answer.certificate,
         "best": best,
@@ -195,24 +201,35 @@ def read_mapped_network(document: Any, path: Path) -> NetworkResult:
 def _read_result(read: Any) -> tuple[NetworkResult, MappingRequest]:
     architecture, options = read_architecture_document(read.architecture), MappingOptions(**dict(read.space))
     layers = read_layers(read.layers, lambda layer: _read_layer(layer, read, architecture, options))
-    problems = tuple(layer.answer.problem for layer in layers)
+    problems = tuple(_problem(layer, read, architecture, options) for layer in read.layers)
     limits, objective = problems[0].limits, problems[0].objective
     request = MappingRequest(architecture, read.edition, options, limits, objective, problems)
     failures = tuple(Failure(failure.place, failure.reason) for failure in read.failures)
     parts = (read.method, layers, read_total(read.total.value, read.total.certificate, "total"), read.complete)
-    return NetworkResult(PER_LAYER, read.network.network(layers), request, *parts, failures=failures), request
+    fusing = None if read.fusing is None else read.fusing.fusing()
+    return NetworkResult(PER_LAYER, read.network.network(layers), request, *parts, failures=failures, fusing=fusing), request
 
 
-def _read_layer(read: _LayerDocument, document: Any, architecture: Architecture, options: MappingOptions) -> LayerResult:
+def _problem(read: _LayerDocument, document: Any, architecture: Architecture, options: MappingOptions) -> Problem:
+    """The problem of a layer that keeps nothing on chip."""
     nest = read.problem.nest()
     memory = tuple((tensor, tuple(sizes)) for tensor, sizes in read.memory.items())
     asked = read.constraints.constraints()
     design = Setting(fitted(architecture, nest), nest, document.edition, options, asked, memory).design
     known = design.vocabulary
-    problem = Problem(design, document.platform.upper_limits(known), read_objective(document.objective, "objective", known))
+    return Problem(design, document.platform.upper_limits(known), read_objective(document.objective, "objective", known))
+
+
+def _read_layer(read: _LayerDocument, document: Any, architecture: Architecture, options: MappingOptions) -> LayerResult:
+    problem, nest = _problem(read, document, architecture, options), read.problem.nest()
+    if read.kept:
+        keeping = problem.design.keeping(tuple(read.kept.items()))
+        if keeping is None:
+            raise InputError(f"kept is {', '.join(read.kept)}; allowed: tensors that a level of one instance may keep")
+        problem = replace(problem, design=keeping)
     certificate = read_certificate(read.certificate, read.value, "certificate")
-    falls = tuple(fall.shortfall(design.name) for fall in read.shortfalls)
+    falls = tuple(fall.shortfall(problem.design.name) for fall in read.shortfalls)
     solution = Solution(problem, None, None, certificate, falls)
     if read.best is not None:
-        solution = read_solution(problem, FAMILY.configuration(design, read.best.tiling), certificate, falls)
+        solution = read_solution(problem, FAMILY.configuration(problem.design, read.best.tiling), certificate, falls)
     return LayerResult(Layer(read.name, nest, read.count, read.sources), solution, (solution,))

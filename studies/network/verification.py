@@ -94,11 +94,13 @@ def _search_again(result: NetworkResult, options: SolveOptions) -> Check:
     if claim.lower_bound is None and claim.status is not Status.INFEASIBLE:
         return Check("total", f"{said}; no proof is claimed", True)
     limit = BOUND_WITHIN if options.time_limit is None and not claim.status.proven else options.time_limit
-    assert isinstance(result.request, NetworkRequest)  # others have no such modes
     # as soon as the gap is as small as the claimed one, the bound has been reached
     search, budget = replace(options, gap=below(claim.gap or 0.0), time_limit=limit), Budget(options)
-    solve = mode(result.mode) if result.fusing is None else solve_fused
-    again = solve(result.network, result.request, RunOptions(search=search)).total
+    if result.fusing is not None:
+        again = solve_fused(result.network, result.request, RunOptions(search=search)).total
+    else:
+        assert isinstance(result.request, NetworkRequest)  # others have no such modes
+        again = mode(result.mode)(result.network, result.request, RunOptions(search=search)).total
     assert again is not None
     proven, value = again.certificate.lower_bound, again.value
     if value is not None and (claim.lower_bound is None or float(value) < float(claim.lower_bound)):

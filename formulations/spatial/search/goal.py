@@ -89,7 +89,8 @@ class Goal:
 
     def bounds(self, vector: Sequence[Vector] | Matrix) -> Vector:
         """Lower bounds of the objective; infinite where a limit is exceeded."""
-        known = self.metrics(vector, False)
+        with np.errstate(invalid="ignore"):  # words without end, where no tile fits
+            known = self.metrics(vector, False)
         found: Vector = np.asarray(self.problem.objective.expression.evaluate(known, NUMPY), float)
         found = all_below(np.broadcast_to(found, np.shape(vector[0])).astype(float))
         for limit in self.problem.limits:

@@ -116,12 +116,14 @@ class Hierarchy:
     def room(self, level: int) -> tuple[tuple[tuple[int, ...], int], ...]:
         """What tiles of a level may fill: tensors with the words that they may fill together."""
         found = []
-        part = self.levels[level]
-        kept = tuple(v for v, keeps in enumerate(self.keeps[level]) if keeps)
-        if part.words is not None:
-            found.append((kept, part.usable(part.words)))
-        names = [tensor.name for tensor in self.tensors]
-        found += [((names.index(t),), part.usable(words)) for t, words in part.tensor_words if names.index(t) in kept]
+        part, names = self.levels[level], [tensor.name for tensor in self.tensors]
+        resident = {names.index(tensor): words for tensor, words in part.resident}
+        kept = [v for v, keeps in enumerate(self.keeps[level]) if keeps]
+        shared = [(kept, part.words)] if part.words is not None else []
+        for together, words in (*shared, *(([names.index(t)], words) for t, words in part.tensor_words)):
+            tiles = tuple(v for v in together if v in kept and v not in resident)
+            if tiles or any(v in resident for v in together):
+                found.append((tiles, part.usable(words) - sum(resident.get(v, 0) for v in together)))
         return tuple(found)
 
     # -- counts --------------------------------------------------------------------------

@@ -176,6 +176,71 @@ def test_many_small_problems_are_solved_as_by_enumeration(monkeypatch: pytest.Mo
     check_with_limit(drawn_problem(seed, constrained=seed % 3 == 0), seed)
 
 
+def retained(seed: int) -> tuple[Problem, Problem] | None:
+    """A small problem, and the same with an input, the output or both of them on chip; None where they have no place."""
+    problem, rng = drawn_problem(seed), random.Random(seed)
+    design = problem.design
+    assert isinstance(design, SpatialDesign)
+    names = rng.choice(
+        ([design.nest.inputs[0].tensor], [design.nest.output.tensor], list(design.tensors[:: len(design.tensors) - 1]))
+    )
+    keeping = design.keeping(tuple((name, rng.choice((1, 2, 4, 8))) for name in names))
+    return None if keeping is None else (problem, replace(problem, design=keeping))
+
+
+def check_retained(seeds: range) -> None:
+    """What stays on chip: the search proves what enumeration finds."""
+    pairs = [(seed, pair[1]) for seed in seeds if (pair := retained(seed)) is not None]
+    assert len(pairs) > len(seeds) / 4
+    for seed, problem in pairs:
+        check(problem, seed)
+
+
+def test_problems_with_tensors_on_chip_are_solved_as_by_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "FEW", 0)
+    monkeypatch.setattr(search, "BEAMS", (3,))
+    check_retained(range(24))
+
+
+@pytest.mark.slow
+def test_many_problems_with_tensors_on_chip_are_solved_as_by_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "FEW", 0)
+    monkeypatch.setattr(search, "BEAMS", (3,))
+    check_retained(range(400, 700))
+
+
+def test_what_stays_on_chip_saves_what_is_moved_off_chip_and_nothing_else() -> None:
+    """Of one mapping: no words off chip, none from there, all of it held; the others as they were."""
+    nest = workload("conv2d", {"o": 4, "i": 4, "r": 6, "c": 6})
+    design = SpatialDesign(nest, fitted(find_architecture("simple"), nest))
+    solution = solve_staged(posed(design, "energy"))
+    assert solution.configuration is not None
+    keeping = design.keeping((("cin", 100), ("cout", 200)))
+    assert keeping is not None
+    assert keeping.kept == (("cin", 100), ("cout", 200))
+    mapping = design.mapping(solution.configuration)
+    inside = {name: kept - {"cin", "cout"} if name == "DRAM" else kept for name, kept in mapping.keeps.items()}
+    same = keeping.configuration(replace(mapping, keeps=inside))
+    before, after = solution.metrics, posed(keeping, "energy").metrics(same)
+    home = next(level for level in keeping.architecture.levels if level.resident).name
+    expected = {
+        f"{home}.cin.capacity": 100,
+        f"{home}.cout.capacity": 200,
+        f"{home}.cin.fills": 0,
+        f"{home}.cout.fills": 0,
+    }
+    for name, value in after.items():
+        if name.count(".") == 2:
+            assert value == expected.get(name, before[name]), name
+    assert not any(name.startswith(("DRAM.cin", "DRAM.cout")) for name in after)
+    moved = {name: before[f"DRAM.{name}.reads"] + before[f"DRAM.{name}.updates"] for name in ("cin", "cout")}
+    dram, own = (next(level for level in design.architecture.levels if level.name == name) for name in ("DRAM", home))
+    filled = before[f"{home}.cin.fills"] + before[f"{home}.cout.fills"]
+    saved = moved["cin"] * dram.read_energy + before["DRAM.cout.reads"] * dram.read_energy
+    saved += before["DRAM.cout.updates"] * dram.update_energy + filled * own.write_energy
+    assert before["energy"] - after["energy"] == saved
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_what_memory_does_not_hold_keeps_its_bound(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     for name, value in (("MEMORY", 1 << 13), ("SLICE", 64), ("CHUNK", 40), ("COMPLETED", 16), ("MANY", 8), ("BEAMS", (2,))):

@@ -23,9 +23,11 @@ from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.results.certificate import Status
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.staged.engine import solve_staged
 from ithaca.studies.network.documents import load_network_result, network_document
 from ithaca.studies.network.fused import solve_fused
 from ithaca.studies.network.layers import solve_per_layer
+from ithaca.studies.network.mapped import MappingRequest
 from ithaca.studies.network.problems import layer_problems, only_layers
 from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.network.verification import verify_network
@@ -243,6 +245,52 @@ def test_the_command(file: Path, tmp_path: Path) -> None:
     assert "unfused    off_chip_words" in done.stdout
     layer = ithaca("explain", tmp_path / "r.json", "--layer", "deep", "--quick")
     assert layer.returncode == 0, layer.stderr
+
+
+HIERARCHY = """\
+name: two
+input: {batch: 1, channels: 4, height: 4, width: 4}
+layers:
+  - {op: conv, name: a, channels: 4, kernel: 1}
+  - {op: conv, name: b, channels: 4, kernel: 3, padding: 1}
+  - {op: conv, name: c, channels: 4, kernel: 1}
+"""
+
+
+def test_on_a_memory_hierarchy_too(tmp_path: Path) -> None:
+    """All choices of what to keep, each layer with what that leaves it."""
+    (tmp_path / "two.yaml").write_text(HIERARCHY)
+    path = tmp_path / "r.json"
+    words = ("--arch", "simple", "--objective", "energy", "--divisors-only")
+    done = ithaca("network", tmp_path / "two.yaml", "--fuse", *words, "-o", path)
+    assert done.returncode == 0, done.stderr
+    assert "kept       a → b 64 words; b → c 64 words" in done.stdout
+    found = load_network_result(path)
+    assert found.total is not None
+    assert found.total.certificate.status is Status.OPTIMAL
+    assert isinstance(found.request, MappingRequest)
+    (one, other) = (found.request.posed[n] for n in (0, 1))
+    totals = []
+    for first, second in product((False, True), repeat=2):
+        ends = (
+            [[], [("cout", 64)]][first],
+            [[("cin", 64)], []][not first] + [[], [("cout", 64)]][second],
+            [[], [("cin", 64)]][second],
+        )
+        chosen = (one, tuple(ends[0])), (other, tuple(ends[1])), (one, tuple(ends[2]))
+        values = []
+        for problem, kept in chosen:
+            design = problem.design.keeping(kept)
+            assert design is not None
+            values.append(solve_staged(replace(problem, design=design)).value or Fraction(0))
+        totals.append(sum(values, Fraction(0)))
+    assert float(found.total.value or 0) == pytest.approx(float(min(totals)))
+    assert all(check.confirmed for check in verify_network(found, SolveOptions()))
+    done = ithaca("export", path, "--layer", "b", "--to", "timeloop", "-o", tmp_path / "folder")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "stays there between layers" in done.stderr
+    done = ithaca("network", tmp_path / "two.yaml", "--fuse", "--arch", "dmazerunner-256", "--edition", "dmazerunner")
+    assert (done.returncode, done.stderr) == (2, "ithaca: --fuse does not go with edition dmazerunner; allowed: timeloop\n")
 
 
 @pytest.mark.parametrize(
