@@ -104,7 +104,7 @@ def _shell(command: str, folder: Path, variables: dict[str, str], given: str = "
 def plain(text: str) -> str:
     """Text without what may differ between runs: box counts, seconds, and the width of columns of seconds."""
     text = re.sub(r"[\d,]+ (boxes|arrays|plans), [\d.]+ s\b", r"\1", text)
-    text = re.sub(r"in full; [\d.]+ s\b", "in full", text)
+    text = re.sub(r"[\d,]+ box(?:es)? of accelerators, .*; [\d.]+ s\b", "boxes of accelerators", text)
     text = re.sub(r"confirmed( by \w+)? in [\d.]+ s\b", r"confirmed\1", text)
     text = re.sub(r"\n{2,}", "\n\n", text)
     return re.sub(r"[━─┏┓┡┩└┘┳┴╇]+", "━", "\n".join(_without_seconds(text)))
