@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from typer import Argument, Option
 
@@ -25,16 +25,12 @@ from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
 from ithaca.solver.options import Budget
 from ithaca.studies.codesign import codesign as searches
-from ithaca.studies.codesign.bank import LayerBank
 from ithaca.studies.codesign.codesign import CodesignOptions, make_bank
 from ithaca.studies.codesign.question import Question, make_question
 from ithaca.studies.codesign.workloads import Workload, find_workloads
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
 from ithaca.workloads.signals import Interrupt
-
-if TYPE_CHECKING:
-    from ithaca.peers.hardware import HardwareTrace
 
 #: The search by boxes alone, and how many accelerators another one looks at before it.
 PROOF, TRIALS = "proof", 40
@@ -114,19 +110,13 @@ def codesign(
 
             return run_codesign_study(question, vary, solve)
         if method != PROOF:
-            trace = run_first(method, question, bank, many, search.options.seed, lambda: budget.over or interrupt())
+            from ithaca.peers.hardware_methods import HARDWARE_PEERS, run_hardware_peer
+
+            name, seed = parse_choice("--method", method, (PROOF, *HARDWARE_PEERS)), search.options.seed
+            trace = run_hardware_peer(name, question, bank, many, seed, lambda: budget.over or interrupt())
             starts, trail = tuple(each.point for each in trace.evaluations if each.feasible), trace.trail
         answer = searches.codesign(question, replace(options, search=budget.share(), starts=starts), bank)
     return CodesignResult.of(answer, trail=trail)
-
-
-def run_first(
-    method: str, question: Question, bank: LayerBank, trials: int, seed: int, stop: Callable[[], bool]
-) -> HardwareTrace:
-    """Search by another method, whose accelerators the proof begins with."""
-    from ithaca.peers.hardware_methods import HARDWARE_PEERS, run_hardware_peer
-
-    return run_hardware_peer(parse_choice("--method", method, (PROOF, *HARDWARE_PEERS)), question, bank, trials, seed, stop)
 
 
 def _beside(space: object, workloads: Sequence[str]) -> tuple[str, ...]:

@@ -68,13 +68,13 @@ class CodesignStudy(StudyAnswer):
 
     def to_xarray(self) -> xr.Dataset:
         """The points over the axes: value, bound, status, quantities and costs; numbers are doubles."""
-        import numpy as np
+        import pandas as pd
         import xarray as xr
 
-        names, shape = [axis.name for axis in self.axes], [len(axis.values) for axis in self.axes]
-        rows = [_row(point) for point in self.points.values()]
-        columns = {name: (names, np.array([row[name] for row in rows]).reshape(shape)) for name in rows[0] if name not in names}
-        return xr.Dataset(columns, {axis.name: list(axis.labels) for axis in self.axes}, {"title": self.headline})
+        index = pd.MultiIndex.from_product([axis.labels for axis in self.axes], names=[axis.name for axis in self.axes])
+        rows = pd.DataFrame([_row(point) for point in self.points.values()], index)
+        own = [name for name in rows if name not in index.names]
+        return xr.Dataset.from_dataframe(rows[own]).assign_attrs(title=self.headline)
 
     @property
     def chart(self) -> Chart:
@@ -92,17 +92,9 @@ class CodesignStudy(StudyAnswer):
 
 
 def _row(point: CodesignResult) -> dict[str, Any]:
-    def number(value: Fraction | None) -> float:
-        return float("nan") if value is None else float(value)
-
-    costs = {} if point.best is None else point.best.costs
-    return {
-        "value": number(point.value),
-        "lower_bound": number(point.lower_bound),
-        "status": point.status,
-        **{q.name: point.hardware.get(q.name, "" if q.labels else float("nan")) for q in point.question.space.quantities},
-        **{name: number(costs.get(name)) for name in point.question.space.costs},
-    }
+    numbers = {"value": point.value, "lower_bound": point.lower_bound, **({} if point.best is None else point.best.costs)}
+    known = {name: float(value) for name, value in numbers.items() if value is not None}
+    return {"status": point.status, **known, **point.hardware}
 
 
 def run_codesign_study(

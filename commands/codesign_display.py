@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from ithaca.api.codesign_result import CodesignResult
 from ithaca.api.codesign_study import CodesignStudy
@@ -12,7 +11,7 @@ from ithaca.commands.display import console, table
 from ithaca.commands.mapping_display import print_mapped_layers
 from ithaca.commands.network_display import proof
 from ithaca.formulations.shown_numbers import counted, number, percent
-from ithaca.studies.codesign.layers import hardware_text, limit_uses, told
+from ithaca.studies.codesign.layers import front_rows, hardware_text, limit_uses, told
 from ithaca.studies.codesign.result import HardwarePoint
 
 
@@ -72,18 +71,8 @@ def _print_front(out: Console, result: CodesignResult) -> None:
         least = "" if bound is None else f"; {result.question.objectives[0].text} is at least {number(bound)}"
         out.print(escape(f"partial: {many} that none found dominates; others may be better{least}"))
     if result.front:
-        out.print(front_table(result))
-
-
-def front_table(result: CodesignResult) -> Table:
-    """A row an accelerator of the front: its objectives, quantities, and further costs."""
-    question, rows = result.question, []
-    texts = [objective.text for objective in question.objectives]
-    for found in result.front:
-        row = [(text, number(value)) for text, value in zip(texts, found.values, strict=True)]
-        row += [(q.name, q.shown(found.point[q.name])) for q in question.space.quantities]
-        rows.append([*row, *((name, number(value)) for name, value in found.costs.items() if name not in texts)])
-    return table(rows, left={q.name for q in question.space.quantities if q.labels})
+        names = {q.name for q in result.question.space.quantities if q.labels}
+        out.print(table(front_rows(result.question, result.front), left=names))
 
 
 def print_codesign_study(study: CodesignStudy) -> None:

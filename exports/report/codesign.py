@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ithaca.exports.report.answer import Card, Verdict, findings
+from ithaca.exports.report.answer import Card, Verdict, findings, verdict
 from ithaca.exports.report.blocks import Block, Paragraph, Section, Table, chart_figure
 from ithaca.exports.report.hierarchy import architecture_section
 from ithaca.exports.report.network import layer_folded
 from ithaca.exports.report.page import rendered
-from ithaca.exports.report.proof import OUTCOME
-from ithaca.formulations.shown_numbers import counted, number, percent
+from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.results.certificate import Status
 from ithaca.studies.codesign.charts import accelerators_chart, energy_chart
-from ithaca.studies.codesign.layers import limit_uses, metric_of, networks
+from ithaca.studies.codesign.layers import front_rows, limit_uses, metric_of, networks
 from ithaca.studies.codesign.question import Question
 from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
 
@@ -34,7 +33,6 @@ def codesign_page(result: CodesignResult, architecture: Architecture | None, sta
     sections.append(findings(statements, question.space.accelerator.metrics, "What it takes, and what would help"))
     if result.best is not None and not several:
         sections += _layers(question, result.best)
-    sections.append(_search(result))
     title = f"{question.space.name} for {', '.join(question.workloads)}"
     return rendered(title, facts, _verdict(result), _cards(result), sections)
 
@@ -46,11 +44,7 @@ def _verdict(result: CodesignResult) -> Verdict:
         return Verdict("optimal", "✓", "Proven optimal", f"No {what}, of {result.counts.points:,} in the space.")
     if proof.status is Status.INFEASIBLE:
         return Verdict("infeasible", "✕", "Proven infeasible", "No accelerator of the space keeps rules and limits.")
-    bound = "No lower bound is known."
-    if proof.lower_bound is not None:
-        gap = "" if proof.gap is None else f"; the gap is {percent(proof.gap)}"
-        bound = f"No accelerator of the space is below {number(proof.lower_bound)}{gap}."
-    return Verdict(proof.status.value, "?", "Not proven" if result.front else "Nothing found", bound)
+    return verdict(proof, result.question.objectives[0].text)
 
 
 def _cards(result: CodesignResult) -> tuple[Card, ...]:
@@ -64,20 +58,10 @@ def _cards(result: CodesignResult) -> tuple[Card, ...]:
 
 
 def _front(result: CodesignResult) -> Section:
-    question = result.question
-    texts = [objective.text for objective in question.objectives]
-    costs = [name for name in question.space.costs if name not in texts]
-    rows = tuple(
-        (
-            *map(number, found.values),
-            *(q.shown(found.point[q.name]) for q in question.space.quantities),
-            *(number(found.costs[name]) for name in costs),
-        )
-        for found in result.front
-    )
-    columns = (*texts, *(q.name for q in question.space.quantities), *costs)
-    blocks: list[Block] = [Table("The accelerators of the front", columns, rows, frozenset())]
-    if len(texts) <= 3:
+    rows = front_rows(result.question, result.front)
+    texts = tuple(tuple(text for _, text in row) for row in rows)
+    blocks: list[Block] = [Table("The accelerators of the front", tuple(name for name, _ in rows[0]), texts, frozenset())]
+    if len(result.question.objectives) <= 3:
         blocks.insert(0, chart_figure("front-chart", accelerators_chart(result)))
     return Section("front", "The front", tuple(blocks))
 
@@ -104,18 +88,3 @@ def _layers(question: Question, best: HardwarePoint) -> list[Section]:
     parts = [(network, layer) for network in networks(question, best) for layer in network.layers]
     folded = (layer_folded(network, layer, place) for place, (network, layer) in enumerate(parts))
     return [*sections, Section("layers", "The layers", (Paragraph(text), *folded))]
-
-
-def _search(result: CodesignResult) -> Section:
-    counts = result.counts
-    rows = [
-        ("status", OUTCOME[result.certificate.status]),
-        ("lower bound", number(result.certificate.lower_bound)),
-        ("accelerators", f"{counts.points:,}"),
-        ("boxes of accelerators examined", f"{counts.boxes:,}"),
-        ("boxes excluded by rules and limits alone", f"{counts.excluded:,}"),
-        ("accelerators with all layers proven", f"{counts.evaluated:,}"),
-        ("layer problems", f"{counts.layers:,}"),
-    ]
-    rows += [("still open", counted(sum(box.points for box in result.open), "accelerator"))] if result.open else []
-    return Section("search", "The proof", (Table("What the search did", ("", "count"), tuple(rows)),))

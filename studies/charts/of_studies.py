@@ -95,22 +95,33 @@ def check_front_plottable(objectives: int) -> None:
 
 def front_chart(front: Front, title: str = "Pareto front") -> LineChart:
     """The first two objectives against each other; a third one as colour."""
-    check_front_plottable(len(front.objectives))
-    points, third = front.points, len(front.objectives) == 3
     texts, design = [objective.text for objective in front.objectives], front.problems[0].design
-    labels = [metric_label(text, design) for text in texts]
-    # a line through all points, which is on the front only where it has two objectives, and the points of each design
-    x, y, *colours = (tuple(float(p.values[i]) for p in points) for i in range(len(texts)))
-    series = [] if third else [Series("", x, y, role="main", form="line")]
-    for name in dict.fromkeys(p.problem.design.name for p in points):
-        mine = [place for place, p in enumerate(points) if p.problem.design.name == name]
-        at_x, at_y, *at_third = (tuple(values[place] for place in mine) for values in (x, y, *colours))
-        notes = tuple(", ".join(map(_text, points[place].values)) for place in mine)
-        series.append(
-            Series(name, at_x, at_y, notes=notes, labels=(name,), colours=at_third[0] if third else (), form="points")
-        )
+    points = [(p.problem.design.name, p.values, ", ".join(map(_text, p.values))) for p in front.points]
     if not front.complete:
         title += f"\npartial: {front.unfinished}"
+    labels = [metric_label(text, design) for text in texts]
+    return points_chart(title, labels, [metric_unit(text, design) for text in texts], points, named=True)
+
+
+def points_chart(
+    title: str,
+    labels: Sequence[str],
+    also: Sequence[Unit | None],
+    points: Sequence[tuple[str, Sequence[Fraction], str]],
+    *,
+    named: bool = False,
+) -> LineChart:
+    """Points of a front, each with the name of its kind, written beside it if asked for, its objectives, and a note."""
+    check_front_plottable(len(labels))
+    third = len(labels) == 3
+    # a line through all points, which is on the front only where it has two objectives, and the points of each kind
+    x, y, *colours = (tuple(float(values[i]) for _, values, _ in points) for i in range(len(labels)))
+    series = [] if third else [Series("", x, y, role="main", form="line")]
+    for name in dict.fromkeys(name for name, _, _ in points):
+        mine = [place for place, (own, _, _) in enumerate(points) if own == name]
+        at_x, at_y, *at_third = (tuple(values[place] for place in mine) for values in (x, y, *colours))
+        notes, beside = tuple(points[place][2] for place in mine), (name,) if named else ()
+        series.append(Series(name, at_x, at_y, notes=notes, labels=beside, colours=at_third[0] if third else (), form="points"))
     return LineChart(
         title=title,
         x_label=labels[0],
@@ -120,8 +131,8 @@ def front_chart(front: Front, title: str = "Pareto front") -> LineChart:
         colour_label=labels[2] if third else "",
         log_x=wide_spread(x),
         log_y=wide_spread(y),
-        x_also=metric_unit(texts[0], design),
-        y_also=metric_unit(texts[1], design),
+        x_also=also[0],
+        y_also=also[1],
     )
 
 

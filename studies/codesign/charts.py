@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ithaca.studies.charts.chart import Chart, LineChart, Series, other_unit, wide_spread
-from ithaca.studies.charts.of_studies import check_front_plottable
+from ithaca.studies.charts.of_studies import points_chart
 from ithaca.studies.codesign.layers import energies, hardware_text, metric_of, networks
 from ithaca.studies.codesign.question import Question
 from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
@@ -25,27 +25,11 @@ def codesign_chart(result: CodesignResult) -> Chart:
 def accelerators_chart(result: CodesignResult) -> LineChart:
     """The first two objectives of the front against each other; a third one as colour."""
     question = result.question
-    check_front_plottable(len(question.objectives))
-    third = len(question.objectives) == 3
-    x, y, *colours = (tuple(float(found.values[place]) for found in result.front) for place in range(len(question.objectives)))
-    notes = tuple(hardware_text(question.space, found.point) for found in result.front)
-    series = [] if third else [Series("", x, y, role="main", form="line")]
-    series.append(Series("accelerators", x, y, notes=notes, colours=colours[0] if third else (), form="points"))
     metrics = [metric_of(question, objective.text) for objective in question.objectives]
     labels = [f"{metric.name} ({metric.unit})" if metric.unit else metric.name for metric in metrics]
+    points = [("accelerators", found.values, hardware_text(question.space, found.point)) for found in result.front]
     title = f"{question.space.name} for {', '.join(question.workloads)}{'' if result.complete else ', partial'}"
-    return LineChart(
-        title,
-        labels[0],
-        labels[1],
-        tuple(series),
-        steps=not third,
-        colour_label=labels[2] if third else "",
-        log_x=wide_spread(x),
-        log_y=wide_spread(y),
-        x_also=other_unit(metrics[0].unit),
-        y_also=other_unit(metrics[1].unit),
-    )
+    return points_chart(title, labels, [other_unit(metric.unit) for metric in metrics], points)
 
 
 def energy_chart(question: Question, found: HardwarePoint) -> LineChart | None:

@@ -7,7 +7,7 @@ evaluated again on the accelerator that its figures state, and the document of w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, fields, replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -27,12 +27,12 @@ from ithaca.formulations.schema import Document, NestDocument, Number, Objective
 from ithaca.formulations.shown_numbers import number
 from ithaca.results.certificate import Status
 from ithaca.results.files import EDITED
-from ithaca.results.schema import FirstPart, ProofDocument, ShortfallDocument, configuration_fields, tightest
+from ithaca.results.schema import FirstPart, ProofDocument, configuration_fields, tightest
 from ithaca.results.solution import Solution
-from ithaca.studies.codesign.layers import answers, choice, networks, of_runs
+from ithaca.studies.codesign.layers import answers, choice, of_runs
 from ithaca.studies.codesign.question import Question, make_question
 from ithaca.studies.codesign.result import CodesignResult, Counts, HardwarePoint, OpenBox
-from ithaca.studies.network.documents import Count, check_same, read_certificate, read_solution
+from ithaca.studies.network.documents import Count, DesignShortfallDocument, check_same, read_certificate, read_solution
 from ithaca.workloads.documents import validated
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload_document
@@ -81,8 +81,6 @@ class AcceleratorDocument(Document):
     hardware: dict[str, int | str]
     costs: dict[str, Number]
     values: dict[str, Number]
-    #: Totals of latency and energy by workload.
-    totals: dict[str, dict[str, Number]]
     layers: list[Any]
 
 
@@ -92,22 +90,6 @@ class OpenDocument(Document):
     spans: dict[str, Annotated[tuple[int, int], Field(strict=False)]]
     points: Annotated[int, Field(ge=1)]
     lower_bounds: Annotated[tuple[Number | None, ...], Field(strict=False)]
-
-
-class CountsDocument(Document):
-    """What the search did."""
-
-    points: int = 0
-    boxes: int = 0
-    excluded: int = 0
-    evaluated: int = 0
-    layers: int = 0
-
-
-class LimitShortfallDocument(ShortfallDocument):
-    """A limit that no accelerator meets."""
-
-    design: str
 
 
 class CodesignPart(FirstPart):
@@ -123,8 +105,8 @@ class CodesignPart(FirstPart):
     best: Any = None
     front: list[Any] | None = None
     open: list[OpenDocument] = Field(default_factory=list)
-    counts: CountsDocument
-    shortfalls: list[LimitShortfallDocument] = Field(default_factory=list)
+    counts: dict[str, int]
+    shortfalls: list[DesignShortfallDocument] = Field(default_factory=list)
 
 
 @cache
@@ -152,7 +134,7 @@ def codesign_document(result: CodesignResult) -> dict[str, Any]:
         "limits": tightest(question.limits),
         "certificate": result.certificate,
         "open": list(result.open),
-        "counts": result.counts,
+        "counts": asdict(result.counts),
         "shortfalls": list(result.shortfalls),
     }
     if one:
@@ -180,13 +162,10 @@ def _workload(question: Question, name: str) -> dict[str, Any]:
 
 
 def _accelerator(question: Question, found: HardwarePoint) -> dict[str, Any]:
-    space, mapped = question.space, networks(question, found)
-    sums = {network.network.name: {name: network.sum_of(name) for name in ("latency", "energy")} for network in mapped}
     return {
-        "hardware": hardware_fields(space, found.point),
+        "hardware": hardware_fields(question.space, found.point),
         "costs": dict(found.costs),
         "values": {o.text: value for o, value in zip(question.objectives, found.values, strict=True)},
-        "totals": {name: {what: value for what, value in own.items() if value is not None} for name, own in sums.items()},
         "layers": [_mapped(*each) for each in zip(question.works, answers(question, found), strict=True)],
     }
 
@@ -234,9 +213,10 @@ def _read(read: Any) -> CodesignResult:
     if best is not None and certificate.status is Status.OPTIMAL:  # a file states bounds as doubles
         certificate = replace(certificate, lower_bound=best.values[0])
     open_ = tuple(OpenBox(**dict(box)) for box in read.open)
+    counts = Counts(**{field.name: read.counts.get(field.name, 0) for field in fields(Counts)})
     falls = tuple(each.shortfall(each.design) for each in read.shortfalls)
     found = front or (() if best is None else (best,))
-    return CodesignResult(question, best, found, certificate, open_, Counts(**dict(read.counts)), falls)
+    return CodesignResult(question, best, found, certificate, open_, counts, falls)
 
 
 def _read_accelerator(question: Question, read: Any, at: str) -> HardwarePoint:

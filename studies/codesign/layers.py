@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -111,6 +111,16 @@ def shown_name(question: Question, work: Work) -> str:
 def hardware_text(space: HardwareSpace, point: Configuration) -> str:
     """An accelerator in words."""
     return ", ".join(f"{q.name} {q.shown(point[q.name])}{f' {q.unit}' if q.unit else ''}" for q in space.quantities)
+
+
+def front_rows(question: Question, front: Sequence[HardwarePoint]) -> list[list[tuple[str, str]]]:
+    """The accelerators of a front in words: objectives, quantities, and further costs, by name."""
+    texts, rows = [objective.text for objective in question.objectives], []
+    for found in front:
+        row = [(text, number(value)) for text, value in zip(texts, found.values, strict=True)]
+        row += [(q.name, q.shown(found.point[q.name])) for q in question.space.quantities]
+        rows.append([*row, *((name, number(value)) for name, value in found.costs.items() if name not in texts)])
+    return rows
 
 
 def limit_uses(question: Question, found: HardwarePoint) -> tuple[LimitUse, ...]:

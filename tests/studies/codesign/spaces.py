@@ -53,7 +53,7 @@ PRODUCT = """problem:
     - {name: A, projection: [[[M]], [[K]]]}
     - {name: B, projection: [[[K]], [[N]]]}
     - {name: Z, projection: [[[M]], [[N]]], read_write: true}
-  instance: {M: 8, N: 4, K: 6}
+  instance: {M: 4, N: 2, K: 4}
 """
 
 
