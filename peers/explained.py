@@ -5,8 +5,9 @@ model (`ithaca.formulations.bottleneck`): at the incumbent, every layer of the `
 above `SHARE` / layers predicts values of what it is bound by; of several predictions for a parameter the smallest counts,
 rounded up to the space; each is tried by itself, and the incumbent is what meets the limits at least objective times mean
 share of the limits used, else what has the least mean share. Ours is this: the search begins at the smallest accelerator; a
-prediction that the parameter meets already, or that has no end, asks for the next value; parts that are equally large all bind,
-and where no single change helps, all are tried at once.
+prediction that the parameter meets already, or that has no end, asks for the next value; parts that are equally large all bind;
+all changes at once are one more candidate, as several parts often bind all but equally; and what exceeds limits of the hardware
+by itself is no incumbent, as nothing here makes it smaller.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def search_explained(evaluator: HardwareEvaluator, trail: list[str]) -> Ended:
     """Search until no candidate is better than the incumbent, or the trials are used up; ``trail`` is told step by step."""
     space = evaluator.question.space
     try:
-        incumbent = evaluator.evaluate(_smallest(space))
+        incumbent = evaluator.evaluate(_smallest(space), screen=True)
         trail.append(f"begin with {_named(space, incumbent.point)}: {_said(evaluator, incumbent)}")
         for step in range(1, evaluator.trials + 1):
             predictions = list(_predictions(evaluator, incumbent))
@@ -60,9 +61,8 @@ def search_explained(evaluator: HardwareEvaluator, trail: list[str]) -> Ended:
             best = incumbent
             for change in (*({name: value} for name, value in changes.items()), changes):
                 point = Configuration({**incumbent.point, **change})
-                done = change is changes and best is not incumbent
-                if not done and space.allows(point) and point not in evaluator.history:
-                    tried = evaluator.evaluate(point)
+                if space.allows(point) and point not in evaluator.history:
+                    tried = evaluator.evaluate(point, screen=True)
                     trail.append(f"step {step}: try {_named(space, change)}: {_said(evaluator, tried)}")
                     best = min(best, tried, key=_key)
             if best is incumbent:
@@ -157,7 +157,7 @@ def _said(evaluator: HardwareEvaluator, evaluation: Evaluation) -> str:
     """The objective of an accelerator, and what it uses of the limits."""
     question = evaluator.question
     if evaluation.found is None:
-        return "some layer cannot run"
+        return "too large by itself" if evaluation.shares else "some layer cannot run"
     limited = (amount for amount in question.limited if amount.bound is not None)
     uses = [f"{amount.text} {percent(share)}" for amount, share in zip(limited, evaluation.shares, strict=True)]
     value = f"{question.objectives[0].text} {number(evaluation.found.values[0])}"

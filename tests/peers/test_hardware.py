@@ -57,8 +57,8 @@ step 2: go on with buffer 32, bandwidth 2, lanes 4
 step 3: mm (100.0 %): latency › DRAM reads › DRAM A reads binds: DRAM.read_bandwidth 2 → more, bandwidth = 4
 step 3: mm (100.0 %): latency › DRAM reads › DRAM A reads binds: Buffer.words 32 → 56, buffer = 64
 step 3: try bandwidth 4: latency 256; of the limits area 100.0 %, latency 85.3 %
-step 3: try buffer 64: latency 256; of the limits area 130.0 %, latency 85.3 %
-step 3: try buffer 64, bandwidth 4: latency 256; of the limits area 140.0 %, latency 85.3 %
+step 3: try buffer 64: too large by itself
+step 3: try buffer 64, bandwidth 4: too large by itself
 step 3: nothing tried is better; the search ends
 """
 
