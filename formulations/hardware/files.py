@@ -74,6 +74,10 @@ def _text(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
+def _listed(value: Any) -> Any:
+    return {"values": value} if isinstance(value, list) else value
+
+
 def _alone(value: Any) -> Any:
     return {"of": value} if isinstance(value, str | int | float) else value
 
@@ -115,7 +119,7 @@ class SpaceDocument(Document):
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
     description: Annotated[str, Field(max_length=500)] = ""
     source: Annotated[str, Field(max_length=2000)] = ""
-    quantities: Annotated[dict[Name, QuantityDocument], Field(min_length=1)]
+    quantities: Annotated[dict[Name, Annotated[QuantityDocument, BeforeValidator(_listed)]], Field(min_length=1)]
     figures: dict[str, Annotated[FigureDocument, BeforeValidator(_alone)]] = Field(default_factory=dict)
     tables: dict[str, FigureDocument] = Field(default_factory=dict)
     accelergy: list[AccelergyDocument] = Field(default_factory=list)

@@ -236,7 +236,7 @@ architecture:
     - !Container {name: PE, spatial: {meshX: 4}}
     - !Component {name: RF, class: regfile, attributes: {word_bits: 16, entries: 64, read_energy: 1, write_energy: 1}}
     - !Component {name: mac, class: intmac, attributes: {word_bits: 16, energy: 1}}
-quantities: {words: {values: [32, 64]}, bits: {values: [8, 16]}}
+quantities: {words: {values: [32, 64]}, bits: [8, 16]}
 figures: {RF.words: words, word_bits: bits}
 """
 

@@ -38,7 +38,7 @@ Values = Mapping[str, Fraction]
 
 
 def drawn(edition: str, random: Random, *, blocks: bool = False) -> Setting:
-    """A small layer on a small machine, with divisors or padding; with blocks (whose rounding no stage proves) or not."""
+    """A small layer on a small machine, with divisors or padding; with blocks (whose rounding no stage proves) and bypasses."""
     divisors = random.random() < 0.5
     if edition == DMAZERUNNER:
         layer = random_layer(random, surplus=True, most=6)
@@ -47,7 +47,9 @@ def drawn(edition: str, random: Random, *, blocks: bool = False) -> Setting:
     architecture = drawn_architecture(random, nest)
     if blocks:
         architecture = with_blocks(architecture, random)
-    return Setting(architecture, nest, edition, MappingOptions(divisors, within_parent=random.random() < 0.3))
+    return Setting(
+        architecture, nest, edition, MappingOptions(divisors, blocks and random.random() < 0.3, random.random() < 0.3)
+    )
 
 
 def accelerator(setting: Setting) -> HierarchyAccelerator:
