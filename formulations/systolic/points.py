@@ -173,7 +173,7 @@ def evaluate_points(points: Iterable[Point]) -> list[dict[str, Any]]:
     numbered: dict[tuple[object, ...], list[tuple[int, Point]]] = {}
     for place, point in enumerate(points):
         design = point[0]
-        numbered.setdefault((id(design.array), design.data, design.technology), []).append((place, point))
+        numbered.setdefault((id(design.array), design.data, design.technology, design.kept), []).append((place, point))
     rows: dict[int, dict[str, Any]] = {}
     for together in numbered.values():
         for begin in range(0, len(together), BATCH):
@@ -187,7 +187,7 @@ def _evaluated(points: Sequence[Point]) -> Iterator[dict[str, Any]]:
     design, count = points[0][0], len(points)
     quantities = [{**each.extents, **configuration} for each, configuration in points]
     values = {name: Rationals.of([known[name] for known in quantities]) for name in quantities[0]}
-    costs = evaluate(design.array, values, design.data, RATIONAL_ARRAYS, design.technology)
+    costs = evaluate(design.array, values, design.data, RATIONAL_ARRAYS, design.technology, dict(design.kept))
 
     def rows(columns: Mapping[str, Rationals]) -> Iterator[dict[str, Any]]:
         numbers = ([json_ratio(over, under) for over, under in column.entries(count)] for column in columns.values())

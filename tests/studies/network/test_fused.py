@@ -245,6 +245,11 @@ def test_the_command(file: Path, tmp_path: Path) -> None:
     assert "unfused    off_chip_words" in done.stdout
     layer = ithaca("explain", tmp_path / "r.json", "--layer", "deep", "--quick")
     assert layer.returncode == 0, layer.stderr
+    found = load_network_result(tmp_path / "r.json")
+    evaluated = json.loads(ithaca("evaluate", tmp_path / "r.json", "--json").stdout)["points"]
+    for row, result in zip(evaluated, found.layers, strict=True):
+        for name in ("off_chip_words", "bram18k", "energy"):
+            assert row["metrics"][name] == float(result.answer.metrics[name])
 
 
 HIERARCHY = """\
