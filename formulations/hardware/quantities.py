@@ -113,15 +113,15 @@ class Figure:
 
     def range(self, box: Box) -> Interval:
         """Bounds of its values over a box: the tightest ones if it depends on few quantities but those that it moves with."""
-        moves = {} if self.table or self.others else _moves(self.expression, box.quantities)
-        if (options := box.combinations([name for name in self.symbols if not moves.get(name)])) is not None:
+        known = {} if self.table or self.others else moves(self.expression, box.quantities)
+        if (options := box.combinations([name for name in self.symbols if not known.get(name)])) is not None:
             ends = [box.corner(high=high) for high in (False, True)]
-            least = {name: ends[move < 0][name] for name, move in moves.items() if move}
-            most = {name: ends[move > 0][name] for name, move in moves.items() if move}
+            least = {name: ends[move < 0][name] for name, move in known.items() if move}
+            most = {name: ends[move > 0][name] for name, move in known.items() if move}
             found = [(self.at({**values, **least}), self.at({**values, **most}) if most else None) for values in options]
             return Interval(min(low for low, _ in found), max(low if high is None else high for low, high in found))
-        known = box.intervals | {name: figure.range(box) for name, figure in self.others}
-        reached = as_interval(self.expression.evaluate(known, INTERVAL))
+        spans = box.intervals | {name: figure.range(box) for name, figure in self.others}
+        reached = as_interval(self.expression.evaluate(spans, INTERVAL))
         if not self.table:
             return reached
         within = [value for key, value in self.table if key in reached]
@@ -129,7 +129,7 @@ class Figure:
 
 
 @lru_cache(256)
-def _moves(expression: Expression, quantities: tuple[HardwareQuantity, ...]) -> Mapping[str, int]:
+def moves(expression: Expression, quantities: tuple[HardwareQuantity, ...]) -> Mapping[str, int]:
     """Whether an expression never falls (1) or never rises (-1) with quantities, wherever the others are; else 0."""
     found = trends(expression, Box.whole(quantities).intervals)
     return {name: found.get(Symbol(name), 0) for name in expression.symbols}

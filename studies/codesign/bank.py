@@ -205,14 +205,14 @@ class LayerBank:
         ask, factor = self.ask(work, figures, objective)
         return (self._known.get(ask, UNKNOWN) if ask in self.asked or ask in self._given else UNKNOWN).times(factor)
 
-    def tried(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> Answer:
-        """The best of the mappings known of a layer, on figures that they may not be from; nothing is searched."""
+    def tried(self, work: Work, figures: Mapping[str, Fraction], objective: Objective, most: int = REMEMBERED) -> Answer:
+        """The best of the last mappings known of a layer, on figures that they may not be from; nothing is searched."""
         ask, factor = self.ask(work, figures, objective)
         if ask in self._given:
             return self._known[ask].times(factor)
         best: tuple[Fraction, Problem, Configuration] | None = None
         problems = self._problems(ask)
-        for number, configuration in self._mappings.get(work.nest, ()):
+        for number, configuration in self._mappings.get(work.nest, [])[:most]:
             key = ask, number, configuration
             if key not in self._values:
                 self._values[key] = problems[number].feasible_value(configuration) if number < len(problems) else None

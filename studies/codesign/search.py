@@ -28,6 +28,8 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.studies.codesign.bank import Answer, Ask, Bound, LayerBank, problems_of, total
 from ithaca.studies.codesign.combine import Choice, combinations
+from ithaca.studies.codesign.incumbents import climb
+from ithaca.studies.codesign.narrowing import narrowed
 from ithaca.studies.codesign.question import Amount, Question
 from ithaca.studies.codesign.result import SHOWN, CodesignResult, Counts, HardwarePoint, OpenBox
 
@@ -35,6 +37,9 @@ METHOD = "boxes"
 
 #: Layers per worker that are solved before the search goes on.
 AHEAD = 2
+
+#: Mappings of a layer that a local search judges accelerators by.
+JUDGED = 1
 
 
 @dataclass
@@ -65,6 +70,7 @@ class BoxSearch:
         self._budget = Budget(options or SolveOptions())
         self._heap: list[tuple[tuple[Bound, ...], int, _Node]] = []
         self._stuck: list[_Node] = []
+        self._current: _Node | None = None
         self._numbers = count()
         self._boxes = self._excluded = self._evaluated = 0
         self._several = len(question.objectives) > 1
@@ -72,32 +78,25 @@ class BoxSearch:
         limits = [a for a in question.limited if not a.shares and a.bound is not None]
         self._all: Sequence[Amount | Rule] = [*question.space.rules, *limits]
         self._costs: dict[tuple[str, tuple[tuple[int, int], ...]], Interval] = {}
-        self._enter(question.space.box, unknown, self._all)
+        whole = narrowed(question)
+        self._fixed = {q.name for q in whole.quantities if len(whole.values(q.name)) == 1}
+        self._enter(whole, unknown, self._all)
 
     # -- boxes -------------------------------------------------------------------------
 
     def take(self, point: Configuration) -> None:
         """Evaluate an accelerator, its layers as the first amount of runs likes them; ignored if the space has none such."""
-        question, space = self.question, self.question.space
-        names = {quantity.name: quantity.values for quantity in space.quantities}
-        if point.keys() != names.keys() or any(value not in names[name] for name, value in point.items()):
-            return
-        box = Box(space.quantities, tuple((v.index(point[n]), v.index(point[n])) for n, v in names.items()))
-        if not self._admissible(box, self._all):
-            return
-        figures, costs = space.at(point), space.cost(point)
-        place = next(place for place, amount in enumerate(question.amounts) if amount.shares)
-        objective = question.amounts[place].of_layer(costs)
-        for work in question.works:
-            self.bank.best(work, figures, objective, self._options, None, lambda progress: self._tell())
-        self._offer_known(point, costs)
+        values = {quantity.name: quantity.values for quantity in self.question.space.quantities}
+        if point.keys() == values.keys() and all(value in values[name] for name, value in point.items()) and self._keeps(point):
+            self._solve_on(point)
 
     def run(self) -> CodesignResult:
         """Search until everything is proven, or the options say to stop."""
         while self._heap and not self._budget.over and not self._near_enough():
-            _, _, node = heapq.heappop(self._heap)
-            if not self._closed(node):
-                self._advance(node)
+            _, _, self._current = heapq.heappop(self._heap)
+            if not self._closed(self._current):
+                self._advance(self._current)
+            self._current = None
             self._tell()
         return self._result()
 
@@ -207,6 +206,8 @@ class BoxSearch:
             mixed = [q.name for q in self.question.space.quantities if q.name in self.question.enumerated]
             self._split(node, next(name for name in mixed if len(node.box.values(name)) > 1))
             return
+        if not self.found:
+            self._probe(node)
         while node.left:
             if self._closed(node):
                 return
@@ -323,39 +324,83 @@ class BoxSearch:
     # -- accelerators ------------------------------------------------------------------
 
     def _probe(self, node: _Node) -> None:
-        """Look for a good accelerator of a box: halve it, each time to the half that known mappings do better on."""
+        """Look for a good accelerator of a box: halve it, each time to the half that promises more, the cheaper of equals.
+
+        If it is better than what was found, or nothing was, a local search goes on from there.
+        """
         box = node.box
         while box.point is None:
             parts = (self._shrunk(half, node.kept)[0] for half in box.split(self._widest(replace(node, box=box))))
             halves = [half for half in parts if half is not None]
-            if not halves:
+            if not halves or self._budget.over:
                 return
             box = min(halves, key=self._promise) if len(halves) > 1 else halves[0]
-        if self.question.space.allows(box.point):
-            costs = self.question.space.cost(box.point)
-            self._offer_known(box.point, costs)
+        if not self.question.space.allows(box.point):
+            return
+        before = list(self.found)
+        self._offer_known(box.point)
+        if not before or (self.found != before and not self._several):
+            quantities = tuple(q for q in self.question.space.quantities if q.name not in self._fixed)
+            climb(quantities, box.point, self._judge, self._solve_on, lambda: self._budget.over)
 
     def _promise(self, box: Box) -> tuple[Bound, ...]:
-        """The objectives of known mappings on the best figures of a box."""
-        question, found = self.question, []
+        """The objectives of known mappings on the best figures of a box, and then what no mapping is below."""
+        question, found, floors = self.question, list[Bound](), list[Bound]()
         figures = question.space.best(box)
         for place, amount in enumerate(question.minimised):
             if not amount.shares:
                 found.append(self._range(amount, box).low)
                 continue
             objective = amount.of_layer(question.best_costs(place, box))
-            values = [self.bank.tried(work, figures, objective).value for work in question.works]
-            found.append(total(amount.shares, values))
-        return tuple(found)
+            found.append(total(amount.shares, [self.bank.tried(work, figures, objective).value for work in question.works]))
+            floors.append(total(amount.shares, [self.bank.floor(work, figures, objective) for work in question.works]))
+        return (*found, *floors)
 
-    def _offer_known(self, point: Configuration, costs: dict[str, Fraction]) -> None:
+    def _keeps(self, point: Configuration) -> bool:
+        """Whether an accelerator keeps rules and limits of the hardware."""
+        space = self.question.space
+        spans = tuple((place, place) for place in (q.values.index(point[q.name]) for q in space.quantities))
+        return self._admissible(Box(space.quantities, spans), self._all)
+
+    def _lead(self, point: Configuration) -> tuple[dict[str, Fraction], Objective]:
+        """The figures of an accelerator, and what mappings are to be good for: the first amount of runs."""
+        space = self.question.space
+        amount = next(amount for amount in self.question.amounts if amount.shares)
+        return space.at(point), amount.of_layer(space.cost(point))
+
+    def _judge(self, point: Configuration) -> Bound:
+        """The first objective of an accelerator with the last mappings known of its layers; infinite where it breaks limits."""
+        if not self._keeps(point):
+            return inf
+        question, amount, (figures, objective) = self.question, self.question.amounts[0], self._lead(point)
+        values = [self.bank.tried(work, figures, objective, JUDGED).value for work in question.works]
+        if not amount.shares:
+            return inf if inf in values else amount.of_layer(question.space.cost(point)).value({})
+        return total(amount.shares, values)
+
+    def _solve_on(self, point: Configuration, below: Bound = inf) -> Bound:
+        """Find the best mappings of an accelerator; infinite once its first objective is known not to be below a value."""
+        question, (figures, objective) = self.question, self._lead(point)
+        amount = question.amounts[0]
+        known = [self.bank.floor(work, figures, objective) for work in question.works]
+        for layer, work in enumerate(question.works):
+            share, others = amount.shares[layer] if amount.shares else 0, [*known[:layer], 0, *known[layer + 1 :]]
+            rest = total(amount.shares, others) if share else -inf
+            cutoff = (below - rest) / share if isinstance(rest, Fraction) and isinstance(below, Fraction) else None
+            answer = self.bank.best(work, figures, objective, self._options, cutoff, lambda progress: self._tell())
+            if cutoff is not None and answer.bound >= cutoff:
+                return inf
+            known[layer] = answer.bound
+        self._offer_known(point)
+        return self._judge(point)
+
+    def _offer_known(self, point: Configuration) -> None:
         """Take an accelerator with the best mappings known of its layers, where they fit it."""
-        question = self.question
-        place = next(place for place, amount in enumerate(question.amounts) if amount.shares)
-        objective, figures = question.amounts[place].of_layer(costs), question.space.at(point)
-        answers = [self.bank.tried(work, figures, objective) for work in question.works]
+        figures, objective = self._lead(point)
+        answers = [self.bank.tried(work, figures, objective) for work in self.question.works]
         if all(answer.solution is not None for answer in answers):
-            self._offer(point, costs, [answer.solution for answer in answers if answer.solution is not None])
+            layers = [answer.solution for answer in answers if answer.solution is not None]
+            self._offer(point, self.question.space.cost(point), layers)
 
     def _evaluate(self, point: Configuration, node: _Node) -> bool:
         """Take the best mappings of an accelerator whose layers are all solved; whether that settles it."""
@@ -416,7 +461,8 @@ class BoxSearch:
     @property
     def lower_bound(self) -> Fraction | None:
         """No accelerator has a smaller first objective; None if nothing is known."""
-        open_ = [key[0] for key, _, _ in self._heap] + [self._totals(node)[0] for node in self._stuck]
+        nodes = self._stuck if self._current is None else [*self._stuck, self._current]
+        open_ = [self._totals(node)[0] for node in nodes] + [key[0] for key, _, _ in self._heap[:1]]
         least = min([*open_, *(self._goal(point)[0] for point in self.found)], default=inf)
         return Fraction(least) if -inf < least < inf else None
 
