@@ -61,8 +61,7 @@ def _check_fusing(result: NetworkResult, fusing: Fusing) -> None:
     if chain.edges(found) != fusing.edges:
         raise InputError(f"fusing.edges are not those of network.order: {EDITED}")
     layers = {source: layer for layer in result.layers for source in layer.layer.sources}
-    for place, run in enumerate(chain.runs):
-        asked = chain.variant(place, found=found[place], left=place + 1 < len(found) and found[place + 1])
+    for run, asked in zip(chain.runs, chain.chosen(found), strict=True):
         if variant_of(layers[run.source].answer.problem) != asked:
             raise InputError(f"fusing.edges: what {run.source} keeps is not what its layer says: {EDITED}")
     for source, layer in layers.items():

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ithaca.formulations.problem import Problem
@@ -36,8 +37,8 @@ Variant = tuple[LoopNest, tuple[tuple[str, int], ...]]
 #: What came of every variant.
 Solved = Mapping[Variant, SolvedLayer]
 
-#: The objective of a run, or its lower bound, and what decides between equals; None if it cannot be run so.
-Cost = tuple[Fraction, Fraction] | None
+#: The objective of a variant, or its lower bound, and what decides between equals; None if it cannot be run.
+Costs = Mapping[Variant, tuple[Fraction, Fraction] | None]
 
 
 @dataclass(frozen=True)
@@ -65,15 +66,18 @@ class Chain:
             found += [(number, a, b) for a in (False, True)[: 1 + may] for b in (False, True)[: 1 + after]]
         return found
 
+    def chosen(self, kept: Sequence[bool]) -> list[Variant]:
+        """The variant of every run, given whose inputs are kept."""
+        pairs = enumerate(zip(kept, (*kept[1:], False), strict=True))
+        return [self.variant(number, found=found, left=left) for number, (found, left) in pairs]
+
     def where(self, possible: Callable[[Variant], bool]) -> Chain:
         """The same where nothing is kept that has no place in its producer or consumer."""
-        known = [
-            may
-            and possible((self.runs[n].nest, ((self.runs[n].nest.inputs[0].tensor, self.runs[n - 1].written),)))
-            and possible((self.runs[n - 1].nest, ((self.runs[n - 1].nest.output.tensor, self.runs[n - 1].written),)))
-            for n, may in enumerate(self.may_keep)
+        ends = [
+            (self.variant(n, found=True, left=False), self.variant(n - 1, found=False, left=True))
+            for n in range(len(self.runs))
         ]
-        return replace(self, may_keep=tuple(known))
+        return replace(self, may_keep=tuple(may and all(map(possible, e)) for may, e in zip(self.may_keep, ends, strict=True)))
 
     @property
     def order(self) -> tuple[Run, ...]:
@@ -85,19 +89,18 @@ class Chain:
         pairs = zip(self.runs, self.runs[1:], self.may_keep[1:], kept[1:], strict=False)
         return tuple(Edge(one.source, other.source, one.written, on) for one, other, may, on in pairs if may)
 
-    def best(self, cost: Callable[[Variant, int], Cost]) -> tuple[Fraction, tuple[bool, ...]] | None:
+    def best(self, costs: Costs) -> tuple[Fraction, tuple[bool, ...]] | None:
         """The least sum over the runs, and by run whether its input is kept; None if they cannot be run."""
         # what is known of the runs so far, by whether the next finds its input on chip
         states: dict[bool, tuple[Fraction, Fraction, tuple[bool, ...]]] = {False: (Fraction(0), Fraction(0), ())}
-        for number, run in enumerate(self.runs):
+        for at, choices in groupby(self.choices, key=lambda choice: choice[0]):
             reached: dict[bool, tuple[Fraction, Fraction, tuple[bool, ...]]] = {}
-            for each, found, left in self.choices:
-                if each != number or found not in states:
-                    continue
-                own = cost(self.variant(number, found=found, left=left), run.count)
-                if own is not None:
+            for _, found, left in choices:
+                own = costs[self.variant(at, found=found, left=left)]
+                if own is not None and found in states:
                     value, equals, kept = states[found]
-                    sums = (value + own[0], equals + own[1], (*kept, found))
+                    count = self.runs[at].count
+                    sums = (value + count * own[0], equals + count * own[1], (*kept, found))
                     reached[left] = min(reached.get(left, sums), sums)
             states = reached
         return (states[False][0], states[False][2]) if False in states else None
@@ -122,7 +125,13 @@ def solve_fused(network: Network, request: NetworkRequest | MappingRequest, opti
         places.setdefault(chain.variant(number, found=found, left=left), " ".join([run.source, *ends]))
     solved = _solve(posed, places, options)
     best = {variant: part.best() for variant, part in solved.items()}
-    chosen, bound = chain.best(_values(best)), chain.best(_bounds(best))
+    # of equals those are better that move less off chip
+    values: Costs = {v: None if s.value is None else (s.value, -Fraction(sum(n for _, n in v[1]))) for v, s in best.items()}
+    bounds: Costs = {
+        v: None if s.certificate.status is Status.INFEASIBLE else (s.certificate.lower_bound or Fraction(0), Fraction(0))
+        for v, s in best.items()
+    }
+    chosen, bound = chain.best(values), chain.best(bounds)
     kept = (False,) * len(chain.runs) if chosen is None else chosen[1]
     layers = _layers(chain, kept, solved, best)
     proofs = [solution.certificate for solution in best.values()]
@@ -171,12 +180,15 @@ def variant_of(problem: Problem) -> Variant:
     return design.nest, problem.design.kept
 
 
+def _keeping(problem: Problem, kept: tuple[tuple[str, int], ...]) -> Problem:
+    design = problem.design.keeping(kept) if kept else problem.design
+    assert design is not None  # `Chain.where`
+    return replace(problem, design=design)
+
+
 def _solve(posed: Mapping[LoopNest, tuple[Problem, ...]], places: Mapping[Variant, str], options: RunOptions) -> Solved:
     """Every variant under every design, the best design of each first."""
-    problems = {
-        (nest, kept): tuple(replace(p, design=p.design.keeping(kept) or p.design) if kept else p for p in posed[nest])
-        for nest, kept in places
-    }
+    problems = {(nest, kept): tuple(_keeping(problem, kept) for problem in posed[nest]) for nest, kept in places}
     jobs = [
         Job(f"{place} {problem.design.name}", problem, rivals=number)
         for number, (variant, place) in enumerate(places.items())
@@ -192,36 +204,11 @@ def _solve(posed: Mapping[LoopNest, tuple[Problem, ...]], places: Mapping[Varian
     }
 
 
-def _values(best: Mapping[Variant, Solution]) -> Callable[[Variant, int], Cost]:
-    """What runs take, in objectives; of equals those that move less off chip are better."""
-
-    def cost(variant: Variant, count: int) -> Cost:
-        own = best[variant]
-        if own.value is None:
-            return None
-        return count * own.value, -Fraction(sum(words for _, words in variant[1]))
-
-    return cost
-
-
-def _bounds(best: Mapping[Variant, Solution]) -> Callable[[Variant, int], Cost]:
-    """What runs take at least; those that are proven infeasible are none. (Where a bound is not known, all is unknown.)"""
-
-    def cost(variant: Variant, count: int) -> Cost:
-        proof = best[variant].certificate
-        if proof.status is Status.INFEASIBLE:
-            return None
-        return count * (proof.lower_bound or Fraction(0)), Fraction(0)
-
-    return cost
-
-
 def _layers(chain: Chain, kept: Sequence[bool], solved: Solved, best: Mapping[Variant, Solution]) -> tuple[LayerResult, ...]:
     """Runs of the same variant as one layer, in the order of the first of each."""
     members: dict[Variant, list[Run]] = {}
-    for number, (run, found) in enumerate(zip(chain.runs, kept, strict=True)):
-        left = number + 1 < len(kept) and kept[number + 1]
-        members.setdefault(chain.variant(number, found=found, left=left), []).append(run)
+    for run, variant in zip(chain.runs, chain.chosen(kept), strict=True):
+        members.setdefault(variant, []).append(run)
     return tuple(
         LayerResult(
             Layer(runs[0].source, runs[0].nest, sum(run.count for run in runs), tuple(run.source for run in runs)),
