@@ -22,14 +22,14 @@ from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.hardware.files import read_space, space_fields
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.json_numbers import SCHEMA, refuse
-from ithaca.formulations.problem import Objective, Problem
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import Document, NestDocument, Number, ObjectiveDocument, Positive, Text
 from ithaca.formulations.shown_numbers import number
 from ithaca.results.certificate import Status
 from ithaca.results.files import EDITED
 from ithaca.results.schema import FirstPart, ProofDocument, configuration_fields, tightest
 from ithaca.results.solution import Solution
-from ithaca.studies.codesign.layers import answers, choice, of_runs
+from ithaca.studies.codesign.layers import choice, of_runs
 from ithaca.studies.codesign.question import Question, make_question
 from ithaca.studies.codesign.result import CodesignResult, Counts, HardwarePoint, OpenBox
 from ithaca.studies.network.documents import Count, DesignShortfallDocument, check_same, read_certificate, read_solution
@@ -166,7 +166,7 @@ def _accelerator(question: Question, found: HardwarePoint) -> dict[str, Any]:
         "hardware": hardware_fields(question.space, found.point),
         "costs": dict(found.costs),
         "values": {o.text: value for o, value in zip(question.objectives, found.values, strict=True)},
-        "layers": [_mapped(*each) for each in zip(question.works, answers(question, found), strict=True)],
+        "layers": [_mapped(*each) for each in zip(question.works, found.layers, strict=True)],
     }
 
 
@@ -236,7 +236,7 @@ def _read_accelerator(question: Question, read: Any, at: str) -> HardwarePoint:
     if len(read.layers) != len(question.works):
         raise InputError(f"{at}.layers are {len(read.layers)}; allowed: {len(question.works)}, those of the workloads")
     costs, amount = space.cost(point), of_runs(question)
-    objective = Objective(amount.text, amount.of_layer(costs).expression)
+    objective = amount.of_layer(costs)
     layers = []
     for place, (work, mapped) in enumerate(zip(question.works, read.layers, strict=True)):
         posed = space.accelerator.problems(work, space.at(point), objective)

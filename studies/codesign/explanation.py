@@ -40,7 +40,8 @@ def changes(result: CodesignResult, solve: Solve) -> tuple[Change, ...]:
             what = f"{quantity.name} {quantity.shown(more)}{unit} instead of {quantity.shown(best.point[quantity.name])}{unit}"
             what += "".join(_cost(result.question, name, best, after.best) for name in best.costs)
             # of one accelerator, layers that are proven are enough
-            known = after.certificate.status is Status.OPTIMAL and all(layer.settled for layer in best.layers)
+            known = proven or all(layer.settled for layer in best.layers)
+            known &= after.certificate.status is Status.OPTIMAL
             found.append(Change(Kind.HARDWARE, what, value, after.best.values[0], known))
     for percentage in RAISES:
         for place, limit in enumerate(result.question.limits):

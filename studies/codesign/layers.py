@@ -14,12 +14,10 @@ from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.families import FAMILIES
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.hardware.space import HardwareSpace
-from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.results.solution import Solution
-from ithaca.solver.conclusion import conclude
 from ithaca.studies.codesign.question import Amount, Question
 from ithaca.studies.codesign.result import HardwarePoint
 from ithaca.studies.explanation import LimitUse
@@ -35,29 +33,9 @@ def of_runs(question: Question) -> Amount:
     return next(amount for amount in question.amounts if amount.shares)
 
 
-def answers(question: Question, found: HardwarePoint) -> list[Solution]:
-    """The answer of every layer in terms of that."""
-    amount, figures = of_runs(question), question.space.at(found.point)
-    objective = Objective(amount.text, amount.of_layer(found.costs).expression)
-    posed = (question.space.accelerator.problems(work, figures, objective) for work in question.works)
-    return [_told(solution, problems) for solution, problems in zip(found.layers, posed, strict=True)]
-
-
 def networks(question: Question, found: HardwarePoint) -> tuple[NetworkResult, ...]:
     """The layers of every workload on an accelerator, each with what is proven of it there."""
-    own = answers(question, found)
-    return tuple(_network(question, found, name, own) for name in question.workloads)
-
-
-def _told(solution: Solution, problems: tuple[Problem, ...]) -> Solution:
-    """A layer's answer to one of some problems; where it was asked for something else, nothing is proven."""
-    # a search leaves out figures that layers do not depend on
-    chosen = choice(solution.problem.design)
-    problem, proof = next(p for p in problems if choice(p.design) == chosen), solution.certificate
-    value = None if solution.configuration is None else problem.value(solution.configuration)
-    if value != solution.value or problem.objective.expression != solution.problem.objective.expression:
-        proof = conclude(value, None, method=proof.method)
-    return Solution(problem, solution.configuration, value, proof)
+    return tuple(_network(question, found, name) for name in question.workloads)
 
 
 def choice(design: Design) -> Mapping[str, Any]:
@@ -65,8 +43,8 @@ def choice(design: Design) -> Mapping[str, Any]:
     return FAMILIES[design.family].choice_fields(design)
 
 
-def _network(question: Question, found: HardwarePoint, name: str, told: list[Solution]) -> NetworkResult:
-    own = [(work, answer) for work, answer in zip(question.works, told, strict=True) if work.workload == name]
+def _network(question: Question, found: HardwarePoint, name: str) -> NetworkResult:
+    own = [(work, answer) for work, answer in zip(question.works, found.layers, strict=True) if work.workload == name]
     layers = tuple(
         LayerResult(Layer(work.name, work.nest, work.count, (work.name,)), answer, (answer,)) for work, answer in own
     )
@@ -96,7 +74,7 @@ def architecture_of(question: Question, found: HardwarePoint) -> Architecture | 
 def energies(question: Question, found: HardwarePoint) -> dict[str, dict[str, Fraction]]:
     """The energy of all runs of every layer (pJ) by what the model says takes it; empty where it does not."""
     told: dict[str, dict[str, Fraction]] = {}
-    for work, answer in zip(question.works, answers(question, found), strict=True):
+    for work, answer in zip(question.works, found.layers, strict=True):
         if answer.configuration is not None and "energy" in answer.problem.design.vocabulary:
             whole = bottleneck(answer.problem.design, answer.configuration, Symbol("energy"), "energy")
             told[shown_name(question, work)] = {part.name: work.count * part.value for part in whole.parts if part.name}

@@ -35,7 +35,7 @@ class Amount:
     def of_layer(self, costs: Mapping[str, Fraction]) -> Objective:
         """What is taken of a run, on hardware that costs so much."""
         expression = self.expression.substitute({name: costs[name] for name in self.expression.symbols & costs.keys()})
-        return Objective(wording(expression), expression)
+        return Objective(self.text if expression == self.expression else wording(expression), expression)
 
 
 @dataclass(frozen=True)

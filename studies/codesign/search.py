@@ -492,13 +492,14 @@ class BoxSearch:
     def _final(self, found: HardwarePoint, *, proven: bool) -> HardwarePoint:
         """An accelerator with its layers' problems as they are on it, and what is proven of their mappings.
 
-        Where an optimum depends on nothing but the sum over runs, every layer's mapping is its best there.
+        Where an optimum depends on nothing but one sum over runs, which may be limited too, every mapping is a layer's best.
         """
         question, space = self.question, self.question.space
         figures, layers = space.at(found.point), []
         place = next(place for place, amount in enumerate(question.amounts) if amount.shares)
         objective = question.amounts[place].of_layer(found.costs)
-        least = proven and len(question.amounts) == 1 and place == 0
+        alike = all(a.expression == question.amounts[0].expression for a in question.limited if a.shares)
+        least = proven and alike and not self._several and place == 0
         for work, old in zip(question.works, found.layers, strict=True):
             bare = [problem.design for problem in problems_of(space.accelerator, self.bank.ask(work, figures, objective)[0])]
             problem = space.accelerator.problems(work, figures, objective)[bare.index(old.problem.design)]

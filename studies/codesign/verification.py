@@ -12,7 +12,7 @@ from ithaca.results.files import EDITED
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.verification import BOUND_WITHIN, verify
 from ithaca.studies.codesign.codesign import CodesignOptions, codesign
-from ithaca.studies.codesign.layers import answers, shown_name
+from ithaca.studies.codesign.layers import shown_name
 from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.network.verification import Check
 from ithaca.workloads.errors import InputError
@@ -24,7 +24,7 @@ def verify_codesign(result: CodesignResult, options: SolveOptions) -> Iterator[C
     Raises `InputError` if a claim is false, and no engine repeats it; `DisagreementError` if engines contradict each other.
     """
     for place, found in enumerate(result.front):
-        for work, answer in zip(result.question.works, answers(result.question, found), strict=True):
+        for work, answer in zip(result.question.works, found.layers, strict=True):
             name = shown_name(result.question, work)
             if answer.certificate.lower_bound is None:
                 yield Check(name, f"value {number(answer.value)} re-evaluated; no proof is claimed", True)

@@ -234,3 +234,17 @@ def test_what_is_still_open_is_told_and_kept(answered: Path, tmp_path: Path) -> 
     assert result.open[0].points == 9  # type: ignore[union-attr]
     assert ithaca("report", tmp_path / "r.json", "-o", tmp_path / "r.html").returncode == 0
     assert "No accelerator: nothing found" in ithaca("explain", tmp_path / "r.json").stdout
+
+
+def test_objectives_may_mix_layers_and_hardware(answered: Path, tmp_path: Path) -> None:
+    result = library.codesign(answered / "small.yaml", objective="latency*area", limit={"latency": 1000})
+    values = {
+        point: value * (Fraction(point[0], 100) + point[1]) for point, value in grid(answered / "small.yaml", "latency").items()
+    }
+    assert result.value == min(values.values())
+    result.save(tmp_path / "r.json")
+    assert library.load(tmp_path / "r.json") == result
+    layer = library.load(tmp_path / "r.json", layer="product")
+    assert layer.value == result.value
+    layer.save(tmp_path / "layer.json")
+    assert library.load(tmp_path / "layer.json").value == result.value
