@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import floor
 from pathlib import Path
 from typing import Any, Literal
@@ -52,8 +52,7 @@ class HierarchyAccelerator:
 
         Raises `InputError` if one cannot have its value.
         """
-        whole = {name: Fraction(floor(value)) for name, value in figures.items() if name.rpartition(".")[2] in WHOLE}
-        return with_figures(self.architecture, {**figures, **whole})
+        return _architecture_with(self.architecture, tuple(figures.items()))
 
     def problems(
         self, work: Work, figures: Mapping[str, Fraction], objective: Objective, limits: tuple[Limit, ...] = ()
@@ -62,6 +61,12 @@ class HierarchyAccelerator:
         architecture = fitted(self.architecture_with(figures), work.nest)
         setting = Setting(architecture, work.nest, self.edition, self.options, memory=work.stored)
         return tuple(Problem(design, limits, objective) for design in setting.designs)
+
+
+@lru_cache(64)  # layers are asked for one after the other, on the same figures
+def _architecture_with(architecture: Architecture, figures: tuple[tuple[str, Fraction], ...]) -> Architecture:
+    whole = ((name, Fraction(floor(value)) if name.rpartition(".")[2] in WHOLE else value) for name, value in figures)
+    return with_figures(architecture, dict(whole))
 
 
 class HierarchyDocument(Document):

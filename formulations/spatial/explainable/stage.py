@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import inf
+from math import inf, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,10 +34,10 @@ WHOLE = replace(NUMPY, ceil_div=lambda a, b: np.ceil(a / b))
 
 
 @lru_cache(maxsize=4096)
-def _least_words(layer: Layer, banks: int, bank_words: int, *, exact: bool) -> float:
+def least_words(layer: Layer, banks: int, bank_words: int, *, exact: bool) -> Fraction:
     """Words that every mapping moves between DRAM and a scratchpad of that size, whatever is inside it."""
     tables = ExplainableTables(layer, Capacities(1, 1, banks, bank_words), exact=exact)
-    return super(ExplainableTables, tables).least_outer[0]
+    return Fraction(super(ExplainableTables, tables).least_outer[0])
 
 
 class ExplainableTables(Tables):
@@ -64,7 +65,7 @@ class ExplainableTables(Tables):
 
     @cached_property
     def least_outer(self) -> tuple[float, ...]:
-        return (_least_words(self.layer, self.machine.banks, self.machine.bank_words, exact=self.exact),)
+        return (float(least_words(self.layer, self.machine.banks, self.machine.bank_words, exact=self.exact)),)
 
 
 class ExplainableStage(TilingStage):
@@ -79,12 +80,13 @@ class ExplainableStage(TilingStage):
 
     @property
     def least(self) -> float:  # type: ignore[override]
-        """PEs share all work, and the DMA moves what any mapping moves."""
-        tables = self._tables
-        if tables.empty:
-            return inf
-        start = np.zeros((len(tables.groups), 1), np.int64)
-        return float(self._tile_bounds(tables.product([part.least for part in tables.tiles], start))[0])
+        """PEs share all work, links carry all words once, and the DMA moves what any mapping moves."""
+        design, machine = self._design, self._design.machine
+        words = least_words(design.layer, machine.banks, machine.bank_words, exact=design.divisors_only)
+        shared, moved = -(-design.nest.operations // machine.pes), -(-words // machine.bandwidth)
+        least = {"compute_cycles": shared, "network_cycles": self._carried, "dma_cycles": moved, "dram_words": words}
+        least |= {"latency": max(shared, self._carried, moved)}
+        return float(self._corners.least({**dict.fromkeys(machine.limits, 1), **least}, machine.limits))
 
     def _tile_bounds(self, tiles: Columns) -> Floats:
         machine, tensors = self._design.machine, self._tables.tensors
@@ -132,9 +134,24 @@ class ExplainableStage(TilingStage):
             changed = {tensor: own[tensor] if tensor == a else trips for tensor in tensors}
             least, _ = cycles(layer, machine, tile, trips, changed, own[layer.nest.output.tensor], words, WHOLE)
             least["compute_cycles"] = np.maximum(least["compute_cycles"], shared)
-            least["latency"] = np.maximum(least["latency"], shared)
+            least["network_cycles"] = np.maximum(least["network_cycles"], self._carried)
+            least["latency"] = np.maximum(least["latency"], np.maximum(shared, self._carried))
             corner = {**dict.fromkeys(machine.limits, 1.0), **low, **least, "dram_words": words}
             found = np.minimum(found, self._corners.least(corner, high))
+        return found
+
+    @cached_property
+    def _carried(self) -> int:
+        """Cycles in which links carry all operands and outputs once; words that strides leave out are none of them."""
+        nest, machine, words = self._design.nest, self._design.machine, {}
+        for access in nest.accesses:
+            whole = self._design.layer.extents_of(access, nest.sizes)
+            read = (prod(nest.sizes[loop] for loop in rank.loops) for rank in access)
+            words[access.tensor] = prod(map(min, whole, read))
+        found = 0
+        for name, tensor in networks(self._design.layer).items():
+            links = 0 if name == "read" else machine.network.links(name)
+            found = max(found, -(-words[tensor] * machine.word_bits // (links * machine.network.width)) if links else 0)
         return found
 
     def _tile(self, rows: Columns) -> ArrayTile:
