@@ -343,6 +343,7 @@ def _loop_quantities(design: SystolicDesign, loop: str) -> tuple[Quantity, ...]:
     if idle:
         # a layer smaller than the array leaves lanes idle: without latency hiding, or along the SIMD loop
         most_lanes = maximum(most_lanes, Constant(Fraction(idle)) if simd else idle * _floor(Constant(Fraction(1)), t2))
+        most_lanes = minimum(most_lanes, Constant(Fraction(idle)))
     hardware = Role.HARDWARE if spatial else Role.MAPPING
     return (
         Quantity(

@@ -9,7 +9,7 @@ sound; none needs to find every dominated row.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,11 +56,15 @@ def build_table(
     checkpoint: Callable[[], None] = never,
     *,
     prune: bool = True,
+    alike: Sequence[str] = (),
 ) -> Table:
     """Enumerate the rows of an axis, evaluate the columns, and drop dominated rows where ``prune`` says so.
 
-    What ``checkpoint``, called now and then, raises ends the preparation.
+    Where quantities are named that must be ``alike``, only rows that agree in them dominate each other. What ``checkpoint``,
+    called now and then, raises ends the preparation.
     """
+    if alike:
+        axis = replace(axis, runs=tuple((*run, *(name for name in alike if name not in run)) for run in axis.runs))
     prepared = Columns(columns, axis)
     kept: list[Part] = []
     settled = 0
@@ -69,9 +73,9 @@ def build_table(
             checkpoint()
             kept.append(_evaluate(prepared, rows, axis, prune))
             if prune and sum(_count(part) for part in kept) > settled + GATHERED_ROWS:
-                kept = [_prune(prepared, kept, axis)]
+                kept = [_prune(prepared, kept, axis, equal=not alike)]
                 settled = _count(kept[0])
-    rows, values = _prune(prepared, kept, axis) if prune else _joined(kept)
+    rows, values = _prune(prepared, kept, axis, equal=not alike) if prune else _joined(kept)
     return Table(axis, tuple(columns), rows, values)
 
 
@@ -111,21 +115,22 @@ def _evaluate(columns: Columns, rows: Rows, axis: Axis, prune: bool) -> Part:
     return (rows, values) if keep is None else _keep(rows, values, keep)
 
 
-def _prune(columns: Columns, parts: list[Part], axis: Axis) -> Part:
+def _prune(columns: Columns, parts: list[Part], axis: Axis, *, equal: bool = True) -> Part:
     """The rows without those that others dominate; all of them where the exact order of a column is not known.
 
-    Empties the list: large tables are not held twice.
+    With ``equal`` of rows with equal columns one is enough. Empties the list: large tables are not held twice.
     """
     rows, values = _joined(parts)
     if not values.shape[1]:
         return rows, values
     if not columns.columns:
-        return _select(rows, np.arange(1)), values[:, :1]
+        return (_select(rows, np.arange(1)), values[:, :1]) if equal else (rows, values)
     for largest_first in (False, True):
         keep = _undominated(columns, rows, values)
         if keep is None:
             return rows, values
-        rows, values = _keep(rows, values, keep)
+        if equal:
+            rows, values = _keep(rows, values, keep)
         for run in axis.runs[1:]:
             first = rows[axis.quantities[0].name]
             order = np.lexsort((-first if largest_first else first, *(rows[name] for name in reversed(run))))

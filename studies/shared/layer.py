@@ -55,7 +55,7 @@ FREE = Room()
 
 @dataclass(frozen=True)
 class Layer:
-    """A layer with its tables, nothing dropped from them: what one layer never needs another may."""
+    """A layer with its tables, which have what is best on all hardware: what one layer never needs another may."""
 
     problem: Problem  #: The layer on a design, hardware free
     count: int  #: How many times it occurs
@@ -126,8 +126,12 @@ def build_layer(
     relaxation = relax(free.space) if same is None else same.relaxation
     lowered = lower_problem(free, relaxation) if same is None else same.lowered
     columns = used_columns(relaxation, frozenset(lowered.bounds.symbols))
-    tables = tuple(build_table(axis, columns.get(axis.name, ()), checkpoint, prune=False) for axis in free.space.axes)
-    return Layer(free, count, tables, relaxation, lowered)
+    prune = not free.space.entangled
+    tables = (
+        build_table(axis, columns.get(axis.name, ()), checkpoint, prune=prune, alike=hardware_names(axis, ports=True))
+        for axis in free.space.axes
+    )
+    return Layer(free, count, tuple(tables), relaxation, lowered)
 
 
 def _is_alike(layer: Layer, problem: Problem) -> bool:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-#: Options compared with each other at once.
-BLOCK = 256
+#: Options compared with each other at once, and pairs of options joined at once.
+BLOCK, CHUNK = 256, 1 << 20
 
 
 class Minimise(Enum):
@@ -225,16 +225,19 @@ def _extend(
 ) -> _Reached | None:
     found, back = [], []
     for first, before, stage in parts:
-        joined = Options(
-            np.add.outer(before.dsp, stage.dsp).ravel(),
-            np.add.outer(before.bram18k, stage.bram18k).ravel(),
-            minimise.joined(before.value[:, None], stage.value).ravel(),
-            np.arange(before.size * stage.size),
-        )
-        joined = joined.only(np.logical_and.reduce([need.completes(joined, end, arrays) for need in needs]))
-        i, j = np.divmod(joined.choice, stage.size)
-        found.append(joined)
-        back.append(np.stack([np.full(i.size, first), i, j], axis=1))
+        rows = max(CHUNK // stage.size, 1)
+        for begin in range(0, before.size, rows):  # few of these pairs fit, but all may be very many
+            part = before.only(np.arange(begin, min(begin + rows, before.size)))
+            joined = Options(
+                np.add.outer(part.dsp, stage.dsp).ravel(),
+                np.add.outer(part.bram18k, stage.bram18k).ravel(),
+                minimise.joined(part.value[:, None], stage.value).ravel(),
+                np.arange(part.size * stage.size),
+            )
+            joined = joined.only(np.logical_and.reduce([need.completes(joined, end, arrays) for need in needs]))
+            i, j = np.divmod(joined.choice, stage.size)
+            found.append(joined)
+            back.append(np.stack([np.full(i.size, first), i + begin, j], axis=1))
     if not sum(options.size for options in found):
         return None
     dsp, bram18k, value = (np.concatenate([getattr(o, name) for o in found]) for name in ("dsp", "bram18k", "value"))

@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ithaca.studies.shared.plans import Front, Minimise, Plan, best_plan, front_of
+from ithaca.studies.shared.plans import Budget, Minimise, Options, Plan, best_plan
 
-Fronts = dict[tuple[int, int], Front]
-CHOICES = st.lists(st.tuples(st.integers(1, 6), st.integers(-3, 9)), max_size=3)
+Fronts = dict[tuple[int, int], Options]
+CHOICES = st.lists(st.tuples(st.integers(1, 6), st.integers(0, 5), st.integers(-3, 9)), max_size=5)
 
 
 @st.composite
@@ -21,36 +21,40 @@ def stages(draw: st.DrawFn) -> tuple[int, Fronts]:
     fronts = {}
     for first, end in combinations(range(layers + 1), 2):
         choices = draw(CHOICES)
-        dsp, value = (np.array([choice[n] for choice in choices], float) for n in (0, 1))
-        fronts[first, end] = front_of(dsp, value, np.arange(len(choices)) + 10)
+        dsp, bram18k, value = (np.array([choice[n] for choice in choices], float) for n in range(3))
+        fronts[first, end] = Options(dsp, bram18k, value, np.arange(len(choices)) + 10)
     return layers, fronts
 
 
-def every_plan(fronts: Fronts, layers: int, arrays: int, budget: float, minimise: Minimise) -> list[tuple[float, int]]:
+def every_plan(fronts: Fronts, layers: int, arrays: int, budget: Budget, minimise: Minimise) -> list[tuple[float, int]]:
     """Value and number of stages of every plan that the budget allows."""
     found = []
     for count in range(1, min(arrays, layers) + 1):
         for cuts in combinations(range(1, layers), count - 1):
             edges = list(pairwise((0, *cuts, layers)))
             for chosen in product(*(range(fronts[edge].dsp.size) for edge in edges)):
-                parts = [(fronts[edge].dsp[n], fronts[edge].value[n]) for edge, n in zip(edges, chosen, strict=True)]
-                if sum(dsp for dsp, _ in parts) <= budget:
-                    values = [float(value) for _, value in parts]
+                parts = [fronts[edge].only(np.array([n])) for edge, n in zip(edges, chosen, strict=True)]
+                if _within(parts, budget):
+                    values = [float(part.value[0]) for part in parts]
                     found.append((max(values) if minimise is Minimise.SLOWEST else sum(values), count))
     return found
 
 
-def check_plan(plan: Plan, fronts: Fronts, layers: int, budget: float, minimise: Minimise) -> None:
+def _within(parts: list[Options], budget: Budget) -> bool:
+    return sum(p.dsp[0] for p in parts) <= budget.dsp and sum(p.bram18k[0] for p in parts) <= budget.bram18k
+
+
+def check_plan(plan: Plan, fronts: Fronts, layers: int, budget: Budget, minimise: Minimise) -> None:
     """The stages follow each other, fit the budget and have the value that is promised at most."""
-    assert [plan.stages[0][0], plan.stages[-1][1]] == [0, layers]
-    assert all(before[1] == after[0] for before, after in pairwise(plan.stages))
-    dsp, values = 0.0, []
-    for first, end, choice in plan.stages:
-        front = fronts[first, end]
-        place = front.choice.tolist().index(choice)
-        dsp += front.dsp[place]
-        values.append(float(front.value[place]))
-    assert dsp <= budget
+    assert [plan.parts[0].first, plan.parts[-1].end] == [0, layers]
+    assert all(before.end == after.first for before, after in pairwise(plan.parts))
+    parts = []
+    for part in plan.parts:
+        front = fronts[part.first, part.end]
+        parts.append(front.only(front.choice == part.choice))
+        assert parts[-1].bram18k == part.bram18k
+    values = [float(part.value[0]) for part in parts]
+    assert _within(parts, budget)
     assert (max(values) if minimise is Minimise.SLOWEST else sum(values)) == plan.value
 
 
@@ -58,12 +62,12 @@ def check_plan(plan: Plan, fronts: Fronts, layers: int, budget: float, minimise:
 @given(
     given_stages=stages(),
     arrays=st.integers(1, 5),
-    budget=st.integers(0, 14),
+    budget=st.builds(Budget, st.integers(0, 14), st.integers(0, 10)),
     minimise=st.sampled_from(Minimise),
     below=st.one_of(st.just(float("inf")), st.integers(-3, 12).map(float)),
 )
 def test_the_best_plan_is_the_best_of_all(
-    given_stages: tuple[int, Fronts], arrays: int, budget: int, minimise: Minimise, below: float
+    given_stages: tuple[int, Fronts], arrays: int, budget: Budget, minimise: Minimise, below: float
 ) -> None:
     layers, fronts = given_stages
     expected = min(every_plan(fronts, layers, arrays, budget, minimise), default=None)
@@ -72,5 +76,18 @@ def test_the_best_plan_is_the_best_of_all(
         assert plan is None
     else:
         assert plan is not None
-        assert (plan.value, len(plan.stages)) == expected
+        assert (plan.value, len(plan.parts)) == expected
         check_plan(plan, fronts, layers, budget, minimise)
+
+
+@settings(max_examples=300)
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 4)), max_size=40))
+def test_a_front_has_all_that_nothing_is_as_good_as(rows: list[tuple[int, int, int]]) -> None:
+    columns = [np.array([row[n] for row in rows], float) for n in range(3)]
+    front = Options(*columns, np.arange(len(rows))).front  # type: ignore[arg-type]
+    found = list(zip(front.dsp, front.bram18k, front.value, strict=True))
+    different = set(rows)
+    best = {r for r in different if not any(o != r and all(x <= y for x, y in zip(o, r, strict=True)) for o in different)}
+    assert len(found) == len(set(found))
+    assert set(found) == best
+    assert found == sorted(found)
