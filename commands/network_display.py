@@ -16,7 +16,7 @@ from ithaca.formulations.systolic.design import systolic
 from ithaca.results.certificate import Certificate, Status
 from ithaca.results.solution import Solution
 from ithaca.studies.network.charts import compared_name
-from ithaca.studies.network.explanation import explain_network
+from ithaca.studies.network.explanation import explain_network, kept_statements
 from ithaca.studies.network.modes import MULTI_ARRAY, SHARED_ARRAY
 from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import ArrayResult, NetworkResult, SharedDesign
@@ -76,21 +76,8 @@ def print_network(result: NetworkResult) -> None:
 
 def fusing_lines(result: NetworkResult) -> list[str]:
     """What stays on chip between layers, what might and does not, and what that saves."""
-    if result.fusing is None:
-        return []
-    if not result.fusing.edges:
-        return ["kept       nothing: no layer reads just what the one before wrote, where a level might keep it"]
-    lines = []
-    for kept, word in ((True, "kept"), (False, "not kept")):
-        edges = [edge for edge in result.fusing.edges if edge.kept is kept]
-        shown = "; ".join(f"{edge.producer} → {edge.consumer} {number(edge.words)} words" for edge in edges)
-        lines += [f"{word:<10} {shown}"] if edges else []
-    without = result.fusing.without
-    saved = ""
-    if result.total is not None and result.total.value is not None and without.value:
-        saved = f"; keeping saves {percent(1 - result.total.value / without.value)}"
-    lines.append(f"unfused    {result.request.objective.text} {number(without.value)}  ({proof(without.certificate)}){saved}")
-    return lines
+    terms = (statement.partition(": ") for statement in kept_statements(result))
+    return [f"{term.lower():<10} {said}" for term, _, said in terms]
 
 
 def print_comparison(result: NetworkResult, other: NetworkResult) -> None:

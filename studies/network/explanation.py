@@ -84,6 +84,7 @@ def network_statements(result: NetworkResult, explained: NetworkExplanation) -> 
         proof = f"; the slowest array takes {number(result.total.value)}{proof}"
     of = f"{counted(runs, 'run')} of {counted(len(explained.parts), 'layer')}"
     yield f"Total: {explained.what} is {number(explained.whole)} in {of}{proof}."
+    yield from (f"{statement}." for statement in kept_statements(result))
     dominant = explained.dominant
     share = sum((part.share or Fraction(0) for part in dominant), Fraction(0))
     take = "layers take" if len(dominant) > 1 else "layers takes"
@@ -99,6 +100,24 @@ def network_statements(result: NetworkResult, explained: NetworkExplanation) -> 
         least, worst = min(known, key=lambda each: each[0])
         yield f"Least efficient: {worst}, with {percent(least)} of its MAC units' cycles in use."
     yield f"In full: --layer {dominant[0].result.layer.name} explains that layer, with what to change first."
+
+
+def kept_statements(result: NetworkResult) -> Iterator[str]:
+    """What stays on chip between layers, what might and does not, and what that saves; nothing if it was not asked for."""
+    if result.fusing is None:
+        return
+    if not result.fusing.edges:
+        yield "Kept: nothing, as no layer reads just what the one before wrote, where a level might keep it"
+        return
+    for kept, term in ((True, "Kept"), (False, "Not kept")):
+        edges = [edge for edge in result.fusing.edges if edge.kept is kept]
+        if edges:
+            yield f"{term}: " + "; ".join(f"{e.producer} → {e.consumer} {number(e.words)} words" for e in edges)
+    without, saved = result.fusing.without, ""
+    if result.total is not None and result.total.value is not None and without.value:
+        saved = f"; keeping saves {percent(1 - result.total.value / without.value)}"
+    proof = without.certificate.status.value
+    yield f"Unfused: {result.request.objective.text} {number(without.value)} ({proof}){saved}"
 
 
 def _proof(result: NetworkResult) -> str:

@@ -243,6 +243,7 @@ def test_the_command(file: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "kept       wide → deep 48 words" in done.stdout
     assert "unfused    off_chip_words" in done.stdout
+    assert "Kept: wide → deep 48 words." in ithaca("explain", tmp_path / "r.json").stdout
     layer = ithaca("explain", tmp_path / "r.json", "--layer", "deep", "--quick")
     assert layer.returncode == 0, layer.stderr
     found = load_network_result(tmp_path / "r.json")
