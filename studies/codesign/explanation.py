@@ -100,6 +100,8 @@ def statements(result: CodesignResult) -> Iterator[str]:
     least = "" if bound is None else f"; no accelerator of the space is below {number(bound)}"
     proof = "proven: no accelerator of the space is better" if result.complete else f"not proven{least}"
     yield f"Hardware: {hardware_text(space, best.point)}."
+    if full := [q.name for q in space.quantities if best.point[q.name] == q.values[-1] != q.values[0] and not q.labels]:
+        yield f"At the end: {', '.join(full)} at the largest value of the space."
     yield f"Objective: {told(question, objectives, best.values[0])} ({proof})."
     if best.costs:
         yield f"Costs: {', '.join(told(question, name, cost) for name, cost in best.costs.items())}."

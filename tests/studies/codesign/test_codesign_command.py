@@ -248,3 +248,20 @@ def test_objectives_may_mix_layers_and_hardware(answered: Path, tmp_path: Path) 
     assert layer.value == result.value
     layer.save(tmp_path / "layer.json")
     assert library.load(tmp_path / "layer.json").value == result.value
+
+
+def test_spaces_are_listed(tmp_path: Path) -> None:
+    done = ithaca("list", "spaces", "--table", tmp_path / "spaces.csv")
+    assert done.returncode == 0, done.stderr
+    rows = {row["name"]: row for row in csv.DictReader((tmp_path / "spaces.csv").read_text().splitlines())}
+    assert rows.keys() == {space.name for space in library.list_spaces()}
+    counts = {"dmazerunner-memory": "49", "hasco-gemm": "1,728", "hasco-conv": "968,832"}
+    assert {name: rows[name]["accelerators"] for name in counts} == counts
+    assert rows["dmazerunner-memory"]["workloads"] == "resnet-dmazerunner"
+
+
+def test_documents_keep_to_their_schema(answered: Path) -> None:
+    schema = json.loads(ithaca("list", "schema", "codesign").stdout)
+    document = json.loads((answered / "r.json").read_text())
+    assert document.keys() <= schema["properties"].keys()
+    assert set(schema["required"]) <= document.keys()
