@@ -106,6 +106,7 @@ def every_choice(network: Network, request: Any, objective: str, bram18k: int) -
     return min(totals, default=None)
 
 
+OBJECTIVES, BUDGETS = ("off_chip_words", "energy", "latency"), (10, 25, 35, 40, 60)
 SIZES = st.sampled_from([2, 4])
 
 
@@ -120,8 +121,19 @@ def chains(draw: st.DrawFn) -> Network:
 
 
 @settings(max_examples=8)
-@given(chains(), st.sampled_from(["off_chip_words", "energy", "latency"]), st.sampled_from([10, 25, 35, 40, 60]))
+@given(chains(), st.sampled_from(OBJECTIVES), st.sampled_from(BUDGETS))
 def test_the_total_is_the_least_of_all_choices_and_configurations(network: Network, objective: str, bram18k: int) -> None:
+    check(network, objective, bram18k)
+
+
+@pytest.mark.slow
+@settings(max_examples=100)
+@given(chains(), st.sampled_from(OBJECTIVES), st.sampled_from(BUDGETS))
+def test_the_total_is_the_least_on_many_chains(network: Network, objective: str, bram18k: int) -> None:
+    check(network, objective, bram18k)
+
+
+def check(network: Network, objective: str, bram18k: int) -> None:
     request = asked(objective, bram18k)
     result = solve_fused(network, request, RunOptions())
     expected = every_choice(network, request, objective, bram18k)
