@@ -116,8 +116,8 @@ class Tensorized:
     """What edition `intrinsic` reads beside levels: the operation that the multipliers run, and what feeds them."""
 
     intrinsic: str  #: What a call computes: a name, or a statement (`ithaca.formulations.intrinsics`)
-    #: Name, and the loops along the first and the second side of the multipliers' mesh, as many iterations as that has
-    dataflows: tuple[tuple[str, str, str], ...]
+    #: Name, and the loops along one side or both of the multipliers' mesh, as many iterations as that has
+    dataflows: tuple[tuple[str, ...], ...]
     sizes: tuple[tuple[str, int], ...] = ()  #: Iterations of a call along loops on no side
     dataflow: int = 1  #: Which of the dataflows is built, from 1
     banks: int = 1  #: Scratchpad banks

@@ -42,7 +42,7 @@ _list: Any = list  # of models that are made here
 LevelDocument = _model(Level)
 ComputeDocument = _model(Compute)
 BurstsDocument = _model(Bursts, energies=(dict[str, dict[str, Positive]], {}))
-_Sides = Annotated[list[str], Field(min_length=2, max_length=2)]
+_Sides = Annotated[list[str], Field(min_length=1, max_length=2)]
 TensorizedDocument = _model(Tensorized, sizes=(dict[str, int], {}), dataflows=(dict[str, _Sides], ...))
 NetworkDocument = _model(Network)
 ArchitectureDocument = _model(

@@ -116,7 +116,7 @@ def read_bursts(document: Any, where: str) -> Bursts:
 class _Tensorized(Document):
     intrinsic: str
     sizes: dict[str, Annotated[int, Field(ge=1)]] = Field(default={})
-    dataflows: Annotated[dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]], Field(min_length=1)]
+    dataflows: Annotated[dict[str, Annotated[list[str], Field(min_length=1, max_length=2)]], Field(min_length=1)]
     dataflow: str | None = None
     banks: Annotated[int, Field(ge=1)]
     bus_bits: Annotated[int, Field(ge=1)] = 64
@@ -130,7 +130,7 @@ def read_tensorized(document: Any, where: str) -> Tensorized:
     chosen = names[0] if read.dataflow is None else read.dataflow
     if chosen not in names:
         raise refuse(where, f"dataflow is {quoted(chosen)}; allowed: {', '.join(names)}")
-    flows = tuple((name, first, second) for name, (first, second) in read.dataflows.items())
+    flows = tuple((name, *sides) for name, sides in read.dataflows.items())
     sizes = tuple(read.sizes.items())
     return Tensorized(read.intrinsic, flows, sizes, names.index(chosen) + 1, read.banks, read.bus_bits, read.burst_bytes)
 

@@ -12,7 +12,6 @@ from ithaca.formulations.matching import Computation, computation
 from ithaca.formulations.matching_model import matches
 from ithaca.formulations.spatial.architecture import Architecture, Tensorized
 from ithaca.formulations.spatial.intrinsic.model import PORTS, Operand, Work
-from ithaca.workloads.affine import Access
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
 from ithaca.workloads.nest import LoopNest
@@ -43,9 +42,12 @@ class IntrinsicArray:
             flows = ", ".join(flow for flow, *_ in known.dataflows)
             raise refuse(name, f"tensorized.dataflow is number {known.dataflow}; allowed: one of {flows}")
         for flow, *sides in known.dataflows:
-            if not set(sides) <= set(self.computes.loops) or sum(a.loops >= set(sides) for a in self.accesses) != 1:
-                allowed = f"two of the loops {', '.join(self.computes.loops)} that index one tensor together"
+            if not set(sides) <= set(self.computes.loops) or len(set(sides)) < len(sides):
+                allowed = f"one or two of the loops {', '.join(self.computes.loops)}"
                 raise refuse(name, f"tensorized.dataflows: {quoted(flow)} is {', '.join(sides)}; allowed: {allowed}")
+        compute = self.architecture.compute
+        if len(self.sides) == 1 and compute.mesh_y > 1:
+            raise refuse(name, f"{compute.name}.mesh_y is {compute.mesh_y}; allowed: 1, as the dataflow has one side")
 
     @property
     def tensorized(self) -> Tensorized:
@@ -54,16 +56,15 @@ class IntrinsicArray:
         return self.architecture.tensorized
 
     @property
-    def sides(self) -> tuple[str, str]:
+    def sides(self) -> tuple[str, ...]:
         """The loops along the sides of the mesh."""
-        _, first, second = self.tensorized.dataflows[self.tensorized.dataflow - 1]
-        return first, second
+        return self.tensorized.dataflows[self.tensorized.dataflow - 1][1:]
 
     @cached_property
     def computes(self) -> Computation:
         """What a call computes, with as many iterations as it has."""
         compute, known = self.architecture.compute, self.tensorized
-        along = dict(zip(self.sides, (compute.mesh_x, compute.mesh_y), strict=True))
+        along = dict(zip(self.sides, (compute.mesh_x, compute.mesh_y), strict=False))
         try:
             found = find_intrinsic(known.intrinsic, dict(known.sizes) | along)
         except InputError as error:
@@ -77,11 +78,6 @@ class IntrinsicArray:
             allowed = f"sizes of all loops of {found} that are on no side"
             raise refuse(self.architecture.name, f"tensorized.sizes lacks {', '.join(missing)}; allowed: {allowed}")
         return found
-
-    @property
-    def accesses(self) -> tuple[Access, ...]:
-        """What a call reads, then what it accumulates."""
-        return (*self.computes.inputs, self.computes.output)
 
     def bindings(self, nest: LoopNest) -> tuple[Binding, ...]:
         """The ways to run a nest that do not cost the same, whatever the tiles. Raises `InputError` if there is none.
@@ -111,7 +107,7 @@ def array_of(architecture: Architecture) -> IntrinsicArray:
 
 
 @lru_cache(maxsize=1024)
-def _bindings(computes: Computation, sides: tuple[str, str], nest: LoopNest) -> tuple[Binding, ...]:
+def _bindings(computes: Computation, sides: tuple[str, ...], nest: LoopNest) -> tuple[Binding, ...]:
     # sides are never exchanged with loops that run in time: what the array holds depends on them
     told_apart = tuple((loop, 2 * size + (loop not in sides)) for loop, size in computes.extents)
     found: dict[Work, Binding] = {}
@@ -126,15 +122,16 @@ def _bindings(computes: Computation, sides: tuple[str, str], nest: LoopNest) -> 
     return tuple(found.values())
 
 
-def _work(computes: Computation, sides: tuple[str, str], nest: LoopNest, binding: Binding) -> Work:
+def _work(computes: Computation, sides: tuple[str, ...], nest: LoopNest, binding: Binding) -> Work:
     """What costs follow from, but for the figures of the hardware."""
     sizes, extents, image = computes.sizes, nest.sizes, dict(binding)
     accesses = (*computes.inputs, computes.output)
+    holders = [access for access in accesses if access.loops >= set(sides)]  # of several, such as a dot product's, none stays
     return Work(
         extents=tuple((p, extents[q]) for p, q in binding),
         sizes=computes.extents,
         sides=sides,
         outer=prod(extent for loop, extent in nest.extents if loop not in image.values()),
-        operands=tuple(Operand(a, held=a.loops >= set(sides), result=a is computes.output) for a in accesses),
+        operands=tuple(Operand(a, held=holders == [a], result=a is computes.output) for a in accesses),
         call=prod(size for loop, size in sizes.items() if loop not in sides),
     )

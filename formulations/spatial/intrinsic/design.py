@@ -142,8 +142,8 @@ class IntrinsicDesign(Design):
     def orders(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
         """One order a level, outermost loop first: unbound loops outside, those that the held tensor does not know inside."""
         image = dict(self.binding)
-        held = next(operand for operand in self.work.operands if operand.held)
-        inside = [image[loop] for loop, _ in self.binding if loop not in held.loops]
+        held = next((operand.loops for operand in self.work.operands if operand.held), frozenset(image))
+        inside = [image[loop] for loop, _ in self.binding if loop not in held]
         outer = [loop for loop in self.nest.loops if loop not in image.values()]
         calls = tuple(loop for loop in self.nest.loops if loop not in inside) + tuple(inside)
         tiles = (*outer, *(loop for loop in self.nest.loops if loop not in outer))
@@ -158,7 +158,7 @@ class IntrinsicDesign(Design):
         for loop, tile in self._tile(configuration).items():
             tiles[image[loop]] = -(-self.nest.sizes[image[loop]] // tile)
             calls[image[loop]] = -(-tile // sizes[loop])
-        sides = dict(zip(array.sides, "xy", strict=True))
+        sides = dict(zip(array.sides, "xy", strict=False))
         factors = {
             Slot(off_chip): tiles,
             Slot(scratchpad): calls,

@@ -9,7 +9,7 @@ tensors fit local memory. Words come from off chip for nothing. With a bound loo
 
 the last of the T takes what remains; calls are padded to d. A call takes as many cycles as every PE has multiply-accumulates in
 it. Calls of a sub-problem overlap with the words between scratchpad and local memory: operands of every call, and of the tensor
-that the array holds (that which both loops along its sides index) only with every change of it; results are read and written.
+that the array holds (the one that all loops along its sides index) only with every change of it; results are read and written.
 What does not overlap, in every sub-problem: the words of one call, as its first operands come and its last results leave, and
 the cycles by which the PEs at the far corner are behind.
 """
@@ -61,7 +61,7 @@ class Work:
 
     extents: tuple[tuple[str, int], ...]  #: Iterations along each bound loop of the intrinsic
     sizes: tuple[tuple[str, int], ...]  #: Iterations of a call along every loop of the intrinsic
-    sides: tuple[str, str]  #: The loops along the sides of the array
+    sides: tuple[str, ...]  #: The loops along the sides of the array
     outer: int  #: Iterations of all loops that are not bound, each of them sub-problems of their own
     operands: tuple[Operand, ...]  #: Inputs, then the output
     call: int  #: Cycles of a call

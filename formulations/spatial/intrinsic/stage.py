@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import inf, prod
+from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 Table = NDArray[np.int64]
 
 #: Combinations of tiles that are bounded at once.
-AT_ONCE = 1 << 16
+AT_ONCE = 1 << 14
 
 
 class IntrinsicStage:
@@ -41,7 +42,7 @@ class IntrinsicStage:
         """As if every loop had its fewest sub-problems and calls with its smallest tile."""
         return float(self._priced(self._best)[0][0])
 
-    @property
+    @cached_property
     def _best(self) -> Mapping[str, Table]:
         return {loop: table.min(axis=1, keepdims=True) for loop, table in self._tables.items()}
 
@@ -59,30 +60,37 @@ class IntrinsicStage:
         return Configuration({self._design.quantity(loop): int(column[0]) for loop, column in columns.items()})
 
     def incumbents(self) -> Iterator[Configuration | None]:
-        """Loops take their best tiles one after the other, the others' as small as they are so far."""
-        chosen = {loop: table[:, :1] for loop, table in self._tables.items()}
-        for loop, table in self._tables.items():
-            bounds, _ = self._priced(chosen | {loop: table})
-            place = int(np.argmin(bounds))
-            chosen[loop] = table[:, place : place + 1]
-        yield self._configuration({loop: column[:, 0] for loop, column in chosen.items()})
+        """Loops take their best tiles one after the other, from tiles as small as they are, and from square ones."""
+        side = (self._work.scratchpad / len(self._work.operands)) ** 0.5
+        for square in (False, True):
+            chosen = {n: t[:, :1] if not square else _up_to(t, side) for n, t in self._tables.items()}
+            for loop, table in (*self._tables.items(), *self._tables.items()):
+                bounds, _ = self._priced(chosen | {loop: table})
+                place = int(np.argmin(bounds))
+                chosen[loop] = table[:, place : place + 1]
+            yield self._configuration({loop: column[:, 0] for loop, column in chosen.items()})
 
     def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
-        """Combinations of the tiles that may improve with the best of all other loops."""
-        kept, rest = [], self.least
-        for loop, table in self._tables.items():
-            alone, _ = self._priced({**self._best, loop: table})
-            kept.append(np.flatnonzero(alone < least_double(cutoff())))
-            rest = max(rest, float(alone.min()))
-        shape = tuple(rows.size for rows in kept)
-        for begin in range(0, prod(shape), AT_ONCE):
-            places = np.unravel_index(np.arange(begin, min(begin + AT_ONCE, prod(shape))), shape)
-            rows = np.stack([own[place] for own, place in zip(kept, places, strict=True)])
-            bounds, counts = self._priced({n: t[:, row] for (n, t), row in zip(self._tables.items(), rows, strict=True)})
-            own = np.flatnonzero(bounds < least_double(cutoff()))
-            if own.size and counts[:, own].max() < EXACT:  # equal counts cost the same
-                own = own[np.unique(counts[:, own], axis=1, return_index=True)[1]]
-            yield Block(rows[:, own].T, bounds[own], rest)
+        """Tiles joined loop by loop, as long as they may improve with the best of all later loops."""
+        rows, rest = np.zeros((0, 1), np.int64), self.least
+        for place, table in enumerate(self._tables.values(), 1):
+            own, parts, least = np.arange(table.shape[1]), [np.zeros((place, 0), np.int64)], inf
+            step = max(AT_ONCE // own.size, 1)
+            for begin in range(0, rows.shape[1], step):
+                outer = rows[:, begin : begin + step]
+                joined = np.concatenate([np.repeat(outer, own.size, axis=1), np.tile(own, outer.shape[1])[None]])
+                known = zip(self._tables.items(), joined, strict=False)
+                bounds, counts = self._priced({**self._best, **{n: t[:, row] for (n, t), row in known}})
+                kept = np.flatnonzero(bounds < least_double(cutoff()))
+                if place < len(self._tables):
+                    parts.append(joined[:, kept])
+                    least = min(least, float(bounds[kept].min(initial=inf)))
+                    yield Block.empty(rest)
+                    continue
+                if kept.size and counts[:, kept].max() < EXACT:  # equal counts cost the same
+                    kept = kept[np.unique(counts[:, kept], axis=1, return_index=True)[1]]
+                yield Block(joined[:, kept].T, bounds[kept], rest)
+            rows, rest = np.concatenate(parts, axis=1), max(rest, least)
         yield Block.empty(inf)
 
     def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Iterator[Configuration | None]:
@@ -101,3 +109,9 @@ def _table(extent: int, size: int) -> Table:
     falling = calls - group * (extent + 1)
     first = np.concatenate([[True], falling[1:] < np.minimum.accumulate(falling)[:-1]])
     return np.stack([tile, tiles, calls])[:, first]
+
+
+def _up_to(table: Table, tile: float) -> Table:
+    """The column of the largest tile that is not above one."""
+    place = max(int(np.searchsorted(table[0], tile, side="right")), 1)
+    return table[:, place - 1 : place]
