@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -74,12 +75,9 @@ def _text(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
-def _listed(value: Any) -> Any:
-    return {"values": value} if isinstance(value, list) else value
-
-
-def _alone(value: Any) -> Any:
-    return {"of": value} if isinstance(value, str | int | float) else value
+def _short(kind: Any, field: str) -> BeforeValidator:
+    """What stands alone for a mapping with one field."""
+    return BeforeValidator(lambda value: {field: value} if isinstance(value, kind) else value)
 
 
 #: An expression over quantities; numbers are some, too.
@@ -119,13 +117,13 @@ class SpaceDocument(Document):
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
     description: Annotated[str, Field(max_length=500)] = ""
     source: Annotated[str, Field(max_length=2000)] = ""
-    quantities: Annotated[dict[Name, Annotated[QuantityDocument, BeforeValidator(_listed)]], Field(min_length=1)]
-    figures: dict[str, Annotated[FigureDocument, BeforeValidator(_alone)]] = Field(default_factory=dict)
+    quantities: Annotated[dict[Name, Annotated[QuantityDocument, _short(list, "values")]], Field(min_length=1)]
+    figures: dict[str, Annotated[FigureDocument, _short(str | int | float, "of")]] = Field(default_factory=dict)
     tables: dict[str, FigureDocument] = Field(default_factory=dict)
     accelergy: list[AccelergyDocument] = Field(default_factory=list)
     rules: list[str] = Field(default_factory=list)
-    technology: Annotated[TechnologyDocument | None, BeforeValidator(lambda v: {"name": v} if isinstance(v, str) else v)] = None
-    costs: dict[Name, Annotated[CostDocument, BeforeValidator(_alone)]] = Field(default_factory=dict)
+    technology: Annotated[TechnologyDocument | None, _short(str, "name")] = None
+    costs: dict[Name, Annotated[CostDocument, _short(str | int | float, "of")]] = Field(default_factory=dict)
     workloads: list[str] = Field(default_factory=list)
     objective: str | None = None
     limits: dict[str, Positive] = Field(default_factory=dict)
@@ -191,8 +189,6 @@ def _space(read: Any, kind: AcceleratorKind, where: object) -> HardwareSpace:
             raise InputError(f"figures.{figure} is unknown; allowed: {', '.join(accelerator.trends)}")
     own = {name: _figure(one, box, f"figures.{name}", tables) for name, one in stated.items()}
     accelerator, figures = kind.completed(accelerator, own)
-    _check(tables, box, rules)
-    _check(figures, box, rules, lambda name, value: kind.check(accelerator, name, value))
     costs, units = {}, {}
     named, known = {**tables, **figures}, dict[str, Expression]()
     if read.technology is not None:
@@ -203,25 +199,14 @@ def _space(read: Any, kind: AcceleratorKind, where: object) -> HardwareSpace:
         units[name] = Metric(name, cost.unit or UNITS.get(cost.of, ""), "of the hardware")
         if name in accelerator.metrics:
             raise InputError(f"costs.{name} is a metric of layers; allowed: other names than {', '.join(accelerator.metrics)}")
-    _check(costs, box, rules)
+    for one, check in ((tables, None), (figures, partial(kind.check, accelerator)), (costs, None)):
+        _check(one, box, rules, check)
     metrics = [*accelerator.metrics, *costs]
     for at, text in (("objective", read.objective), *((f"limits.{name}", name) for name in read.limits)):
         if text is not None:
             parse_expression(text, where=at, allowed=metrics)
-    return HardwareSpace(
-        read.name,
-        box.quantities,
-        accelerator,
-        figures,
-        rules,
-        costs,
-        units,
-        read.description,
-        read.source,
-        tuple(read.workloads),
-        read.objective,
-        dict(read.limits),
-    )
+    asked = (read.description, read.source, tuple(read.workloads), read.objective, dict(read.limits))
+    return HardwareSpace(read.name, box.quantities, accelerator, figures, rules, costs, units, *asked)
 
 
 def _rule(text: str, box: Box, where: str) -> Rule:
@@ -284,10 +269,7 @@ def _figure(
 
 
 def _check(
-    figures: Mapping[str, Figure],
-    box: Box,
-    rules: tuple[Rule, ...],
-    check: Callable[[str, Fraction], None] = lambda name, value: None,
+    figures: Mapping[str, Figure], box: Box, rules: tuple[Rule, ...], check: Callable[[str, Fraction], None] | None
 ) -> None:
     """Refuse figures that some accelerator cannot have: no entry in a table, a division by 0, a value that is not allowed."""
     for name, figure in figures.items():
@@ -307,7 +289,7 @@ def _check(
                 raise InputError(f"{name} has no entry for {missing.args[0]} ({shown}); allowed by its table: {keys}") from None
             except ZeroDivisionError:
                 raise InputError(f"{name} divides by 0 at {shown}; allowed: divisors that are positive") from None
-            if all(rule.holds(values) for rule in rules if rule.link.symbols <= values.keys()):
+            if check is not None and all(rule.holds(values) for rule in rules if rule.link.symbols <= values.keys()):
                 try:
                     check(name, found)
                 except InputError as error:

@@ -15,13 +15,13 @@ from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Trend, Work
 from ithaca.formulations.hardware.quantities import Figure
 from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.formulations.schema import Document
 from ithaca.formulations.spatial.architecture import Architecture, Level
 from ithaca.formulations.spatial.architecture_files import TAGS, architecture_of, load
 from ithaca.formulations.spatial.design import MappingOptions
 from ithaca.formulations.spatial.documents import ArchitectureDocument, architecture_fields, read_architecture_document
 from ithaca.formulations.spatial.editions import EDITIONS, TIMELOOP, Setting
 from ithaca.formulations.spatial.energy_files import access_energies, areas, compute_energy, energy_tables
+from ithaca.formulations.spatial.family import MappingSpaceDocument
 from ithaca.formulations.spatial.library import architecture_names, find_architecture, fitted
 from ithaca.formulations.spatial.variation import WHOLE, WORD_BITS, with_figures
 from ithaca.workloads.documents import validated
@@ -69,15 +69,12 @@ def _architecture_with(architecture: Architecture, figures: tuple[tuple[str, Fra
     return with_figures(architecture, dict(whole))
 
 
-class HierarchyDocument(Document):
+class HierarchyDocument(MappingSpaceDocument):
     """What spaces of memory hierarchies say of the accelerator."""
 
     family: Literal["spatial"] = "spatial"
     architecture: Any
     edition: str = TIMELOOP
-    divisors_only: bool = False
-    free_bypass: bool = False
-    within_parent: bool = False
 
 
 class Hierarchies:
