@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from typer import Option
 
 from ithaca.api.answers import Answer
@@ -18,11 +18,12 @@ from ithaca.api.options import REPEATED, Extents, Sizes, Workload
 from ithaca.api.parsing import parse_counts, parse_extents
 from ithaca.api.request import read_nest
 from ithaca.formulations.intrinsics import OWN, find_intrinsic
-from ithaca.formulations.json_numbers import SCHEMA, json_number
+from ithaca.formulations.json_numbers import SCHEMA
 from ithaca.formulations.matching import Computation, Match, Rule, Tiling, computation
 from ithaca.formulations.matching_model import matches
-from ithaca.formulations.schema import Document, NestDocument
+from ithaca.formulations.schema import Document, NestDocument, Number
 from ithaca.formulations.shown_numbers import counted
+from ithaca.results.schema import FirstPart
 from ithaca.workloads.documents import validated
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload_document
@@ -62,22 +63,19 @@ class Matches(Answer):
 
     @property
     def document(self) -> dict[str, Any]:
-        return {
+        fields = {
             "schema": SCHEMA,
             "study": STUDY,
             "workload": workload_document(self.nest),
-            "intrinsic": {
-                "name": self.intrinsic.name,
-                "statement": str(self.intrinsic),
-                "sizes": self.intrinsic.sizes,
-            },
-            **({"tile": dict(self.tile)} if self.tile else {}),
+            "intrinsic": {"name": self.intrinsic.name, "statement": str(self.intrinsic), "sizes": self.intrinsic.sizes},
+            "tile": dict(self.tile),
             "leaves": self.leaves[0],
             "sets_of_leaves": comb(*self.leaves),
             "choices": [self._fields(match) for match in self.choices],
             "published": len(self.choices) + len(self.refused),
             "refused": [{**self._fields(match), "because": match.broken} for match in self.refused],
         }
+        return MatchDocument.model_validate(fields).written()
 
     def _fields(self, match: Match) -> dict[str, Any]:
         run = self.tiled(match)
@@ -85,11 +83,11 @@ class Matches(Answer):
             "stage": str(match.computation),
             "loops": match.binding,
             "operands": match.operands,
-            **({"idle": dict(match.idle)} if match.idle else {}),
+            "idle": dict(match.idle),
             "padded": match.padded,
             "calls": run.calls,
             **({"subproblems": run.subproblems, "calls_each": run.calls_each} if self.tile else {}),
-            "redundant": json_number(run.redundant),
+            "redundant": run.redundant,
             "runs": match.runs,
         }
 
@@ -161,16 +159,34 @@ class IntrinsicDocument(Document):
     sizes: dict[str, int]
 
 
-class MatchDocument(Document):
-    """Matches, as far as the others follow from it."""
+class ChoiceDocument(Document):
+    """A match: loops by those of the intrinsic, tensors likewise, and what it costs."""
 
-    model_config = ConfigDict(extra="allow")
+    stage: str
+    loops: dict[str, str]
+    operands: dict[str, str]
+    idle: dict[str, int] = Field(default_factory=dict)
+    padded: dict[str, int]
+    calls: int
+    subproblems: int | None = None
+    calls_each: int | None = None
+    redundant: Number
+    runs: int
+    because: str = ""
+
+
+class MatchDocument(FirstPart):
+    """Every match, and those that the published count has beyond them."""
 
     study: Literal["match"]
     workload: NestDocument
     intrinsic: IntrinsicDocument
     tile: dict[str, int] = Field(default_factory=dict)
-    choices: list[dict[str, Any]]
+    leaves: int
+    sets_of_leaves: int
+    choices: list[ChoiceDocument]
+    published: int
+    refused: list[ChoiceDocument]
 
 
 def read_matches(document: Any, where: str | PathLike[str] | Path) -> Matches:
@@ -179,7 +195,7 @@ def read_matches(document: Any, where: str | PathLike[str] | Path) -> Matches:
     try:
         text = read.intrinsic.statement if read.intrinsic.name == OWN else read.intrinsic.name
         unit = find_intrinsic(text, read.intrinsic.sizes)
-        answer = found(read.workload.nest(), unit, read.tile, partial=any("idle" in choice for choice in read.choices))
+        answer = found(read.workload.nest(), unit, read.tile, partial=any(choice.idle for choice in read.choices))
     except InputError as error:
         raise refuse(where, error) from None
     for name, value in answer.document.items():

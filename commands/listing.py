@@ -196,7 +196,7 @@ def _print_design(out: Console, design: dict[str, Any]) -> None:
 
 @listing.command("schema")
 def print_schema(
-    document: Annotated[str, typer.Argument(metavar="[result|mapping|network|codesign|whatif|pareto]")] = "result",
+    document: Annotated[str, typer.Argument(metavar="[result|mapping|network|codesign|match|whatif|pareto]")] = "result",
 ) -> None:
     """JSON schema of a kind of document."""
     print_document(schema(document))
@@ -207,6 +207,7 @@ def schema(kind: str) -> dict[str, Any]:
 
     Raises `InputError` if there is no such kind.
     """
+    from ithaca.api.matching import MatchDocument
     from ithaca.formulations.families import FAMILIES
     from ithaca.results.schema import result_model
     from ithaca.studies.codesign.documents import codesign_model
@@ -218,6 +219,7 @@ def schema(kind: str) -> dict[str, Any]:
         "mapping": result_model(FAMILIES["spatial"]),
         "network": NetworkResultDocument,
         "codesign": codesign_model(FAMILIES["spatial"]),
+        "match": MatchDocument,
         "whatif": StudyDocument,
         "pareto": FrontDocument,
     }
