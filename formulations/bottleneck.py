@@ -94,14 +94,15 @@ class _Tree:
         return Part(name, node.how, value, share, tuple(parts))
 
     def _flat(self, node: Traced, times: Fraction) -> Iterator[Part]:
-        """The parts of a sum or of a maximum, those of unnamed ones within it among them; what has no name is put together."""
-        found = [part for each in node.parts for part in _opened(self.part(each, times), node.how)]
-        shown = [part for part in found if part.name or part.parts]
-        yield from shown if node.how is How.SUM else dict.fromkeys(shown)
-        rest = [part.value for part in found if not (part.name or part.parts) and part.value]
-        if rest:
-            value = sum(rest, Fraction(0)) if node.how is How.SUM else max(rest)
-            yield Part("", How.GIVEN, value, value / self._whole)
+        """The parts of a sum or of a maximum, with those of unnamed ones within it; what has one name, or none, is one part."""
+        found: dict[object, Part] = {}
+        for place, part in enumerate(part for each in node.parts for part in _opened(self.part(each, times), node.how)):
+            if not part.parts and (known := found.get(part.name)) is not None:
+                value = known.value + part.value if node.how is How.SUM else max(known.value, part.value)
+                part = replace(part, value=value, share=value / self._whole)
+            # what has parts of its own stays apart, but that the same maximum may be met twice
+            found[part.name if not part.parts else place if node.how is How.SUM else part] = part
+        yield from (part for part in found.values() if part.value)
 
     def _matters(self, node: Traced) -> bool:
         return id(node) in self._names or self._named_inside(node)

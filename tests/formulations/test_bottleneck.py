@@ -62,6 +62,17 @@ def test_a_tree_of_sums_and_maxima_states_what_each_part_contributes() -> None:
     assert list(whole.lines())[:3] == ["latency 100.0 % = sum of", "  the rest 96.0 % = max of", "    computing 96.0 %"]
 
 
+def test_what_is_counted_twice_is_one_part_of_a_sum() -> None:
+    class Twice(Stub):
+        def parts(self, values: Mapping[str, Traced], numbers: object) -> tuple[dict[str, Traced], dict[str, Traced]]:
+            calls = values["c"] * 10
+            return {"latency": calls * 2 + values["d"] + calls + values["s"]}, {"calls": calls}
+
+    stub: Design = Twice()  # type: ignore[assignment]
+    whole = bottleneck(stub, POINT, Symbol("latency"), "latency")
+    assert [(part.name, part.value) for part in whole.parts] == [("calls", 90), ("", 25)]
+
+
 def test_what_binds_is_followed_at_a_maximum_and_measured_against_the_next() -> None:
     assert bindings(tree()) == (Binding(("latency", "computing"), Fraction(3, 2), Fraction(1)),)
     # bursts take longest, 40 of them A's: s = 46 / 30, f = 40 / 46
