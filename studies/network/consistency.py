@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from ithaca.formulations.algebra.rounding import ROUNDING
@@ -58,7 +59,7 @@ def _check_fusing(result: NetworkResult, fusing: Fusing) -> None:
     chain, kept = chained(result.network), {(edge.producer, edge.consumer): edge.kept for edge in fusing.edges}
     pairs = zip((None, *chain.runs), chain.runs, strict=False)
     found = tuple(before is not None and kept.get((before.source, run.source), False) for before, run in pairs)
-    if chain.edges(found) != fusing.edges:
+    if chain.edges(found) != tuple(replace(edge, fits=True) for edge in fusing.edges):
         raise InputError(f"fusing.edges are not those of network.order: {EDITED}")
     layers = {source: layer for layer in result.layers for source in layer.layer.sources}
     for run, asked in zip(chain.runs, chain.chosen(found), strict=True):

@@ -124,6 +124,7 @@ class EdgeDocument(Document):
     consumer: Text
     words: Annotated[int, Field(ge=1)]
     kept: bool
+    fits: bool = True
 
 
 class FusingDocument(Document):

@@ -112,7 +112,8 @@ def kept_statements(result: NetworkResult) -> Iterator[str]:
     for kept, term in ((True, "Kept"), (False, "Not kept")):
         edges = [edge for edge in result.fusing.edges if edge.kept is kept]
         if edges:
-            yield f"{term}: " + "; ".join(f"{e.producer} → {e.consumer} {number(e.words)} words" for e in edges)
+            said = (f"{e.producer} → {e.consumer} {number(e.words)} words{'' if e.fits else ' (no room)'}" for e in edges)
+            yield f"{term}: {'; '.join(said)}"
     without, saved = result.fusing.without, ""
     if result.total is not None and result.total.value is not None and without.value:
         saved = f"; keeping saves {percent(1 - result.total.value / without.value)}"

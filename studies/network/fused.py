@@ -84,6 +84,15 @@ class Chain:
         """The runs as those of a network of these alone."""
         return tuple(replace(run, follows=may) for run, may in zip(self.runs, self.may_keep, strict=True))
 
+    def roomless(self, costs: Costs) -> set[str]:
+        """The consumers of what cannot stay, as no variant of one of the two can be run with it."""
+        able: set[tuple[int, str]] = set()
+        for at, found, left in self.choices:
+            if costs[self.variant(at, found=found, left=left)] is not None:
+                able |= {(at, end) for end, on in (("input", found), ("output", left)) if on}
+        tight = [n for n, may in enumerate(self.may_keep) if may and not {(n, "input"), (n - 1, "output")} <= able]
+        return {self.runs[n].source for n in tight}
+
     def edges(self, kept: Sequence[bool]) -> tuple[Edge, ...]:
         """What may stay on chip, and what does."""
         pairs = zip(self.runs, self.runs[1:], self.may_keep[1:], kept[1:], strict=False)
@@ -131,7 +140,7 @@ def solve_fused(network: Network, request: NetworkRequest | MappingRequest, opti
         v: None if s.certificate.status is Status.INFEASIBLE else (s.certificate.lower_bound or Fraction(0), Fraction(0))
         for v, s in best.items()
     }
-    chosen, bound = chain.best(values), chain.best(bounds)
+    chosen, bound, roomless = chain.best(values), chain.best(bounds), chain.roomless(bounds)
     kept = (False,) * len(chain.runs) if chosen is None else chosen[1]
     layers = _layers(chain, kept, solved, best)
     proofs = [solution.certificate for solution in best.values()]
@@ -157,7 +166,7 @@ def solve_fused(network: Network, request: NetworkRequest | MappingRequest, opti
         Total(None if chosen is None else chosen[0], certificate),
         stop is None or not stop() or all(isinstance(outcome, Failure) or outcome.settled for outcome in outcomes),
         failures=tuple(outcome for outcome in outcomes if isinstance(outcome, Failure)),
-        fusing=Fusing(chain.edges(kept), without),
+        fusing=Fusing(tuple(replace(e, fits=e.consumer not in roomless) for e in chain.edges(kept)), without),
     )
 
 

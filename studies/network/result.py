@@ -95,6 +95,7 @@ class Edge:
     consumer: str  #: Its name
     words: int  #: What it reads
     kept: bool  #: Whether that stays on chip
+    fits: bool = True  #: False where it is proven that one of the two has no room for it
 
 
 @dataclass(frozen=True)

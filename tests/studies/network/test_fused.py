@@ -141,6 +141,16 @@ def check(network: Network, objective: str, bram18k: int) -> None:
     assert result.total.value == expected
     assert result.total.certificate.status is (Status.INFEASIBLE if expected is None else Status.OPTIMAL)
     assert result.total.certificate.lower_bound == expected
+    assert result.fusing is not None
+    posed, runs = (
+        {part.layer.nest: part.problems for part in layer_problems(network, request)},
+        {r.source: r for r in network.order},
+    )
+    for edge in result.fusing.edges:
+        ends = ((runs[edge.producer].nest, {"C": edge.words}), (runs[edge.consumer].nest, {"A": edge.words}))
+        room = [any(least(problem, objective, bram18k, kept) is not None for problem in posed[nest]) for nest, kept in ends]
+        assert edge.fits == all(room)
+        assert edge.fits or not edge.kept
     if expected is not None:
         assert sum(layer.layer.count * (layer.answer.value or 0) for layer in result.layers) == expected
         assert all(layer.answer.metrics["bram18k"] <= bram18k for layer in result.layers)
