@@ -23,4 +23,7 @@ Two entries are Ithaca's own. ``exact`` counts boxes as samples: one box is one 
 intervals; the coordinate descents that give it incumbents are not counted. ``evolve`` starts from geometric programs;
 what these are rounded with is not counted as samples, only in seconds. ``evolve-unseeded`` knows as little as the
 other methods do. So compare ``exact`` and ``evolve`` with the others in seconds.
+
+Searches of hardware spaces (`hardware_methods`) have an evaluator of their own (`hardware`): at an accelerator every layer has
+its proven best mapping, so that they differ in the accelerators that they look at alone. One of them is `explained`.
 """
