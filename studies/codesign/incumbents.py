@@ -17,22 +17,22 @@ LOOKED = 24
 def climb(
     quantities: tuple[HardwareQuantity, ...],
     point: Configuration,
-    judge: Callable[[Configuration], Bound],
+    judge: Callable[[Configuration, Bound], Bound],
     solve: Callable[[Configuration, Bound], Bound],
     over: Callable[[], bool],
-) -> None:
-    """Improve on an accelerator until no step helps.
+) -> Configuration:
+    """Improve on an accelerator until no step helps; the best that came of it.
 
-    ``judge`` says what known mappings make of an accelerator, infinity where it breaks rules or limits. Of all steps the best
-    is taken. Where they see no better one, accelerators around are tried with mappings of their own, the most promising first:
-    ``solve`` gives their value if it is below another one, else infinity.
+    ``judge`` says what known mappings make of an accelerator, infinity where it breaks rules or limits, or is known not to be
+    below another value. Of all steps the best is taken. Where they see no better one, accelerators around are tried with
+    mappings of their own, the most promising first: ``solve`` gives their value if it is below another one, else infinity.
     """
     value = solve(point, inf)
     tried = {point}
     while not over():
-        judged = _judged(_steps(quantities, point), judge) or [(inf, point)]
+        judged = _judged(_steps(quantities, point), judge, value) or [(inf, point)]
         if judged[0][0] >= value:
-            judged = sorted([*judged, *_judged(_exchanges(quantities, point), judge)], key=lambda entry: entry[0])
+            judged = sorted([*judged, *_judged(_exchanges(quantities, point), judge, value)], key=lambda entry: entry[0])
         if judged[0][0] < value:
             value, point = judged[0]
             continue
@@ -43,12 +43,15 @@ def climb(
                     value, point = found, step
                     break
         else:
-            return
+            break
+    return point
 
 
-def _judged(steps: Iterator[Configuration], judge: Callable[[Configuration], Bound]) -> list[tuple[Bound, Configuration]]:
+def _judged(
+    steps: Iterator[Configuration], judge: Callable[[Configuration, Bound], Bound], below: Bound
+) -> list[tuple[Bound, Configuration]]:
     """Steps that keep rules and limits, the best first."""
-    found = sorted(((judge(step), number, step) for number, step in enumerate(steps)), key=lambda entry: entry[:2])
+    found = sorted(((judge(step, below), number, step) for number, step in enumerate(steps)), key=lambda entry: entry[:2])
     return [(value, step) for value, _, step in found if value < inf]
 
 

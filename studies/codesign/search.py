@@ -290,6 +290,11 @@ class BoxSearch:
         """Set a box's best figures and the layers to solve; whether they are defined."""
         if any(len(node.box.values(name)) > 1 for name in self.question.enumerated):
             return False
+        box = self._narrowed(node)
+        if box is None:
+            node.bounds[0] = [inf] * len(node.bounds[0])
+            return True
+        node.box = box
         node.figures = self.question.space.best(node.box)
         for place, amount in enumerate(self.question.amounts):
             for layer, share in enumerate(amount.shares):
@@ -298,6 +303,31 @@ class BoxSearch:
                     node.bounds[place][layer] = max(node.bounds[place][layer], floor)
         node.left = self._order(node)
         return True
+
+    def _narrowed(self, node: _Node) -> Box | None:
+        """A box without values at its ends with which no mapping is as good as what was found; None if nothing is left."""
+        amount, box = self.question.amounts[0], node.box
+        if self._several or not self.found or not amount.shares:
+            return box
+        (goal,) = self._goal(self.found[0])
+        spans, changed = list(box.spans), True
+        while changed:
+            changed = False
+            for place, (first, last) in enumerate(spans):
+                while first < last and self._floor_over(_slab(box, spans, place, first), node) >= goal:
+                    first += 1
+                while first < last and self._floor_over(_slab(box, spans, place, last), node) >= goal:
+                    last -= 1
+                if (first, last) != spans[place]:
+                    spans[place], changed = (first, last), True
+        return box if tuple(spans) == box.spans else self._shrunk(Box(box.quantities, tuple(spans)), node.kept)[0]
+
+    def _floor_over(self, box: Box, node: _Node) -> Bound:
+        """A bound of the first objective over a part of a box, without a search."""
+        question, amount = self.question, self.question.amounts[0]
+        figures, objective = question.space.best(box), amount.of_layer(question.best_costs(0, box))
+        floors = (self.bank.floor(work, figures, objective) for work in question.works)
+        return total(amount.shares, [max(pair) for pair in zip(floors, node.bounds[0], strict=True)])
 
     def _split(self, node: _Node, name: str) -> None:
         for half in node.box.split(name):
@@ -341,7 +371,8 @@ class BoxSearch:
         self._offer_known(box.point)
         if not before or (self.found != before and not self._several):
             quantities = tuple(q for q in self.question.space.quantities if q.name not in self._fixed)
-            climb(quantities, box.point, self._judge, self._solve_on, lambda: self._budget.over)
+            start = climb(quantities, box.point, self._floor, self._floor, lambda: self._budget.over)
+            climb(quantities, start, self._judge, self._solve_on, lambda: self._budget.over)
 
     def _promise(self, box: Box) -> tuple[Bound, ...]:
         """The objectives of known mappings on the best figures of a box, and then what no mapping is below."""
@@ -368,9 +399,21 @@ class BoxSearch:
         amount = next(amount for amount in self.question.amounts if amount.shares)
         return space.at(point), amount.of_layer(space.cost(point))
 
-    def _judge(self, point: Configuration) -> Bound:
-        """The first objective of an accelerator with the last mappings known of its layers; infinite where it breaks limits."""
+    def _floor(self, point: Configuration, below: Bound = inf) -> Bound:
+        """A bound of the first objective of an accelerator that takes no search; infinite where it breaks limits."""
         if not self._keeps(point):
+            return inf
+        question, amount, (figures, objective) = self.question, self.question.amounts[0], self._lead(point)
+        if not amount.shares:
+            return amount.of_layer(question.space.cost(point)).value({})
+        return total(amount.shares, [self.bank.floor(work, figures, objective) for work in question.works])
+
+    def _judge(self, point: Configuration, below: Bound = inf) -> Bound:
+        """The first objective of an accelerator with the last mappings known of its layers.
+
+        Infinite where it breaks limits, or is known not to be below a value.
+        """
+        if self._floor(point) >= below:
             return inf
         question, amount, (figures, objective) = self.question, self.question.amounts[0], self._lead(point)
         values = [self.bank.tried(work, figures, objective, JUDGED).value for work in question.works]
