@@ -19,6 +19,9 @@ from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.hardware.accelerator import Trend
 from ithaca.formulations.hardware.accelerator import Work as Run
+from ithaca.formulations.intrinsics import find_intrinsic
+from ithaca.formulations.matching import computation
+from ithaca.formulations.matching_model import matches
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
 from ithaca.formulations.spatial.architecture import Architecture, Tensorized
@@ -286,6 +289,9 @@ def test_the_listing_of_the_paper() -> None:
     assert found["subproblems"] == 16_128
     whole = 2 * 8 * 56 * 9  # sub-problems with all 32 columns; as many have the other 24, which take two calls across, too
     assert found["calls"] == 2 * whole * 32
+    (match,) = (m for m in matches(computation(nest), find_intrinsic("gemm", {"k": 1})) if set(m.loops) == {"o", "c", "i"})
+    tiling = match.tiled({"o": 32, "c": 32, "i": 8})  # as `ithaca match` counts
+    assert (tiling.subproblems, tiling.calls) == (found["subproblems"], found["calls"])
 
 
 def test_local_memory_must_hold_a_call() -> None:
