@@ -41,13 +41,6 @@ class Part:
         """Its name inside a whole: what the whole's name does not say already."""
         return " ".join(word for word in self.name.split() if word not in whole.split()) or REST
 
-    def lines(self, depth: int = 0) -> Iterator[str]:
-        """The tree, a line a part, with contributions."""
-        made = f" = {self.how.value} of" if self.parts else ""
-        yield f"{'  ' * depth}{self.name or REST} {percent(self.share)}{made}"
-        for part in self.parts:
-            yield from part.lines(depth + 1)
-
 
 @dataclass(frozen=True, slots=True)
 class Binding:

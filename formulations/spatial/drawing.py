@@ -42,7 +42,6 @@ class Wait:
     what: str  #: ``reads``, ``writes`` or ``words`` (both)
     words: Fraction  #: Words of an instance
     rate: Fraction  #: Words a cycle of an instance
-    tensor: str  #: The tensor with most of them
 
     @property
     def cycles(self) -> Fraction:
@@ -59,13 +58,10 @@ def waits(nest: LoopNest, architecture: Architecture, metrics: Mapping[str, Frac
             ("words", level.shared_bandwidth, ("reads", "fills", "updates")),
         )
         for what, rate, counts in limits:
-            by_tensor = {
-                access.tensor: sum((metrics.get(f"{level.name}.{access.tensor}.{c}", Fraction(0)) for c in counts), Fraction(0))
-                for access in nest.accesses
-            }
-            words = sum(by_tensor.values(), Fraction(0))
+            counted = (metrics.get(f"{level.name}.{access.tensor}.{c}") for access in nest.accesses for c in counts)
+            words = sum((count for count in counted if count is not None), Fraction(0))
             if rate is not None and words:
-                yield Wait(level.name, what, words, rate, max(by_tensor, key=lambda tensor: by_tensor[tensor]))
+                yield Wait(level.name, what, words, rate)
 
 
 def working(architecture: Architecture, mapping: Mapped, level: str) -> int:
