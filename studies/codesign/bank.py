@@ -181,7 +181,7 @@ class LayerBank:
         if ask not in self._given:
             self.asked.add(ask)
         if not self.serves(ask, target):
-            self.learn(ask, self.job(ask, target)(options or SolveOptions(), tell))
+            self.learn(ask, target, self.job(ask, target)(options or SolveOptions(), tell))
         found = self._known[ask]
         if target is not None and found.bound >= target:
             return Answer(target * factor)
@@ -240,13 +240,19 @@ class LayerBank:
 
     # -- answers -----------------------------------------------------------------------
 
-    def learn(self, ask: Ask, found: Answer) -> None:
-        """Keep an answer."""
-        known = self._known.get(ask, UNKNOWN)
-        best = found if found.value < known.value or known.solution is None else known
+    def learn(self, ask: Ask, target: Fraction | None, found: Answer) -> None:
+        """Keep what came of a search.
+
+        What it met on its way is forgotten where it did not tell the optimum, and not stored where it was interrupted: later
+        searches are to answer as if there had been none.
+        """
+        known, served = self._known.get(ask, UNKNOWN), found.serves(target)
+        if served and not found.exact:
+            found = Answer(found.bound)
+        best = known if known.value < found.value else found
         found = Answer(max(found.bound, known.bound), best.solution)
         self._known[ask] = found
-        if self.store is not None and found.bound > -inf:
+        if self.store is not None and served:
             problems, bound = self._problems(ask), None if found.bound == inf else Fraction(found.bound)
             solution = found.solution
             if solution is None:

@@ -14,22 +14,20 @@ from fractions import Fraction
 from itertools import count
 from math import inf, log
 
-from ithaca.formulations.algebra.interval import Interval, as_interval
-from ithaca.formulations.algebra.number_systems import INTERVAL
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.accelerator import Trend, Work
 from ithaca.formulations.hardware.quantities import Box
-from ithaca.formulations.hardware.space import Rule
 from ithaca.formulations.problem import Objective
-from ithaca.results.solution import Solution, make_solution
+from ithaca.results.solution import Solution
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.executor import Executor, InProcess
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
-from ithaca.studies.codesign.bank import Answer, Ask, Bound, LayerBank, problems_of, total
-from ithaca.studies.codesign.combine import Choice, combinations
+from ithaca.studies.codesign.bank import Answer, Ask, Bound, LayerBank, total
+from ithaca.studies.codesign.boxes import HardwareBounds, Kept
 from ithaca.studies.codesign.incumbents import climb
 from ithaca.studies.codesign.narrowing import narrowed
+from ithaca.studies.codesign.points import certified, combined
 from ithaca.studies.codesign.question import Amount, Question
 from ithaca.studies.codesign.result import SHOWN, CodesignResult, Counts, HardwarePoint, OpenBox
 
@@ -48,7 +46,7 @@ class _Node:
 
     box: Box
     bounds: list[list[Bound]]  #: By amount and layer; of the hardware alone a single one
-    kept: Sequence[Amount | Rule]  #: Rules and limits of the hardware that some accelerator may break
+    kept: Kept  #: Rules and limits of the hardware that some accelerator may break
     figures: dict[str, Fraction] | None = None  #: The best of the box, once that is needed
     left: list[tuple[int, int]] = field(default_factory=list)  #: Amounts and layers not solved on these figures yet
 
@@ -75,12 +73,10 @@ class BoxSearch:
         self._boxes = self._excluded = self._evaluated = 0
         self._several = len(question.objectives) > 1
         unknown = [[-inf] * (len(question.works) if amount.shares else 1) for amount in question.amounts]
-        limits = [a for a in question.limited if not a.shares and a.bound is not None]
-        self._all: Sequence[Amount | Rule] = [*question.space.rules, *limits]
-        self._costs: dict[tuple[str, tuple[tuple[int, int], ...]], Interval] = {}
+        self._hardware = HardwareBounds(question)
         whole = narrowed(question)
         self._fixed = {q.name for q in whole.quantities if len(whole.values(q.name)) == 1}
-        self._enter(whole, unknown, self._all)
+        self._enter(whole, unknown, self._hardware.all)
 
     # -- boxes -------------------------------------------------------------------------
 
@@ -100,71 +96,20 @@ class BoxSearch:
             self._tell()
         return self._result()
 
-    def _enter(self, box: Box, bounds: Sequence[Sequence[Bound]], kept: Sequence[Amount | Rule]) -> None:
+    def _enter(self, box: Box, bounds: Sequence[Sequence[Bound]], kept: Kept) -> None:
         """Take a box among those that are open, without values at its ends that break rules or limits of the hardware."""
         self._boxes += 1
-        shrunk, kept = self._shrunk(box, kept)
+        shrunk, kept = self._hardware.shrunk(box, kept)
         if shrunk is None:
             self._excluded += 1
             return
         pairs = zip(self.question.amounts, bounds, strict=True)
-        node = _Node(shrunk, [list(known) if a.shares else [self._range(a, shrunk).low] for a, known in pairs], kept)
+        node = _Node(shrunk, [list(known) if a.shares else [self._hardware.range(a, shrunk).low] for a, known in pairs], kept)
         if not self._closed(node):
             self._push(node)
 
     def _push(self, node: _Node) -> None:
         heapq.heappush(self._heap, (self._totals(node)[: len(self.question.objectives)], next(self._numbers), node))
-
-    def _range(self, amount: Amount, box: Box) -> Interval:
-        """Bounds of an amount of the hardware alone."""
-        ranges = {name: self._cost(name, box) for name in amount.expression.symbols}
-        try:
-            return as_interval(amount.expression.evaluate(ranges, INTERVAL))
-        except ZeroDivisionError:
-            return Interval(-inf, inf)
-
-    def _cost(self, name: str, box: Box) -> Interval:
-        """Bounds of a metric of the hardware over a box."""
-        figure = self.question.space.costs[name]
-        key = name, tuple(s for q, s in zip(box.quantities, box.spans, strict=True) if q.name in figure.symbols)
-        if key not in self._costs:
-            self._costs[key] = figure.range(box)
-        return self._costs[key]
-
-    def _shrunk(self, box: Box, kept: Sequence[Amount | Rule]) -> tuple[Box | None, Sequence[Amount | Rule]]:
-        """A box without the values at its ends that no accelerator may have, None if none is left; and what is in force there.
-
-        Limits that every accelerator of a box keeps need not be looked at in its parts.
-        """
-        if not self._admissible(box, kept):
-            return None, kept
-        kept = [each for each in kept if isinstance(each, Rule) or self._range(each, box).high > each.bound]
-        spoken = set[str]().union(*map(self._symbols, kept))
-        spans = list(box.spans)
-        changed = True
-        while changed:
-            changed = False
-            for place, (first, last) in enumerate(spans):
-                if box.quantities[place].name not in spoken:
-                    continue
-                while first < last and not self._admissible(_slab(box, spans, place, last), kept):
-                    last -= 1
-                while first < last and not self._admissible(_slab(box, spans, place, first), kept):
-                    first += 1
-                if (first, last) != spans[place]:
-                    spans[place], changed = (first, last), True
-        shrunk = Box(box.quantities, tuple(spans))
-        return (shrunk if shrunk == box or self._admissible(shrunk, kept) else None), kept
-
-    def _symbols(self, kept: Amount | Rule) -> frozenset[str]:
-        """The quantities that a rule or limit depends on."""
-        if isinstance(kept, Rule):
-            return kept.link.symbols
-        return frozenset[str]().union(*(self.question.space.costs[name].symbols for name in kept.expression.symbols))
-
-    def _admissible(self, box: Box, kept: Sequence[Amount | Rule]) -> bool:
-        """Whether some accelerator of a box may keep rules and limits of the hardware."""
-        return all(each.may_hold(box) if isinstance(each, Rule) else self._range(each, box).low <= each.bound for each in kept)
 
     def _totals(self, node: _Node) -> tuple[Bound, ...]:
         """Bounds of all amounts."""
@@ -284,7 +229,7 @@ class BoxSearch:
             return None if self._budget.over else self._options
 
         for number, answer in self._executor.results(jobs, share, lambda number, progress: self._tell()):
-            self.bank.learn(asks[number], answer)
+            self.bank.learn(asks[number], wanted[asks[number]], answer)
 
     def _prepare(self, node: _Node) -> bool:
         """Set a box's best figures and the layers to solve; whether they are defined."""
@@ -341,7 +286,7 @@ class BoxSearch:
 
         def key(part: Box) -> list[Fraction]:
             best = space.best(part)
-            return [*(best[name] for name in counted), *(self._cost(name, part).low for name in sorted(wanted))]
+            return [*(best[name] for name in counted), *(self._hardware.cost(name, part).low for name in sorted(wanted))]
 
         whole, most, chosen = key(box), -1.0, ""
         for quantity, (first, last) in zip(box.quantities, box.spans, strict=True):
@@ -360,7 +305,7 @@ class BoxSearch:
         """
         box = node.box
         while box.point is None:
-            parts = (self._shrunk(half, node.kept)[0] for half in box.split(self._widest(replace(node, box=box))))
+            parts = (self._hardware.shrunk(half, node.kept)[0] for half in box.split(self._widest(replace(node, box=box))))
             halves = [half for half in parts if half is not None]
             if not halves or self._budget.over:
                 return
@@ -380,7 +325,7 @@ class BoxSearch:
         figures = question.space.best(box)
         for place, amount in enumerate(question.minimised):
             if not amount.shares:
-                found.append(self._range(amount, box).low)
+                found.append(self._hardware.range(amount, box).low)
                 continue
             objective = amount.of_layer(question.best_costs(place, box))
             found.append(total(amount.shares, [self.bank.tried(work, figures, objective).value for work in question.works]))
@@ -391,7 +336,7 @@ class BoxSearch:
         """Whether an accelerator keeps rules and limits of the hardware."""
         space = self.question.space
         spans = tuple((place, place) for place in (q.values.index(point[q.name]) for q in space.quantities))
-        return self._admissible(Box(space.quantities, spans), self._all)
+        return self._hardware.admissible(Box(space.quantities, spans), self._hardware.all)
 
     def _lead(self, point: Configuration) -> tuple[dict[str, Fraction], Objective]:
         """The figures of an accelerator, and what mappings are to be good for: the first amount of runs."""
@@ -463,30 +408,12 @@ class BoxSearch:
         if not all(answer.exact for each in answers.values() for answer in each.values()):
             return self._closed(node)
         self._evaluated += 1
-        return self._closed(node) or self._combine(point, [question.amounts[place] for place in every])
-
-    def _combine(self, point: Configuration, amounts: Sequence[Amount]) -> bool:
-        """Take the best combinations of mappings of an accelerator; whether all were found."""
-        question, space = self.question, self.question.space
-        figures, costs = space.at(point), space.cost(point)
-        asked = {str(o.expression): o for o in (amount.of_layer(costs) for amount in amounts)}
-        layers: list[list[Choice]] = []
-        for work in question.works:
-            front = self.bank.front(work, figures, tuple(asked.values()), self._options)
-            if front is None:
-                return False
-            names = list(asked)
-            columns = [names.index(str(amount.of_layer(costs).expression)) for amount in amounts]
-            layers.append([(n, c, tuple(values[k] for k in columns)) for n, c, values in front])
-        for combination in combinations(amounts, layers):
-            objective = amounts[0].of_layer(costs)
-            solutions = []
-            for work, (number, configuration, _) in zip(question.works, combination.choices, strict=True):
-                problem = problems_of(space.accelerator, self.bank.ask(work, figures, objective)[0])[number]
-                value = problem.value(configuration)
-                solutions.append(make_solution(problem, configuration, conclude(value, None, method="front")))
-            self._offer(point, costs, solutions)
-        return True
+        if self._closed(node):
+            return True
+        found = combined(question, self.bank, point, self._options)
+        for layers in found or ():
+            self._offer(point, costs, layers)
+        return found is not None
 
     def _offer(self, point: Configuration, costs: dict[str, Fraction], layers: Sequence[Solution]) -> None:
         """Keep an accelerator with its mappings if it keeps the limits, and none that is known is as good."""
@@ -529,40 +456,13 @@ class BoxSearch:
         whole, asked = self.question.space.box.count, len(self.bank.asked)
         counts = Counts(whole, self._boxes, self._excluded, self._evaluated, asked)
         boxes = tuple(self._open_box(node) for node in open_[:SHOWN])
-        found = tuple(self._final(point, proven=complete) for point in self.found)
+        found = tuple(certified(self.question, self.bank, point, proven=complete) for point in self.found)
         return CodesignResult(self.question, found[0] if found else None, found, certificate, boxes, counts)
-
-    def _final(self, found: HardwarePoint, *, proven: bool) -> HardwarePoint:
-        """An accelerator with its layers' problems as they are on it, and what is proven of their mappings.
-
-        Where an optimum depends on nothing but one sum over runs, which may be limited too, every mapping is a layer's best.
-        """
-        question, space = self.question, self.question.space
-        figures, layers = space.at(found.point), []
-        place = next(place for place, amount in enumerate(question.amounts) if amount.shares)
-        objective = question.amounts[place].of_layer(found.costs)
-        alike = all(a.expression == question.amounts[0].expression for a in question.limited if a.shares)
-        least = proven and alike and not self._several and place == 0
-        for work, old in zip(question.works, found.layers, strict=True):
-            bare = [problem.design for problem in problems_of(space.accelerator, self.bank.ask(work, figures, objective)[0])]
-            problem = space.accelerator.problems(work, figures, objective)[bare.index(old.problem.design)]
-            assert old.configuration is not None
-            value, given = problem.value(old.configuration), self.bank.given(work, figures, objective)
-            bound = value if least or given.value == given.bound == value else None
-            proof = conclude(value, bound, method=old.certificate.method, nodes=old.certificate.nodes)
-            proof = replace(proof, seconds=old.certificate.seconds)
-            layers.append(make_solution(problem, old.configuration, proof))
-        return replace(found, layers=tuple(layers))
 
     def _open_box(self, node: _Node) -> OpenBox:
         spans = {q.name: (q.values[a], q.values[b]) for q, (a, b) in zip(node.box.quantities, node.box.spans, strict=True)}
         totals = self._totals(node)[: len(self.question.objectives)]
         return OpenBox(spans, node.box.count, tuple(b if isinstance(b, Fraction) else None for b in totals))
-
-
-def _slab(box: Box, spans: Sequence[tuple[int, int]], place: int, at: int) -> Box:
-    """The accelerators of a box that have one value of a quantity."""
-    return Box(box.quantities, (*spans[:place], (at, at), *spans[place + 1 :]))
 
 
 def _apart(a: Fraction, b: Fraction) -> float:

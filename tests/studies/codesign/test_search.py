@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from pathlib import Path
 
 import pytest
 
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.problem import Limit, Objective
 from ithaca.results.certificate import Status
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.staged.engine import solve_staged
 from ithaca.studies.codesign.codesign import CodesignOptions, codesign
-from ithaca.studies.codesign.question import Question
+from ithaca.studies.codesign.question import Question, make_question
 from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
+from ithaca.studies.codesign.workloads import find_workloads
 from tests.studies.codesign.toy import brute_force, expression, random_question
 
 
@@ -54,6 +59,55 @@ def timeless(result: CodesignResult) -> CodesignResult:
 
     front = tuple(map(point, result.front))
     return replace(result, best=front[0] if front else None, front=front, certificate=replace(result.certificate, seconds=0.0))
+
+
+def passed(looks: Iterator[int], moment: int) -> bool:
+    """Whether it was asked more often than that."""
+    return next(looks) > moment
+
+
+def test_an_interrupted_search_says_what_it_knows_and_goes_on_to_the_same(tmp_path: Path) -> None:
+    question = random_question(4)
+    whole, best = codesign(question), min(brute_force(question))
+    assert whole.best is not None
+    for moment in (3, 40, 150):
+        options = SolveOptions(stop=partial(passed, iter(range(10**9)), moment))
+        stopped = CodesignOptions(options, results=tmp_path / "kept")
+        part = codesign(question, stopped)
+        bound = part.certificate.lower_bound
+        assert bound is None or bound <= best[0]
+        assert part.best is None or part.best.values >= best
+        assert part.complete or part.open
+        assert all(box.lower_bounds[0] is None or bound is None or box.lower_bounds[0] >= bound for box in part.open)
+    assert timeless(codesign(question, CodesignOptions(results=tmp_path / "kept"))) == timeless(whole)
+
+
+def test_starts_are_incumbents_and_change_no_answer() -> None:
+    question = random_question(4)
+    whole, every = codesign(question), [point for point in points(question) if question.space.allows(point)]
+    started = codesign(question, CodesignOptions(starts=(*every[:3], Configuration({"nothing": 1}))))
+    assert [p.values for p in started.front] == [p.values for p in whole.front]
+    nothing = CodesignOptions(SolveOptions(stop=lambda: True), starts=tuple(every))
+    assert codesign(question, nothing).best is None or codesign(question, nothing).certificate.status is Status.FEASIBLE
+
+
+@pytest.mark.slow
+def test_the_best_memories_are_those_of_solving_every_layer_on_all() -> None:
+    whole = find_space("dmazerunner-memory")
+    small = tuple(replace(quantity, values=quantity.values[2:6:2]) for quantity in whole.quantities)
+    space = replace(whole, quantities=small)
+    works = tuple(replace(work, nest=work.nest.with_sizes({"N": 1})) for work in find_workloads(["resnet-dmazerunner"]))[3:]
+    works = tuple(replace(work, stored=()) for work in works)
+    for objective in ("edp", "latency", "energy"):
+        question = make_question(space, works, [objective])
+        expected = {}
+        for point in points(question):
+            problems = [space.accelerator.problems(work, space.at(point), question.objectives[0])[0] for work in works]
+            expected[point] = sum(solve_staged(problem).value or 0 for problem in problems)
+        result = codesign(question)
+        assert result.best is not None
+        assert result.best.values == (min(expected.values()),) == (expected[result.best.point],)
+        assert result.certificate.status is Status.OPTIMAL
 
 
 def points(asked: Question) -> Iterator[Configuration]:

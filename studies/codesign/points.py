@@ -1,0 +1,62 @@
+"""Single accelerators: their best combinations of mappings, and what is proven of the mappings of one that was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ithaca.formulations.configuration import Configuration
+from ithaca.results.solution import Solution, make_solution
+from ithaca.solver.conclusion import conclude
+from ithaca.solver.options import SolveOptions
+from ithaca.studies.codesign.bank import LayerBank, problems_of
+from ithaca.studies.codesign.combine import Choice, combinations
+from ithaca.studies.codesign.question import Question
+from ithaca.studies.codesign.result import HardwarePoint
+
+
+def combined(
+    question: Question, bank: LayerBank, point: Configuration, options: SolveOptions
+) -> Sequence[Sequence[Solution]] | None:
+    """Mappings of all layers of which no others are better in every amount of runs; None if there was no time for all."""
+    space = question.space
+    figures, costs = space.at(point), space.cost(point)
+    amounts = [amount for amount in question.amounts if amount.shares]
+    taken = [amount.of_layer(costs) for amount in amounts]
+    asked = {objective.expression: objective for objective in taken}
+    columns = [list(asked).index(objective.expression) for objective in taken]
+    layers: list[list[Choice]] = []
+    for work in question.works:
+        front = bank.front(work, figures, tuple(asked.values()), options)
+        if front is None:
+            return None
+        layers.append([(n, c, tuple(values[k] for k in columns)) for n, c, values in front])
+    found = []
+    for combination in combinations(amounts, layers):
+        solutions = []
+        for work, (number, configuration, _) in zip(question.works, combination.choices, strict=True):
+            problem = problems_of(space.accelerator, bank.ask(work, figures, taken[0])[0])[number]
+            proof = conclude(problem.value(configuration), None, method="front")
+            solutions.append(make_solution(problem, configuration, proof))
+        found.append(solutions)
+    return found
+
+
+def certified(question: Question, bank: LayerBank, found: HardwarePoint, *, proven: bool) -> HardwarePoint:
+    """An accelerator with its layers' problems as they are on it, and what is proven of their mappings.
+
+    Where a proven optimum depends on nothing but the sum over runs, every layer's mapping is its best there.
+    """
+    space, place = question.space, next(place for place, amount in enumerate(question.amounts) if amount.shares)
+    figures, objective, layers = space.at(found.point), question.amounts[place].of_layer(found.costs), []
+    least = proven and len(question.amounts) == 1
+    for work, old in zip(question.works, found.layers, strict=True):
+        bare = [problem.design for problem in problems_of(space.accelerator, bank.ask(work, figures, objective)[0])]
+        problem = space.accelerator.problems(work, figures, objective)[bare.index(old.problem.design)]
+        assert old.configuration is not None
+        value, given = problem.value(old.configuration), bank.given(work, figures, objective)
+        bound = value if least or given.value == given.bound == value else None
+        proof = conclude(value, bound, method=old.certificate.method, nodes=old.certificate.nodes)
+        proof = replace(proof, seconds=old.certificate.seconds)
+        layers.append(make_solution(problem, old.configuration, proof))
+    return replace(found, layers=tuple(layers))
