@@ -56,9 +56,9 @@ class HardwareBounds:
             for place, (first, last) in enumerate(spans):
                 if box.quantities[place].name not in spoken:
                     continue
-                while first < last and not self.admissible(_slab(box, spans, place, last), kept):
+                while first < last and not self.admissible(slab(box, spans, place, last), kept):
                     last -= 1
-                while first < last and not self.admissible(_slab(box, spans, place, first), kept):
+                while first < last and not self.admissible(slab(box, spans, place, first), kept):
                     first += 1
                 if (first, last) != spans[place]:
                     spans[place], changed = (first, last), True
@@ -76,6 +76,6 @@ class HardwareBounds:
         return all(each.may_hold(box) if isinstance(each, Rule) else self.range(each, box).low <= each.bound for each in kept)
 
 
-def _slab(box: Box, spans: Sequence[tuple[int, int]], place: int, at: int) -> Box:
+def slab(box: Box, spans: Sequence[tuple[int, int]], place: int, at: int) -> Box:
     """The accelerators of a box that have one value of a quantity."""
     return Box(box.quantities, (*spans[:place], (at, at), *spans[place + 1 :]))

@@ -45,11 +45,12 @@ def combined(
 def certified(question: Question, bank: LayerBank, found: HardwarePoint, *, proven: bool) -> HardwarePoint:
     """An accelerator with its layers' problems as they are on it, and what is proven of their mappings.
 
-    Where a proven optimum depends on nothing but the sum over runs, every layer's mapping is its best there.
+    Where an optimum depends on nothing but one sum over runs, which may be limited too, every mapping is a layer's best.
     """
     space, place = question.space, next(place for place, amount in enumerate(question.amounts) if amount.shares)
     figures, objective, layers = space.at(found.point), question.amounts[place].of_layer(found.costs), []
-    least = proven and len(question.amounts) == 1
+    alike = all(amount.expression == question.amounts[0].expression for amount in question.limited if amount.shares)
+    least = proven and alike and place == 0 and len(question.objectives) == 1
     for work, old in zip(question.works, found.layers, strict=True):
         bare = [problem.design for problem in problems_of(space.accelerator, bank.ask(work, figures, objective)[0])]
         problem = space.accelerator.problems(work, figures, objective)[bare.index(old.problem.design)]

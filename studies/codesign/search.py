@@ -24,7 +24,7 @@ from ithaca.solver.executor import Executor, InProcess
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.studies.codesign.bank import Answer, Ask, Bound, LayerBank, total
-from ithaca.studies.codesign.boxes import HardwareBounds, Kept
+from ithaca.studies.codesign.boxes import HardwareBounds, Kept, slab
 from ithaca.studies.codesign.incumbents import climb
 from ithaca.studies.codesign.narrowing import narrowed
 from ithaca.studies.codesign.points import certified, combined
@@ -206,30 +206,35 @@ class BoxSearch:
 
     def _solve_ahead(self, node: _Node, first: tuple[int, int]) -> None:
         """Solve what is wanted next, and what the most promising boxes will probably want, all workers at once."""
-        wanted: dict[Ask, Fraction | None] = {}
+        wanted: list[tuple[Ask, Fraction | None]] = []
         most = AHEAD * self._executor.width
         nodes = [node, *(entry[2] for entry in heapq.nsmallest(most, self._heap, key=lambda entry: entry[:2]))]
         for each in nodes:
-            if each.figures is None and not self._prepare(each):
+            # boxes themselves are prepared when their turn comes, with what is known then
+            ready = each if each.figures is not None else replace(each, bounds=[list(known) for known in each.bounds])
+            if ready.figures is None and not self._prepare(ready):
                 continue
-            for amount, layer in [first, *each.left] if each is node else each.left:
-                ask, factor = self.bank.ask(*self._posed(each, amount, layer))
-                cutoff = self._cutoff(each, amount, layer)
-                target = None if cutoff is None else cutoff / factor
-                if not self.bank.serves(ask, target):
-                    wanted.setdefault(ask, target)
-                elif each is node and (amount, layer) == first:
+            for amount, layer in [first, *ready.left] if each is node else ready.left:
+                ask, factor = self.bank.ask(*self._posed(ready, amount, layer))
+                cutoff = self._cutoff(ready, amount, layer)
+                wanted.append((ask, None if cutoff is None else cutoff / factor))
+                if len(wanted) == 1 and self.bank.serves(*wanted[0]):
                     return
             if len(wanted) >= most:
                 break
-        asks = list(wanted)[:most]
-        jobs = [self.bank.job(ask, wanted[ask]) for ask in asks]
+        self._solve_together(wanted[:most])
+
+    def _solve_together(self, wanted: Sequence[tuple[Ask, Fraction | None]]) -> None:
+        """Let the workers find answers."""
+        left = {ask: target for ask, target in reversed(wanted) if not self.bank.serves(ask, target)}
+        asks = list(reversed(left))
 
         def share(unfinished: int) -> SolveOptions | None:
             return None if self._budget.over else self._options
 
+        jobs = [self.bank.job(ask, left[ask]) for ask in asks]
         for number, answer in self._executor.results(jobs, share, lambda number, progress: self._tell()):
-            self.bank.learn(asks[number], wanted[asks[number]], answer)
+            self.bank.learn(asks[number], left[asks[number]], answer)
 
     def _prepare(self, node: _Node) -> bool:
         """Set a box's best figures and the layers to solve; whether they are defined."""
@@ -259,13 +264,13 @@ class BoxSearch:
         while changed:
             changed = False
             for place, (first, last) in enumerate(spans):
-                while first < last and self._floor_over(_slab(box, spans, place, first), node) >= goal:
+                while first < last and self._floor_over(slab(box, spans, place, first), node) >= goal:
                     first += 1
-                while first < last and self._floor_over(_slab(box, spans, place, last), node) >= goal:
+                while first < last and self._floor_over(slab(box, spans, place, last), node) >= goal:
                     last -= 1
                 if (first, last) != spans[place]:
                     spans[place], changed = (first, last), True
-        return box if tuple(spans) == box.spans else self._shrunk(Box(box.quantities, tuple(spans)), node.kept)[0]
+        return box if tuple(spans) == box.spans else self._hardware.shrunk(Box(box.quantities, tuple(spans)), node.kept)[0]
 
     def _floor_over(self, box: Box, node: _Node) -> Bound:
         """A bound of the first objective over a part of a box, without a search."""
@@ -371,12 +376,22 @@ class BoxSearch:
         question, (figures, objective) = self.question, self._lead(point)
         amount = question.amounts[0]
         known = [self.bank.floor(work, figures, objective) for work in question.works]
+
+        def cutoff(layer: int) -> Fraction | None:
+            share = amount.shares[layer] if amount.shares else 0
+            rest = total(amount.shares, [*known[:layer], 0, *known[layer + 1 :]]) if share else -inf
+            return (below - rest) / share if isinstance(rest, Fraction) and isinstance(below, Fraction) else None
+
+        if self._executor.width > 1:
+            wanted = []
+            for layer, work in enumerate(question.works):
+                (ask, factor), most = self.bank.ask(work, figures, objective), cutoff(layer)
+                wanted.append((ask, None if most is None else most / factor))
+            self._solve_together(wanted)
         for layer, work in enumerate(question.works):
-            share, others = amount.shares[layer] if amount.shares else 0, [*known[:layer], 0, *known[layer + 1 :]]
-            rest = total(amount.shares, others) if share else -inf
-            cutoff = (below - rest) / share if isinstance(rest, Fraction) and isinstance(below, Fraction) else None
-            answer = self.bank.best(work, figures, objective, self._options, cutoff, lambda progress: self._tell())
-            if cutoff is not None and answer.bound >= cutoff:
+            most = cutoff(layer)
+            answer = self.bank.best(work, figures, objective, self._options, most, lambda progress: self._tell())
+            if most is not None and answer.bound >= most:
                 return inf
             known[layer] = answer.bound
         self._offer_known(point)
