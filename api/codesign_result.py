@@ -40,7 +40,7 @@ class CodesignResult(StudyAnswer, results.CodesignResult):
         asked = ", ".join(objective.text for objective in self.question.objectives)
         what = f"{self.question.space.name} for {', '.join(self.question.workloads)}: {asked}"
         if len(self.question.objectives) > 1:
-            return f"{what}: {counted(len(self.front), 'accelerator')} on the front ({self.status})"
+            return f"{what}: {counted(len(self.front), 'point')} of the front ({self.status})"
         return f"{what}{'' if self.value is None else f' {number(self.value)}'} ({self.status})"
 
     @property

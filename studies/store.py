@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -39,6 +40,9 @@ from ithaca.workloads.writing import write_text_atomically
 #: the rules of the design space, and those that choose among configurations of equal objective.
 SPACE_VERSION = 2
 
+#: Models whose statement is kept.
+MODELS = 64
+
 
 def digest(value: Any) -> str:
     """Hash data, in 64 hexadecimal digits."""
@@ -58,8 +62,13 @@ def fingerprint(problems: Sequence[Problem]) -> str:
 def _model(problem: Problem) -> Any:
     """What the cost model says of a problem."""
     names = problem.objective.expression.symbols.union(*(limit.expression.symbols for limit in problem.limits))
-    bare = replace(problem, limits=(), objective=Objective("1", ONE))
-    return _canonical([bare.symbolic(), {name: metric_form(problem, name) for name in sorted(names)}])
+    return _stated(replace(problem, limits=(), objective=Objective("1", ONE)), tuple(sorted(names)))
+
+
+@lru_cache(MODELS)
+def _stated(bare: Problem, names: tuple[str, ...]) -> Any:
+    """The same of a problem without objective and limits: fronts ask for one hundreds of times."""
+    return _canonical([bare.symbolic(), {name: metric_form(bare, name) for name in names}])
 
 
 def _canonical(value: Any) -> Any:
