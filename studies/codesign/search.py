@@ -18,13 +18,13 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.accelerator import Trend, Work
 from ithaca.formulations.hardware.quantities import Box
 from ithaca.formulations.problem import Objective
-from ithaca.results.solution import Solution
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.executor import Executor, InProcess
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.studies.codesign.bank import Answer, Ask, Bound, LayerBank, total
 from ithaca.studies.codesign.boxes import HardwareBounds, Kept, slab
+from ithaca.studies.codesign.candidates import Candidates
 from ithaca.studies.codesign.incumbents import climb
 from ithaca.studies.codesign.narrowing import narrowed
 from ithaca.studies.codesign.points import certified, combined
@@ -35,9 +35,6 @@ METHOD = "boxes"
 
 #: Layers per worker that are solved before the search goes on.
 AHEAD = 2
-
-#: Mappings of a layer that a local search judges accelerators by.
-JUDGED = 1
 
 
 @dataclass
@@ -64,7 +61,6 @@ class BoxSearch:
     ) -> None:
         self.question, self.bank, self.report = question, bank, report
         self._executor = executor or InProcess()
-        self.found: list[HardwarePoint] = []
         self._budget = Budget(options or SolveOptions())
         self._heap: list[tuple[tuple[Bound, ...], int, _Node]] = []
         self._stuck: list[_Node] = []
@@ -74,17 +70,27 @@ class BoxSearch:
         self._several = len(question.objectives) > 1
         unknown = [[-inf] * (len(question.works) if amount.shares else 1) for amount in question.amounts]
         self._hardware = HardwareBounds(question)
+        self._candidates = Candidates(question, bank, self._hardware, self._budget, self._executor, self._tell)
         whole = narrowed(question)
         self._fixed = {q.name for q in whole.quantities if len(whole.values(q.name)) == 1}
         self._enter(whole, unknown, self._hardware.all)
 
     # -- boxes -------------------------------------------------------------------------
 
+    @property
+    def found(self) -> list[HardwarePoint]:
+        """The accelerators found that no other one dominates, by ascending objectives."""
+        return self._candidates.found
+
     def take(self, point: Configuration) -> None:
         """Evaluate an accelerator, its layers as the first amount of runs likes them; ignored if the space has none such."""
         values = {quantity.name: quantity.values for quantity in self.question.space.quantities}
-        if point.keys() == values.keys() and all(value in values[name] for name, value in point.items()) and self._keeps(point):
-            self._solve_on(point)
+        if (
+            point.keys() == values.keys()
+            and all(value in values[name] for name, value in point.items())
+            and self._candidates.keeps(point)
+        ):
+            self._candidates.solve(point)
 
     def run(self) -> CodesignResult:
         """Search until everything is proven, or the options say to stop."""
@@ -191,7 +197,7 @@ class BoxSearch:
         given, cutoff, floor = self._posed(node, amount, layer), self._cutoff(node, amount, layer), node.bounds[amount][layer]
         if self._executor.width > 1 and self.bank.tried(*given).value != floor:
             self._solve_ahead(node, (amount, layer))
-        return self.bank.best(*given, self._options, cutoff, lambda progress: self._tell(), floor)
+        return self.bank.best(*given, self._candidates.options, cutoff, lambda progress: self._tell(), floor)
 
     def _posed(self, node: _Node, amount: int, layer: int) -> tuple[Work, dict[str, Fraction], Objective]:
         """A layer on the best figures of a box, and what is minimised of it."""
@@ -199,10 +205,6 @@ class BoxSearch:
         question = self.question
         objective = question.amounts[amount].of_layer(question.best_costs(amount, node.box))
         return question.works[layer], node.figures, objective
-
-    @property
-    def _options(self) -> SolveOptions:
-        return replace(self._budget.share(), gap=0.0)
 
     def _solve_ahead(self, node: _Node, first: tuple[int, int]) -> None:
         """Solve what is wanted next, and what the most promising boxes will probably want, all workers at once."""
@@ -222,19 +224,7 @@ class BoxSearch:
                     return
             if len(wanted) >= most:
                 break
-        self._solve_together(wanted[:most])
-
-    def _solve_together(self, wanted: Sequence[tuple[Ask, Fraction | None]]) -> None:
-        """Let the workers find answers."""
-        left = {ask: target for ask, target in reversed(wanted) if not self.bank.serves(ask, target)}
-        asks = list(reversed(left))
-
-        def share(unfinished: int) -> SolveOptions | None:
-            return None if self._budget.over else self._options
-
-        jobs = [self.bank.job(ask, left[ask]) for ask in asks]
-        for number, answer in self._executor.results(jobs, share, lambda number, progress: self._tell()):
-            self.bank.learn(asks[number], left[asks[number]], answer)
+        self._candidates.solve_together(wanted[:most])
 
     def _prepare(self, node: _Node) -> bool:
         """Set a box's best figures and the layers to solve; whether they are defined."""
@@ -318,11 +308,11 @@ class BoxSearch:
         if not self.question.space.allows(box.point):
             return
         before = list(self.found)
-        self._offer_known(box.point)
+        self._candidates.offer_known(box.point)
         if not before or (self.found != before and not self._several):
             quantities = tuple(q for q in self.question.space.quantities if q.name not in self._fixed)
-            start = climb(quantities, box.point, self._floor, self._floor, lambda: self._budget.over)
-            climb(quantities, start, self._judge, self._solve_on, lambda: self._budget.over)
+            start = climb(quantities, box.point, self._candidates.floor, self._candidates.floor, lambda: self._budget.over)
+            climb(quantities, start, self._candidates.judge, self._candidates.solve, lambda: self._budget.over)
 
     def _promise(self, box: Box) -> tuple[Bound, ...]:
         """The objectives of known mappings on the best figures of a box, and then what no mapping is below."""
@@ -336,74 +326,6 @@ class BoxSearch:
             found.append(total(amount.shares, [self.bank.tried(work, figures, objective).value for work in question.works]))
             floors.append(total(amount.shares, [self.bank.floor(work, figures, objective) for work in question.works]))
         return (*found, *floors)
-
-    def _keeps(self, point: Configuration) -> bool:
-        """Whether an accelerator keeps rules and limits of the hardware."""
-        space = self.question.space
-        spans = tuple((place, place) for place in (q.values.index(point[q.name]) for q in space.quantities))
-        return self._hardware.admissible(Box(space.quantities, spans), self._hardware.all)
-
-    def _lead(self, point: Configuration) -> tuple[dict[str, Fraction], Objective]:
-        """The figures of an accelerator, and what mappings are to be good for: the first amount of runs."""
-        space = self.question.space
-        amount = next(amount for amount in self.question.amounts if amount.shares)
-        return space.at(point), amount.of_layer(space.cost(point))
-
-    def _floor(self, point: Configuration, below: Bound = inf) -> Bound:
-        """A bound of the first objective of an accelerator that takes no search; infinite where it breaks limits."""
-        if not self._keeps(point):
-            return inf
-        question, amount, (figures, objective) = self.question, self.question.amounts[0], self._lead(point)
-        if not amount.shares:
-            return amount.of_layer(question.space.cost(point)).value({})
-        return total(amount.shares, [self.bank.floor(work, figures, objective) for work in question.works])
-
-    def _judge(self, point: Configuration, below: Bound = inf) -> Bound:
-        """The first objective of an accelerator with the last mappings known of its layers.
-
-        Infinite where it breaks limits, or is known not to be below a value.
-        """
-        if self._floor(point) >= below:
-            return inf
-        question, amount, (figures, objective) = self.question, self.question.amounts[0], self._lead(point)
-        values = [self.bank.tried(work, figures, objective, JUDGED).value for work in question.works]
-        if not amount.shares:
-            return inf if inf in values else amount.of_layer(question.space.cost(point)).value({})
-        return total(amount.shares, values)
-
-    def _solve_on(self, point: Configuration, below: Bound = inf) -> Bound:
-        """Find the best mappings of an accelerator; infinite once its first objective is known not to be below a value."""
-        question, (figures, objective) = self.question, self._lead(point)
-        amount = question.amounts[0]
-        known = [self.bank.floor(work, figures, objective) for work in question.works]
-
-        def cutoff(layer: int) -> Fraction | None:
-            share = amount.shares[layer] if amount.shares else 0
-            rest = total(amount.shares, [*known[:layer], 0, *known[layer + 1 :]]) if share else -inf
-            return (below - rest) / share if isinstance(rest, Fraction) and isinstance(below, Fraction) else None
-
-        if self._executor.width > 1:
-            wanted = []
-            for layer, work in enumerate(question.works):
-                (ask, factor), most = self.bank.ask(work, figures, objective), cutoff(layer)
-                wanted.append((ask, None if most is None else most / factor))
-            self._solve_together(wanted)
-        for layer, work in enumerate(question.works):
-            most = cutoff(layer)
-            answer = self.bank.best(work, figures, objective, self._options, most, lambda progress: self._tell())
-            if most is not None and answer.bound >= most:
-                return inf
-            known[layer] = answer.bound
-        self._offer_known(point)
-        return self._judge(point)
-
-    def _offer_known(self, point: Configuration) -> None:
-        """Take an accelerator with the best mappings known of its layers, where they fit it."""
-        figures, objective = self._lead(point)
-        answers = [self.bank.tried(work, figures, objective) for work in self.question.works]
-        if all(answer.solution is not None for answer in answers):
-            layers = [answer.solution for answer in answers if answer.solution is not None]
-            self._offer(point, self.question.space.cost(point), layers)
 
     def _evaluate(self, point: Configuration, node: _Node) -> bool:
         """Take the best mappings of an accelerator whose layers are all solved; whether that settles it."""
@@ -419,27 +341,16 @@ class BoxSearch:
             # a layer that one amount does not count is run as another one likes it
             of = [next(answers[p][n] for p in (place, *every) if n in answers[p]) for n in range(len(question.works))]
             if all(answer.solution is not None for answer in of):
-                self._offer(point, costs, [answer.solution for answer in of if answer.solution is not None])
+                self._candidates.offer(point, costs, [answer.solution for answer in of if answer.solution is not None])
         if not all(answer.exact for each in answers.values() for answer in each.values()):
             return self._closed(node)
         self._evaluated += 1
         if self._closed(node):
             return True
-        found = combined(question, self.bank, point, self._options)
+        found = combined(question, self.bank, point, self._candidates.options)
         for layers in found or ():
-            self._offer(point, costs, layers)
+            self._candidates.offer(point, costs, layers)
         return found is not None
-
-    def _offer(self, point: Configuration, costs: dict[str, Fraction], layers: Sequence[Solution]) -> None:
-        """Keep an accelerator with its mappings if it keeps the limits, and none that is known is as good."""
-        bare = HardwarePoint(point, costs, (), tuple(layers))
-        if any(amount.bound is not None and bare.total(amount) > amount.bound for amount in self.question.limited):
-            return
-        values = tuple(bare.total(amount) for amount in self.question.minimised)
-        if any(all(f <= v for f, v in zip(known.values, values, strict=True)) for known in self.found):
-            return
-        kept = [known for known in self.found if not all(v <= f for v, f in zip(values, known.values, strict=True))]
-        self.found = sorted([*kept, replace(bare, values=values)], key=lambda known: known.values)
 
     # -- what comes of it --------------------------------------------------------------
 
