@@ -256,6 +256,7 @@ class NetworkResult(StudyAnswer, networks.NetworkResult):
     """The answer of `ithaca.network`: how every layer is run, and what is proven of it and of the total."""
 
     source: str = field(default="the result", compare=False)  #: The file it was read from, for messages
+    remarks: tuple[str, ...] = ()  #: What else a co-design found of the arrays' shares, line by line; files do not have it
 
     def __eq__(self, other: object) -> bool:
         """Whether the same is found and proven: files state neither boxes nor seconds of a network's searches."""

@@ -11,8 +11,10 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
+from ithaca.api.answers import NetworkResult
 from ithaca.api.codesign_result import CodesignResult
 from ithaca.api.codesign_study import CodesignStudy, run_codesign_study
+from ithaca.api.device_split import split_device
 from ithaca.api.fronts import split_objectives
 from ithaca.api.keywords import public
 from ithaca.api.live_line import LiveLine, note
@@ -23,6 +25,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
+from ithaca.formulations.systolic.accelerator import SystolicArrays
 from ithaca.solver.options import Budget
 from ithaca.studies.codesign import codesign as searches
 from ithaca.studies.codesign.codesign import CodesignOptions, make_bank
@@ -82,13 +85,18 @@ def codesign(
     search: SearchOptions,
     scheduler: Scheduler = None,
     results: Results = None,
-) -> CodesignResult | CodesignStudy:
+) -> CodesignResult | CodesignStudy | NetworkResult:
     """Choose an accelerator and every layer's mapping together, and prove that no other of the space is better."""
     found = space if isinstance(space, HardwareSpace) else find_space(str(space))
     if divisors_only:
         found = _without_padding(found)
     own = _beside(space, found.workloads) if workload is None else workload
     named = [own] if not isinstance(own, Sequence | Mapping) or isinstance(own, str) else own
+    if isinstance(found.accelerator, SystolicArrays):
+        refused = {"--limit": limit, "--objectives": objectives, "--vary": vary, "--results": results, "--scheduler": scheduler}
+        if given := [name for name, value in refused.items() if value] + (["--method"] if method != PROOF else []):
+            raise InputError(f"{given[0]} does not go with space {found.name}; allowed: one search, without {given[0]}")
+        return split_device(found, list(named), several(layers), _minimised(found, objective, None)[0], search.options)
     question = make_question(
         found, find_workloads(named, several(layers)), _minimised(found, objective, objectives), _limits(found, limit)
     )

@@ -8,13 +8,15 @@ from typing import Annotated
 
 from typer import Option
 
+from ithaca.api.answers import NetworkResult
 from ithaca.api.codesign import codesign as choose
 from ithaca.api.codesign_result import CodesignResult
 from ithaca.api.codesign_study import CodesignStudy
 from ithaca.api.options import WRITTEN
 from ithaca.commands.codesign_display import print_codesign, print_codesign_study
 from ithaca.commands.conclusion import Told, tell_answer
-from ithaca.commands.network_display import layer_loops
+from ithaca.commands.network import explain_failure
+from ithaca.commands.network_display import layer_loops, print_network
 from ithaca.commands.outcome import nothing_found, say, wrote
 from ithaca.commands.typed import calls
 from ithaca.studies.charts.files import check_plot
@@ -22,7 +24,7 @@ from ithaca.studies.charts.files import check_plot
 
 @calls(choose)
 def codesign(
-    ask: Callable[..., CodesignResult | CodesignStudy],
+    ask: Callable[..., CodesignResult | CodesignStudy | NetworkResult],
     *,
     told: Told,
     plot: Annotated[
@@ -41,12 +43,19 @@ def codesign(
         if isinstance(result, CodesignStudy):
             print_codesign_study(result)
             return
+        if isinstance(result, NetworkResult):
+            print_network(result)
+            say("\n".join(result.remarks))
+            return
         print_codesign(result)
         if told.loops:
             say("\n".join(line for network in result.networks for line in layer_loops(network)))
 
     tell_answer(result, show, as_json=told.as_json, output=told.output, table=told.table)
-    if result.failure:
+    if isinstance(result, NetworkResult):
+        if not result.answered:
+            nothing_found(explain_failure(result))
+    elif result.failure:
         nothing_found(result.failure)
     elif plot is not None:
         result.plot(plot)

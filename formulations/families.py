@@ -8,6 +8,7 @@ from ithaca.formulations.family import Family
 from ithaca.formulations.hardware.kind import AcceleratorKind
 from ithaca.formulations.spatial.accelerator import HIERARCHIES
 from ithaca.formulations.spatial.family import FAMILY as SPATIAL
+from ithaca.formulations.systolic.accelerator import ARRAYS
 from ithaca.formulations.systolic.family import FAMILY as SYSTOLIC
 
 #: By the name that designs and documents give them.
@@ -19,4 +20,4 @@ FAMILIES: Families = {"systolic": SYSTOLIC, "spatial": SPATIAL}
 UNNAMED = "systolic"
 
 #: Accelerators of hardware spaces by their family; the first is that of spaces that name none.
-ACCELERATORS: Mapping[str, AcceleratorKind] = {"spatial": HIERARCHIES}
+ACCELERATORS: Mapping[str, AcceleratorKind] = {"spatial": HIERARCHIES, "systolic": ARRAYS}

@@ -8,7 +8,7 @@ one input). Both are one search over designs, hardware and tilings together; eng
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -58,17 +58,20 @@ def solve_shared_array(network: Network, request: NetworkRequest, options: RunOp
     return NetworkResult(SHARED_ARRAY, network, request, "exact", layers, total, complete, choices, arrays=(array,))
 
 
-def solve_multi_array(network: Network, request: NetworkRequest, options: RunOptions) -> NetworkResult:
+def solve_multi_array(
+    network: Network, request: NetworkRequest, options: RunOptions, shares: Mapping[str, Fraction] | None = None
+) -> NetworkResult:
     """Find the arrays that serve the layers best, each layer's configuration on its array, and the objective's lower bound.
 
     Runs of a merged layer count as neighbours; a layer whose runs are cut apart appears once per array. The request says
-    how many arrays there may be; its limits are on DSP blocks and block RAM of all arrays together.
+    how many arrays there may be; its limits are on DSP blocks and block RAM of all arrays together. With sizes of ``shares`` of
+    these each array takes whole ones; limits on other metrics that have shares hold of every layer.
 
     Raises `InputError` if the layers cannot be folded into one kernel or are too many, the objective does not add up, or limits
     cannot be shared.
     """
     require_sum(request.objective, f"--mode {MULTI_ARRAY}")
-    network, request = fold(network), _of_arrays(request)
+    network, request = fold(network), request if shares else _of_arrays(request)
     designs = common_designs(network, request, MULTI_ARRAY)
     sequence = [number for number, layer in enumerate(network.layers) for _ in range(layer.count)]
     if len(sequence) > MOST_RUNS:
@@ -78,7 +81,7 @@ def solve_multi_array(network: Network, request: NetworkRequest, options: RunOpt
         )
     pairs = [tuple((problem, 1) for problem in design) for design in designs]
     report = _report(options, f"{request.arrays} arrays")
-    found = PipelineSearch(pairs, sequence, request.arrays, request.minimise, options.search, report).run()
+    found = PipelineSearch(pairs, sequence, request.arrays, request.minimise, options.search, report, shares).run()
     total = _total(found.value, found.lower_bound, found.plans, found.seconds)
     complete = options.search.gap_is_met(found.value, found.lower_bound)
     if found.value is None:

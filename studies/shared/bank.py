@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -236,10 +236,10 @@ def _needs(problem: Problem, configuration: Configuration) -> Room:
     return Room(problem.metrics(configuration)["bram18k"], tuple(sorted(buffer_words(problem, configuration).items())))
 
 
-def check_limits(problem: Problem) -> None:
-    """Refuse a limit that does not bound an array that several layers share."""
+def check_limits(problem: Problem, also: Collection[str] = ()) -> None:
+    """Refuse a limit that does not bound an array that several layers share, but for those on some metrics."""
     for limit in problem.limits:
-        if not limit.expression.symbols <= SHARED_LIMITS:
+        if not limit.expression.symbols <= SHARED_LIMITS.union(also):
             allowed = ", ".join(sorted(SHARED_LIMITS))
             raise InputError(f"limit {limit.metric} does not bound an array that layers share; allowed: limits on {allowed}")
 

@@ -7,7 +7,7 @@ stages are then solved layer by layer to optimality, which raises their bounds, 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -81,6 +81,9 @@ class PipelineSearch:
     Each design has the distinct layers (counts are ignored); ``sequence`` is the network in order, as their numbers. More
     arrays than layers make no difference, as each has at least one.
 
+    Where ``shares`` states sizes, arrays take whole ones of DSP blocks and block RAM. Limits on its other metrics hold of every
+    layer on any array.
+
     Raises `InputError` if a limit cannot be divided among arrays, or there is no limit on DSP blocks.
     """
 
@@ -92,6 +95,7 @@ class PipelineSearch:
         minimise: Minimise,
         options: SolveOptions,
         report: Callable[[Progress], None] | None = None,
+        shares: Mapping[str, Fraction] | None = None,
     ) -> None:
         self._began = time.perf_counter()
         self.sequence, self.arrays, self.minimise = tuple(sequence), min(arrays, len(sequence)), minimise
@@ -99,7 +103,9 @@ class PipelineSearch:
         self.options = replace(options, time_limit=None, stop=deadline(options.time_limit, options.stop))
         self.report = report
         self.limits = {limit.metric: limit.bound for limit in designs[0][0][0].limits}
-        if "dsp" not in self.limits or not set(self.limits) <= {"dsp", "bram18k"}:
+        self._shares = {"dsp": Fraction(0), "bram18k": Fraction(1), **(shares or {})}
+        allowed = {"dsp", "bram18k", *self._shares}
+        if "dsp" not in self.limits or not set(self.limits) <= allowed:
             raise InputError("several arrays share a limit on dsp and perhaps one on bram18k; no other limits are allowed")
         self.stages: tuple[Stage, ...] = ()
         self.value: Fraction | None = None
@@ -113,8 +119,10 @@ class PipelineSearch:
         self._reach = -inf
         self._needed: list[Needs] = []
         self._designs = designs
-        self._memory = floor(self.limits["bram18k"]) if "bram18k" in self.limits else ENDLESS
-        self._budget = Budget(largest_double(self.limits["dsp"]), float(self._memory))
+        # counted in shares from here on: of block RAM a block each unless they are larger
+        self._memory = floor(self.limits["bram18k"] / self._shares["bram18k"]) if "bram18k" in self.limits else ENDLESS
+        size = self._shares["dsp"]
+        self._budget = Budget(floor(self.limits["dsp"] / size) if size else largest_double(self.limits["dsp"]), self._memory)
 
     def _seed(self) -> None:
         """Begin with the first array for all layers together: one of several that may be."""
@@ -124,7 +132,7 @@ class PipelineSearch:
         def stop() -> bool:
             return seed.best is not None or seed.steps >= SEED_STEPS or (self.options.stop is not None and self.options.stop())
 
-        seed = SharedSearch(designs, replace(self.options, stop=stop))
+        seed = SharedSearch(designs, replace(self.options, stop=stop), also=self._shares.keys())
         found = seed.run()
         self._alone = seed.alone
         self._bound = self._alone_bound()
@@ -155,13 +163,17 @@ class PipelineSearch:
         self._bound = self._alone_bound()
         self._banks = [alone.bank(checkpoint, common=False) for alone in self._alone]
         dsp = np.concatenate([b.dsp for b in self._banks])
+        if share := self._shares["dsp"]:
+            sizes, which = np.unique(dsp, return_inverse=True)
+            dsp = np.array([float(ceil(Fraction(size) / share)) for size in sizes.tolist()])[which]
         order = np.argsort(dsp, kind="stable")
         self._dsp: Floats = dsp[order]
         self._design: Indices = np.concatenate([np.full(b.nodes.shape[1], n) for n, b in enumerate(self._banks)])[order]
         self._column: Indices = np.concatenate([np.arange(b.nodes.shape[1]) for b in self._banks])[order]
         self._bounds: Floats = np.concatenate([b.bounds for b in self._banks], axis=1)[:, order]
         self._solved = np.zeros(self._bounds.shape, bool)  # whether a layer is, on a choice, with ports as it likes
-        self._bram18k: Floats = np.concatenate([b.bram18k for b in self._banks], axis=1)[:, order]
+        least = np.concatenate([b.bram18k for b in self._banks], axis=1)[:, order]
+        self._bram18k: Floats = np.ceil(least / float(self._shares["bram18k"]) * (1 - 1e-12))
 
     def run(self) -> PipelineOutcome:
         """Search until proven, or until the options say to stop."""
@@ -349,7 +361,7 @@ class PipelineSearch:
             if found is not None:
                 value, best = found, fine
         stage = None if best is None else self._fit(part, best, bram18k)
-        return _Step(bram18k, value, stage, 0 if stage is None else int(self._blocks(stage)))
+        return _Step(bram18k, value, stage, 0 if stage is None else ceil(self._blocks(stage) / self._shares["bram18k"]))
 
     def _sum_of_optima(
         self, bank: HardwareBank, layers: Indices, counts: Indices, node: Node, below: Fraction | None, bram18k: int
@@ -357,7 +369,7 @@ class PipelineSearch:
         """What some layers take on fine hardware, each at its best; None if that is not below a value."""
         value = Fraction(0)
         for layer, count in zip(layers, counts, strict=True):
-            optimum = bank.optimum(int(layer), node, self.options, room=Room(Fraction(bram18k)))
+            optimum = bank.optimum(int(layer), node, self.options, room=self._room(bram18k))
             if optimum is None:
                 return None
             value += int(count) * optimum.value
@@ -395,7 +407,7 @@ class PipelineSearch:
 
     def _fit(self, part: Part, node: Node, bram18k: int) -> Stage | None:
         """Configurations of a stage's layers on an array, within some block RAM."""
-        bank, room = self._banks[self._design[part.choice]], Room(Fraction(bram18k))
+        bank, room = self._banks[self._design[part.choice]], self._room(bram18k)
         numbers, counts = self._members(part.first, part.end)
         optima = [bank.optimum(int(number), node, self.options, room=room) for number in numbers]
         layers = [replace(bank.layers[n].within(room), count=int(c)) for n, c in zip(numbers, counts, strict=True)]
@@ -404,6 +416,10 @@ class PipelineSearch:
         options = SolveOptions(stop=self.options.stop)
         joint = fit(layers, bank.fine.given(node), [optimum.configuration for optimum in found], worth, options)
         return None if joint is None else Stage(part.first, part.end, int(self._design[part.choice]), joint)
+
+    def _room(self, shares: int) -> Room:
+        """So many shares of the block RAM."""
+        return Room(shares * self._shares["bram18k"])
 
     def _blocks(self, stage: Stage) -> Fraction:
         """Block RAM of a stage's array."""

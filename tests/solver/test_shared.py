@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, count, pairwise, product
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -228,8 +229,24 @@ def test_a_pipeline_equals_full_enumeration(minimise: Minimise, dsp: str, bram18
     assert [s.first for s in outcome.stages][1:] == [s.end for s in outcome.stages][:-1]
 
 
+@pytest.mark.parametrize("minimise", list(Minimise))
+@pytest.mark.parametrize("sizes", [("1", "4"), ("5/4", "13/3"), ("1/2", "9")])
+def test_whole_shares_equal_full_enumeration(minimise: Minimise, sizes: tuple[str, str]) -> None:
+    problems, share = layers("5", "26"), (Fraction(sizes[0]), Fraction(sizes[1]))
+    shares = {"dsp": share[0], "bram18k": share[1]}
+    designs = [[(p, 1) for p in problems]]
+    outcome = PipelineSearch(designs, (0, 1), 2, minimise, SolveOptions(), shares=shares).run()
+    every = enumerate_pipelines(problems, 2, minimise, Fraction(5), Fraction(26), share)
+    assert outcome.value == outcome.lower_bound == min(every)
+
+
 def enumerate_pipelines(
-    problems: tuple[Problem, ...], count: int, minimise: Minimise, dsp: Fraction, bram18k: Fraction
+    problems: tuple[Problem, ...],
+    count: int,
+    minimise: Minimise,
+    dsp: Fraction,
+    bram18k: Fraction,
+    share: tuple[Fraction, Fraction] = (Fraction(1, 2), Fraction(1)),
 ) -> list[Fraction]:
     """Objectives of all pipelines with up to ``count`` arrays (per stage, trade-offs that are not dominated)."""
     fronts: dict[tuple[int, int], list[tuple[Fraction, Fraction, Fraction]]] = {}
@@ -246,7 +263,8 @@ def enumerate_pipelines(
         for cuts in combinations(range(1, len(problems)), stages - 1):
             edges = (0, *cuts, len(problems))
             for chosen in product(*(fronts[a, b] for a, b in pairwise(edges))):
-                if sum(c[0] for c in chosen) <= dsp and sum(c[1] for c in chosen) <= bram18k:
+                shares = [sum(ceil(c[n] / share[n]) for c in chosen) for n in range(2)]
+                if shares[0] <= dsp // share[0] and shares[1] <= bram18k // share[1]:
                     times = [c[2] for c in chosen]
                     found.append(max(times) if minimise is Minimise.SLOWEST else sum(times, start=Fraction(0)))
     return found

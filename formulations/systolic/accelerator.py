@@ -1,0 +1,147 @@
+"""Systolic arrays that share a device, as hardware spaces state them: shares of its resources are what is free."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from ithaca.formulations.algebra.expression import Constant, Expression, Symbol, add
+from ithaca.formulations.design import Metric
+from ithaca.formulations.hardware.accelerator import Trend, Work
+from ithaca.formulations.hardware.quantities import Figure
+from ithaca.formulations.hardware.space import HardwareSpace
+from ithaca.formulations.platform_files import load_platform
+from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.schema import Document, Text
+from ithaca.formulations.space import Link, Relation
+from ithaca.formulations.systolic.data_types import data_type
+from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.workloads.errors import InputError
+
+#: What is divided among arrays, each of which takes its own shares; and what each may use as many shares of.
+DIVIDED, COMMON = ("dsp", "bram18k"), "bandwidth"
+
+
+@dataclass(frozen=True)
+class SystolicArrays:
+    """Up to so many arrays on a device, each for consecutive layers, with its shares of what the device has."""
+
+    platform: str  #: Name of the device, or its file
+    dtype: str  #: The type of all tensors
+    edition: str  #: Edition of the model
+    arrays: int  #: How many arrays there may be
+    shares: int  #: Into how many shares each resource is divided
+    minimise: str = "slowest"  #: What of the arrays counts: the slowest, for a stream of inputs, or the total of one input
+    dataflow: tuple[str, ...] | None = None  #: The dataflow of every array; None: whichever is best
+
+    @property
+    def metrics(self) -> Mapping[str, Metric]:
+        """The metrics of every layer."""
+        return METRICS
+
+    @property
+    def trends(self) -> Mapping[str, Trend]:
+        """Shares of DSP blocks and block RAM of each array, and of the bandwidth: more never hurts."""
+        return dict.fromkeys([*(f"array{n}.{m}" for m in DIVIDED for n in range(1, self.arrays + 1)), COMMON], Trend.HELPS)
+
+    def problems(
+        self, work: Work, figures: Mapping[str, Fraction], objective: Objective, limits: tuple[Limit, ...] = ()
+    ) -> tuple[Problem, ...]:
+        """Layers of one array share its hardware: none is a problem of its own."""
+        raise InputError(
+            "arrays that share a device are chosen for all layers together; allowed: one network, by --method proof"
+        )
+
+    def sizes(self, space: HardwareSpace) -> dict[str, Fraction]:
+        """What a share is of each resource; of the bandwidth what each array may use.
+
+        Raises `InputError` if the space is not one of all ways to give shares to arrays.
+        """
+        limits = load_platform(self.platform).bounds({})
+        for metric in DIVIDED:
+            symbols = []
+            for name in (f"array{n}.{metric}" for n in range(1, self.arrays + 1)):
+                figure = space.figures.get(name)
+                quantity = next(
+                    (q for q in space.quantities if figure is not None and figure.expression == Symbol(q.name)), None
+                )
+                if quantity is None or quantity.values != tuple(range(1, self.shares + 1)):
+                    raise InputError(f"figures.{name} is not free; allowed: a quantity of its own, range [1, {self.shares}]")
+                symbols.append(Symbol(quantity.name))
+            if Link(add(*symbols), Relation.AT_MOST, Constant(Fraction(self.shares))) not in [r.link for r in space.rules]:
+                text = " + ".join(symbol.name for symbol in symbols)
+                raise InputError(f"rules do not divide {metric}; allowed: {text} <= {self.shares}, beside no others")
+        if len(space.rules) > len(DIVIDED):
+            raise InputError(f"rules has {len(space.rules)}; allowed: one for each of {', '.join(DIVIDED)}")
+        found = {metric: limits[metric] / self.shares for metric in DIVIDED}
+        if COMMON in space.figures:
+            span = space.figures[COMMON].range(space.box)
+            if span.low != span.high:
+                raise InputError(f"figures.{COMMON} may be several; allowed: one number of shares, which each array may use")
+            found[COMMON] = limits[COMMON] * span.low / self.shares
+        return found
+
+
+class ArraysDocument(Document):
+    """What spaces of arrays on a device say of them."""
+
+    family: Literal["systolic"]
+    platform: Text
+    dtype: Text = "fp32"
+    edition: Text = Edition.CYCLE.value
+    arrays: Annotated[int, Field(ge=1, le=64)]
+    shares: Annotated[int, Field(ge=1, le=4096)]
+    minimise: Literal["slowest", "total"] = "slowest"
+    dataflow: list[Text] | None = None
+
+
+class Arrays:
+    """How spaces state arrays on a device (see `ithaca.formulations.hardware.kind.AcceleratorKind`)."""
+
+    document = ArraysDocument
+    tags = ()
+
+    def read(self, document: ArraysDocument, where: object) -> SystolicArrays:
+        """Device and data type are names, the edition one of the family's."""
+        load_platform(document.platform)
+        data_type(document.dtype)
+        if document.edition not in (known := [edition.value for edition in Edition]):
+            raise InputError(f"edition is {document.edition}; allowed: {', '.join(known)}")
+        dataflow = None if document.dataflow is None else tuple(document.dataflow)
+        own = document.platform, document.dtype, document.edition, document.arrays, document.shares
+        return SystolicArrays(*own, document.minimise, dataflow)
+
+    def fields(self, accelerator: Any) -> dict[str, Any] | None:
+        if not isinstance(accelerator, SystolicArrays):
+            return None
+        found = {name: getattr(accelerator, name) for name in ("platform", "dtype", "edition", "arrays", "shares", "minimise")}
+        found |= {} if accelerator.dataflow is None else {"dataflow": list(accelerator.dataflow)}
+        return {"family": "systolic", **found}
+
+    def completed(
+        self, accelerator: SystolicArrays, figures: Mapping[str, Figure]
+    ) -> tuple[SystolicArrays, Mapping[str, Figure]]:
+        """Nothing follows."""
+        return accelerator, figures
+
+    def energies(self, accelerator: SystolicArrays, path: Path) -> Mapping[str, Fraction]:
+        """None: the data type has energies."""
+        raise InputError(f"{path}: arrays have no energies by Accelergy; allowed: spaces of memory hierarchies")
+
+    areas = energies
+
+    def check(self, accelerator: SystolicArrays, figure: str, value: Fraction) -> None:
+        """Numbers of shares may be any."""
+
+    def sized(self, accelerator: SystolicArrays, figures: Mapping[str, Expression]) -> Mapping[str, Expression]:
+        """Nothing: the device is there."""
+        return {}
+
+
+ARRAYS = Arrays()
