@@ -112,7 +112,7 @@ def codesign(
     seed: int = 0,
     scheduler: str | None = None,
     results: str | Path | None = None,
-) -> CodesignResult | CodesignStudy:
+) -> CodesignResult | CodesignStudy | NetworkResult:
     """Choose an accelerator and every layer's mapping together, and prove that no other of the space is better."""
 
 def evaluate(
