@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 OUTSIDE = {"tests", "benchmarks", "docs"}
 
 #: What the program reads of itself.
-ENDINGS = {".py", ".pyi", ".yaml", ".css", ".html", ".typed", ".json", ".toml", ".txt", ".js", ".svg"}
+ENDINGS = {".py", ".pyi", ".yaml", ".csv", ".css", ".html", ".typed", ".json", ".toml", ".txt", ".js", ".svg"}
 
 #: A quick run of each command; later ones read what earlier ones wrote.
 RUNS = (
@@ -46,11 +46,15 @@ RUNS = (
     ("seed", "result.json", "--for", "csv", "--count", "3", "-o", "seeds.csv"),
     ("map", "--arch", "eyeriss", "--problem", "mm", "-s", "i=4,j=4,k=4", "-o", "mapped.json"),
     ("export", "mapped.json", "--to", "timeloop", "-o", "mapped"),
+    ("match", "conv2d", "--intrinsic", "gemm"),
+    ("codesign", "dmazerunner-memory", "--layers", "conv5_1", "-o", "chosen.json"),
+    ("explain", "chosen.json", "--quick"),
     ("refine", "result.json", "--samples", "50"),
     ("experiment", "table-3", "-o", "paper"),
     ("list", "workloads"),
     ("list", "platforms"),
     ("list", "architectures"),
+    ("list", "spaces"),
     ("list", "designs", "conv2d"),
 )
 
