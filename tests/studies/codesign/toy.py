@@ -11,7 +11,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+from math import inf
 from typing import Any
+
+import numpy as np
 
 from ithaca.formulations.algebra.expression import Constant, Symbol
 from ithaca.formulations.algebra.number_systems import FRACTION, NumberSystem
@@ -23,6 +26,7 @@ from ithaca.formulations.hardware.quantities import Figure, HardwareQuantity
 from ithaca.formulations.hardware.space import HardwareSpace, Rule
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
+from ithaca.formulations.stage import Block, Cutoff, Stage
 from ithaca.studies.codesign.question import Question, make_question
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
@@ -39,6 +43,7 @@ class Toy(Design):
     k: int
     figures: tuple[tuple[str, Fraction], ...]
     steep: bool = False
+    staged: bool = False  #: Whether it is searched in stages, which know a bound at once
     family = "toy"
 
     @property
@@ -50,6 +55,9 @@ class Toy(Design):
         words = Constant(Fraction(int(dict(self.figures)["words"])))
         axes = (Axis("t", (Quantity("t", 1, self.n),)), Axis("lanes", (Quantity("lanes", 1, 4),)))
         return make_space(axes, [Link(Symbol("t") * Symbol("lanes"), Relation.AT_MOST, words)])
+
+    def stage(self, problem: Problem) -> Stage | None:
+        return ToyStage(problem) if self.staged else None
 
     @property
     def vocabulary(self) -> Mapping[str, Metric]:
@@ -72,11 +80,38 @@ class Toy(Design):
         return {"n": self.n, "k": self.k, "figures": str(self.figures), "design": self.name}
 
 
+class ToyStage:
+    """All mappings as one block; known at once is four fifths of the least."""
+
+    dropped = inf
+
+    def __init__(self, problem: Problem) -> None:
+        choices = [Configuration({"t": t, "lanes": lanes}) for t in range(1, problem.design.n + 1) for lanes in range(1, 5)]  # type: ignore[attr-defined]
+        values = [(problem.feasible_value(choice), choice) for choice in choices]
+        self._known = sorted(((v, c) for v, c in values if v is not None), key=lambda entry: entry[0])
+
+    @property
+    def least(self) -> float:
+        return float(self._known[0][0] * Fraction(4, 5)) if self._known else inf
+
+    def incumbents(self) -> Iterator[Configuration | None]:
+        yield None
+
+    def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
+        bounds = np.nextafter(np.array([float(value) for value, _ in self._known]), -inf)
+        yield Block(np.arange(bounds.size), bounds, inf)
+
+    def complete(self, rows: Any, cutoff: Cutoff) -> Iterator[Configuration | None]:
+        for row in rows:
+            yield self._known[row][1]
+
+
 @dataclass(frozen=True)
 class ToyAccelerator:
     """The accelerator; with ``both``, layers may run in two ways."""
 
     both: bool = False
+    staged: bool = False
 
     @property
     def metrics(self) -> Mapping[str, Metric]:
@@ -93,7 +128,7 @@ class ToyAccelerator:
         given |= {name: value for name, value in figures.items() if name in given}
         n, k = work.nest.sizes.values()
         ways = (False, True) if self.both else (False,)
-        return tuple(Problem(Toy(n, k, tuple(sorted(given.items())), steep), limits, objective) for steep in ways)
+        return tuple(Problem(Toy(n, k, tuple(sorted(given.items())), steep, self.staged), limits, objective) for steep in ways)
 
 
 def enumerated(n: int, k: int, figures: Mapping[str, Fraction], *, steep: bool) -> Iterator[dict[str, Fraction]]:
@@ -151,7 +186,7 @@ def random_question(seed: int) -> Question:
     }
     chosen = draw.sample(sorted(rules), draw.randint(0, 2))
     links = [Rule(name, Link(expression(rules[name][0]), Relation.AT_MOST, expression(rules[name][1]))) for name in chosen]
-    accelerator = ToyAccelerator(draw.random() < 0.5)
+    accelerator = ToyAccelerator(draw.random() < 0.5, seed % 3 > 0)
     units = {name: Metric(name, "", "") for name in costs}
     space = HardwareSpace("toy", tuple(quantities), accelerator, figures, tuple(links), costs, units)
     single = ["latency", "energy", "edp", "traffic + latency", "latency*area", "edp/price", "area", "max(latency, energy/9)"]
