@@ -52,13 +52,15 @@ def misplaced(directions: Mapping[Expression, int]) -> tuple[Expression, ...]:
 def _directions(node: Expression, ranges: Mapping[str, Interval]) -> list[tuple[Expression, int]]:
     """The direct parts of a node, and how the node moves with each."""
     if isinstance(node, CeilingDivision):
-        return [(node.numerator, 1), (node.denominator, -_sign(node.numerator, ranges))]
+        side = _sign(node.denominator, ranges)  # divided by what may be on either side of 0, it may do either
+        return [(node.numerator, side), (node.denominator, -_sign(node.numerator, ranges) * abs(side))]
     if isinstance(node, Product):
         signs = [_sign(base, ranges) ** (abs(exponent) % 2 or 2) for base, exponent in node.factors]
         found = []
         for place, (base, exponent) in enumerate(node.factors):
             # the derivative of b**e is e·b**(e - 1)
-            own = 1 if exponent % 2 else _sign(base, ranges)
+            sign = _sign(base, ranges)
+            own = sign if exponent % 2 == 0 else abs(sign) if exponent < 0 else 1
             direction = (1 if node.coefficient > 0 else -1) * (1 if exponent > 0 else -1) * own
             for other in (*signs[:place], *signs[place + 1 :]):
                 direction *= other

@@ -187,7 +187,7 @@ class BoxSearch:
             def weight(layer: int, place: int = place, amount: Amount = amount) -> float:
                 known = node.bounds[place][layer]
                 work = self.question.works[layer].nest.operations if known == -inf else known
-                return -float(amount.shares[layer] * Fraction(work))
+                return -float(amount.shares[layer]) * float(work)
 
             found += [(place, layer) for layer in sorted(counted, key=weight)]
         return found

@@ -30,6 +30,9 @@ EXPRESSIONS = (
     "1/((x - 10)*y)",
     "ceil((x - 5)/y)",
     "y/(x - 5)/(x - 5)",
+    "y + z/(x - 5)",
+    "ceil(y/(x - 5))",
+    "ceil(y/(-x - z))",
 )
 
 

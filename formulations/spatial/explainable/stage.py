@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import inf, prod
+from math import inf, isfinite, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,10 +34,11 @@ WHOLE = replace(NUMPY, ceil_div=lambda a, b: np.ceil(a / b))
 
 
 @lru_cache(maxsize=4096)
-def least_words(layer: Layer, banks: int, bank_words: int, *, exact: bool) -> Fraction:
-    """Words that every mapping moves between DRAM and a scratchpad of that size, whatever is inside it."""
+def least_words(layer: Layer, banks: int, bank_words: int, *, exact: bool) -> Fraction | None:
+    """Words that every mapping moves between DRAM and a scratchpad of that size, whatever is inside it; None: nothing fits."""
     tables = ExplainableTables(layer, Capacities(1, 1, banks, bank_words), exact=exact)
-    return Fraction(super(ExplainableTables, tables).least_outer[0])
+    (least,) = super(ExplainableTables, tables).least_outer
+    return Fraction(least) if isfinite(least) else None
 
 
 class ExplainableTables(Tables):
@@ -65,7 +66,8 @@ class ExplainableTables(Tables):
 
     @cached_property
     def least_outer(self) -> tuple[float, ...]:
-        return (float(least_words(self.layer, self.machine.banks, self.machine.bank_words, exact=self.exact)),)
+        words = least_words(self.layer, self.machine.banks, self.machine.bank_words, exact=self.exact)
+        return (inf if words is None else float(words),)
 
 
 class ExplainableStage(TilingStage):
@@ -83,6 +85,8 @@ class ExplainableStage(TilingStage):
         """PEs share all work, links carry all words once, and the DMA moves what any mapping moves."""
         design, machine = self._design, self._design.machine
         words = least_words(design.layer, machine.banks, machine.bank_words, exact=design.divisors_only)
+        if words is None:
+            return inf
         shared, moved = -(-design.nest.operations // machine.pes), -(-words // machine.bandwidth)
         least = {"compute_cycles": shared, "network_cycles": self._carried, "dma_cycles": moved, "dram_words": words}
         least |= {"latency": max(shared, self._carried, moved)}

@@ -142,3 +142,16 @@ def test_the_least_of_each_budget_is_named(seed: int) -> None:
         assert codesign(replace(asked, limits=(Limit(limit.metric, smallest),))).best is not None
     both = codesign(replace(asked, limits=below)).shortfalls
     assert {(f.metric, f.smallest, f.others_kept) for f in both} == {("area", min(areas), False), ("latency", least, False)}
+
+
+@pytest.mark.parametrize(
+    ("machine", "edition", "level", "words"),
+    [("hasco-gemm", "intrinsic", "Local", "[2, 4]"), ("explainable-edge", "explainable", "SPM", "[2048, 4096]")],
+)
+def test_layers_that_fit_nowhere_are_infeasible(machine: str, edition: str, level: str, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "tight.yaml"
+    path.write_text(
+        f"name: tight\narchitecture: {machine}\nedition: {edition}\nquantities: {{n: {words}}}\nfigures: {{{level}.words: n}}\n"
+    )
+    asked = make_question(find_space(str(path)), find_workloads(["mm"]), ["latency"])
+    assert codesign(asked).certificate.status is Status.INFEASIBLE
