@@ -159,6 +159,8 @@ class BoxSearch:
             return
         if not self.found:
             self._probe(node)
+        if self._split_first(node):
+            return
         while node.left:
             if self._closed(node):
                 return
@@ -177,6 +179,28 @@ class BoxSearch:
                 self._split(node, self._widest(node))
         elif not self._evaluate(point, node):
             self._stuck.append(node)
+
+    def _split_first(self, node: _Node) -> bool:
+        """Split a box that solving its layers would hardly close; where bounds that take no search then rise most.
+
+        How far these are from what is proven shows at the best accelerator found.
+        """
+        amount, least = self.question.amounts[0], self._totals(node)[0]
+        if self._several or not self.found or not amount.shares or node.box.point is not None or self._closed(node):
+            return False
+        (goal,), best = self._goal(self.found[0]), self.found[0]
+        if goal - least <= 2 * (best.values[0] - self._floor(best.point)):
+            return False
+        if self._heap and self._totals(node)[:1] > self._heap[0][0]:
+            self._push(node)
+            return True
+        rises = {}
+        for quantity, (first, last) in zip(node.box.quantities, node.box.spans, strict=True):
+            if first < last:
+                rises[quantity.name] = sum(min(self._floor_over(half, node), goal) for half in node.box.split(quantity.name))
+        name = max(rises, key=rises.__getitem__)
+        self._split(node, name if rises[name] > 2 * least else self._widest(node))
+        return True
 
     def _order(self, node: _Node) -> list[tuple[int, int]]:
         """Layers of every amount, those that count most first."""
