@@ -23,8 +23,9 @@ from ithaca.solver.executor import Executor, InProcess
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.studies.codesign.bank import Answer, Ask, Bound, LayerBank, total
-from ithaca.studies.codesign.boxes import HardwareBounds, Kept, slab
+from ithaca.studies.codesign.boxes import HardwareBounds, Kept
 from ithaca.studies.codesign.candidates import Candidates
+from ithaca.studies.codesign.floors import Floors
 from ithaca.studies.codesign.incumbents import climb
 from ithaca.studies.codesign.narrowing import narrowed
 from ithaca.studies.codesign.points import certified, combined
@@ -46,6 +47,7 @@ class _Node:
     kept: Kept  #: Rules and limits of the hardware that some accelerator may break
     figures: dict[str, Fraction] | None = None  #: The best of the box, once that is needed
     left: list[tuple[int, int]] = field(default_factory=list)  #: Amounts and layers not solved on these figures yet
+    narrowed: bool = False  #: Whether what is no better than what was found was left out of it
 
 
 class BoxSearch:
@@ -69,7 +71,7 @@ class BoxSearch:
         self._boxes = self._excluded = self._evaluated = 0
         self._several = len(question.objectives) > 1
         unknown = [[-inf] * (len(question.works) if amount.shares else 1) for amount in question.amounts]
-        self._hardware = HardwareBounds(question)
+        self._hardware, self._floors = HardwareBounds(question), Floors(question, bank)
         self._candidates = Candidates(question, bank, self._hardware, self._budget, self._executor, self._tell)
         whole = narrowed(question)
         self._fixed = {q.name for q in whole.quantities if len(whole.values(q.name)) == 1}
@@ -159,6 +161,7 @@ class BoxSearch:
             return
         if not self.found:
             self._probe(node)
+        self._narrow(node)
         if self._split_first(node):
             return
         while node.left:
@@ -189,17 +192,12 @@ class BoxSearch:
         if self._several or not self.found or not amount.shares or node.box.point is not None or self._closed(node):
             return False
         (goal,), best = self._goal(self.found[0]), self.found[0]
-        if goal - least <= 2 * (best.values[0] - self._floor(best.point)):
+        if goal - least <= 2 * (best.values[0] - self._candidates.floor(best.point)):
             return False
         if self._heap and self._totals(node)[:1] > self._heap[0][0]:
             self._push(node)
             return True
-        rises = {}
-        for quantity, (first, last) in zip(node.box.quantities, node.box.spans, strict=True):
-            if first < last:
-                rises[quantity.name] = sum(min(self._floor_over(half, node), goal) for half in node.box.split(quantity.name))
-        name = max(rises, key=rises.__getitem__)
-        self._split(node, name if rises[name] > 2 * least else self._widest(node))
+        self._split(node, self._floors.sharpest(node.box, node.bounds[0], goal) or self._widest(node))
         return True
 
     def _order(self, node: _Node) -> list[tuple[int, int]]:
@@ -254,11 +252,6 @@ class BoxSearch:
         """Set a box's best figures and the layers to solve; whether they are defined."""
         if any(len(node.box.values(name)) > 1 for name in self.question.enumerated):
             return False
-        box = self._narrowed(node)
-        if box is None:
-            node.bounds[0] = [inf] * len(node.bounds[0])
-            return True
-        node.box = box
         node.figures = self.question.space.best(node.box)
         for place, amount in enumerate(self.question.amounts):
             for layer, share in enumerate(amount.shares):
@@ -268,30 +261,17 @@ class BoxSearch:
         node.left = self._order(node)
         return True
 
-    def _narrowed(self, node: _Node) -> Box | None:
-        """A box without values at its ends with which no mapping is as good as what was found; None if nothing is left."""
-        amount, box = self.question.amounts[0], node.box
-        if self._several or not self.found or not amount.shares:
-            return box
-        (goal,) = self._goal(self.found[0])
-        spans, changed = list(box.spans), True
-        while changed:
-            changed = False
-            for place, (first, last) in enumerate(spans):
-                while first < last and self._floor_over(slab(box, spans, place, first), node) >= goal:
-                    first += 1
-                while first < last and self._floor_over(slab(box, spans, place, last), node) >= goal:
-                    last -= 1
-                if (first, last) != spans[place]:
-                    spans[place], changed = (first, last), True
-        return box if tuple(spans) == box.spans else self._hardware.shrunk(Box(box.quantities, tuple(spans)), node.kept)[0]
-
-    def _floor_over(self, box: Box, node: _Node) -> Bound:
-        """A bound of the first objective over a part of a box, without a search."""
-        question, amount = self.question, self.question.amounts[0]
-        figures, objective = question.space.best(box), amount.of_layer(question.best_costs(0, box))
-        floors = (self.bank.floor(work, figures, objective) for work in question.works)
-        return total(amount.shares, [max(pair) for pair in zip(floors, node.bounds[0], strict=True)])
+    def _narrow(self, node: _Node) -> None:
+        """Leave out of a box what is no better than what was found: once, when its turn comes, whatever is solved ahead."""
+        if node.narrowed or self._several or not self.found or not self.question.amounts[0].shares:
+            return
+        node.narrowed, (goal,) = True, self._goal(self.found[0])
+        box = self._hardware.shrunk(self._floors.narrowed(node.box, node.bounds[0], goal), node.kept)[0]
+        if box is None:
+            node.bounds[0] = [inf] * len(node.bounds[0])
+        elif box != node.box:
+            node.box = box
+            self._prepare(node)
 
     def _split(self, node: _Node, name: str) -> None:
         for half in node.box.split(name):

@@ -1,0 +1,48 @@
+"""Bounds of boxes of hardware that take no search: where boxes can end, and where they are best split."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from ithaca.formulations.hardware.quantities import Box
+from ithaca.studies.codesign.bank import Bound, LayerBank, total
+from ithaca.studies.codesign.boxes import slab
+from ithaca.studies.codesign.question import Question
+
+
+class Floors:
+    """What the first objective is at least over boxes, as designs know at once; only of objectives of runs."""
+
+    def __init__(self, question: Question, bank: LayerBank) -> None:
+        self._question, self._bank = question, bank
+
+    def over(self, box: Box, bounds: Sequence[Bound]) -> Bound:
+        """A bound over a box, of layers with these bounds already."""
+        question, amount = self._question, self._question.amounts[0]
+        figures, objective = question.space.best(box), amount.of_layer(question.best_costs(0, box))
+        floors = (self._bank.floor(work, figures, objective) for work in question.works)
+        return total(amount.shares, [max(pair) for pair in zip(floors, bounds, strict=True)])
+
+    def narrowed(self, box: Box, bounds: Sequence[Bound], goal: Fraction) -> Box:
+        """A box without values at its ends with which nothing is below a goal."""
+        spans, changed = list(box.spans), True
+        while changed:
+            changed = False
+            for place, (first, last) in enumerate(spans):
+                while first < last and self.over(slab(box, spans, place, first), bounds) >= goal:
+                    first += 1
+                while first < last and self.over(slab(box, spans, place, last), bounds) >= goal:
+                    last -= 1
+                if (first, last) != spans[place]:
+                    spans[place], changed = (first, last), True
+        return Box(box.quantities, tuple(spans))
+
+    def sharpest(self, box: Box, bounds: Sequence[Bound], goal: Fraction) -> str | None:
+        """The quantity along which the bounds of halves, up to a goal, rise most; None if they rise along none."""
+        rises = {}
+        for quantity, (first, last) in zip(box.quantities, box.spans, strict=True):
+            if first < last:
+                rises[quantity.name] = sum(min(self.over(half, bounds), goal) for half in box.split(quantity.name))
+        name = max(rises, key=rises.__getitem__)
+        return name if rises[name] > 2 * self.over(box, bounds) else None
