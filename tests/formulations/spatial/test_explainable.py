@@ -14,7 +14,9 @@ import pytest
 
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import parse_expression
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.accelerator import Trend
+from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.spatial.architecture import Architecture, Network
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, Layer
@@ -252,3 +254,17 @@ def test_machines_without_networks_are_refused() -> None:
         ExplainableDesign(find_architecture("dmazerunner-256"), layer).machine  # noqa: B018
     with pytest.raises(InputError, match=r"network\.width is 0; allowed: a positive integer"):
         replace(MACHINE, network=replace(MACHINE.network, width=0))  # type: ignore[type-var]
+
+
+def test_the_space_is_the_papers_and_costs_what_its_file_says() -> None:
+    space = find_space("explainable-edge")
+    assert space.box.count == 7 * 8 * 7 * 10 * 16 * 64**4 * 4**4  # 2.7e14
+    point = {"pes": 256, "rf_bytes": 128, "spm_kb": 64, "off_chip": 25600, "width": 32, "input_links": 2, "weight_links": 1}
+    point |= {"read_links": 1, "write_links": 1} | {f"{name}_virtual": 64 for name in ("input", "weight", "read", "write")}
+    figures, costs = space.at(Configuration(point)), space.cost(Configuration(point))
+    assert figures["network.input_links"] == 8
+    assert figures["DRAM.shared_bandwidth"] == Fraction(256, 10)
+    bus = (25.6 + 5 * 4 * 2) * (14.662 * 256 + 28.895)
+    arbiter = 1.2886 * 256**2 + 5.5814 * 256 - 23.711
+    area = 256 * (4470.9 + 2 * 4505.19) + 2 * 4161.536 + 101.7938 * bus + 395.473 * arbiter
+    assert float(costs["area"]) == pytest.approx(area / 1e6)
