@@ -80,6 +80,9 @@ class _Corner:
         return all_below(self._less(least, {name: np.asarray(b, dtype=float) for name, (_, b) in ends.items()}))
 
     def _less(self, value: Any, values: Mapping[str, Any]) -> Floats:
-        """A value lowered by the rounding of what it subtracts."""
+        """A value lowered by the rounding of what it subtracts; an infinite one, where nothing fits, stays."""
         found = np.asarray(value, dtype=float)
-        return found if self._error is None else found - MARGIN * np.asarray(self._error.evaluate(values, NUMPY), dtype=float)
+        if self._error is None:
+            return found
+        error = MARGIN * np.asarray(self._error.evaluate(values, NUMPY), dtype=float)
+        return found - np.where(np.isinf(found), 0.0, error)

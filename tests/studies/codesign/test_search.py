@@ -145,13 +145,19 @@ def test_the_least_of_each_budget_is_named(seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("machine", "edition", "level", "words"),
-    [("hasco-gemm", "intrinsic", "Local", "[2, 4]"), ("explainable-edge", "explainable", "SPM", "[2048, 4096]")],
+    ("machine", "edition", "figure", "values", "objective"),
+    [
+        ("hasco-gemm", "intrinsic", "Local.words", "[2, 4]", "latency"),
+        ("explainable-edge", "explainable", "SPM.words", "[2048, 4096]", "latency"),
+        ("dmazerunner-256", "dmazerunner", "bursts.bank_words", "[16384, 32768]", "energy - latency"),
+    ],
 )
-def test_layers_that_fit_nowhere_are_infeasible(machine: str, edition: str, level: str, words: str, tmp_path: Path) -> None:
+def test_layers_that_fit_nowhere_are_infeasible(
+    machine: str, edition: str, figure: str, values: str, objective: str, tmp_path: Path
+) -> None:
     path = tmp_path / "tight.yaml"
     path.write_text(
-        f"name: tight\narchitecture: {machine}\nedition: {edition}\nquantities: {{n: {words}}}\nfigures: {{{level}.words: n}}\n"
+        f"name: tight\narchitecture: {machine}\nedition: {edition}\nquantities: {{n: {values}}}\nfigures: {{{figure}: n}}\n"
     )
-    asked = make_question(find_space(str(path)), find_workloads(["mm"]), ["latency"])
+    asked = make_question(find_space(str(path)), find_workloads(["mm"]), [objective])
     assert codesign(asked).certificate.status is Status.INFEASIBLE
