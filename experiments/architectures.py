@@ -31,7 +31,7 @@ from ithaca.workloads.networks.network import Layer, Network
 DATAFLOW = ("o", "r")
 
 #: Most arrays, and seconds and relative gap at which a search for several arrays ends.
-FULL_ARRAYS, FULL_SECONDS, FULL_GAP = (2, 4, 8), 1800.0, 0.01
+FULL_ARRAYS, FULL_SECONDS, FULL_GAP = (2, 4, 8), 1800.0, 0.0
 
 #: Quick mode: the first layers of VGG16, and two arrays.
 QUICK_LAYERS, QUICK_ARRAYS, QUICK_GAP = ("conv1_1", "conv1_2"), (2,), 0.02
