@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ithaca.formulations.configuration import Configuration
@@ -16,9 +16,12 @@ from ithaca.studies.codesign.result import HardwarePoint
 
 
 def combined(
-    question: Question, bank: LayerBank, point: Configuration, options: SolveOptions
+    question: Question, bank: LayerBank, point: Configuration, options: Callable[[], SolveOptions]
 ) -> Sequence[Sequence[Solution]] | None:
-    """Mappings of all layers of which no others are better in every amount of runs; None if there was no time for all."""
+    """Mappings of all layers of which no others are better in every amount of runs; None if there was no time for all.
+
+    ``options`` say of each layer, when its turn comes, how far to search.
+    """
     space = question.space
     figures, costs = space.at(point), space.cost(point)
     amounts = [amount for amount in question.amounts if amount.shares]
@@ -27,7 +30,7 @@ def combined(
     columns = [list(asked).index(objective.expression) for objective in taken]
     layers: list[list[Choice]] = []
     for work in question.works:
-        front = bank.front(work, figures, tuple(asked.values()), options)
+        front = bank.front(work, figures, tuple(asked.values()), options())
         if front is None:
             return None
         layers.append([(n, c, tuple(values[k] for k in columns)) for n, c, values in front])

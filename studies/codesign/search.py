@@ -351,7 +351,7 @@ class BoxSearch:
         self._evaluated += 1
         if self._closed(node):
             return True
-        found = combined(question, self.bank, point, self._candidates.options)
+        found = combined(question, self.bank, point, lambda: self._candidates.options)
         for layers in found or ():
             self._candidates.offer(point, costs, layers)
         return found is not None
@@ -383,6 +383,9 @@ class BoxSearch:
         complete = not open_ and (self._several or not self.found or bound == value)
         spent, options = self._budget.spent, self._budget.options
         certificate = conclude(value, bound, options, complete=complete, method=METHOD, nodes=self._boxes, seconds=spent)
+        if self._several and open_ and certificate.status.proven:  # the least of the first objective, but not the whole front
+            certificate = replace(conclude(value, None, options, method=METHOD), lower_bound=bound, gap=certificate.gap)
+            certificate = replace(certificate, nodes=self._boxes, seconds=spent)
         whole, asked = self.question.space.box.count, len(self.bank.asked)
         counts = Counts(whole, self._boxes, self._excluded, self._evaluated, asked)
         boxes = tuple(self._open_box(node) for node in open_[:SHOWN])

@@ -82,6 +82,18 @@ def test_an_interrupted_search_says_what_it_knows_and_goes_on_to_the_same(tmp_pa
     assert timeless(codesign(question, CodesignOptions(results=tmp_path / "kept"))) == timeless(whole)
 
 
+@pytest.mark.parametrize("seed", [1, 10, 13])
+def test_an_interrupted_front_is_not_claimed_to_be_whole(seed: int) -> None:
+    question = random_question(seed)
+    assert len(question.objectives) > 1
+    expected = sorted(brute_force(question))
+    for moment in range(0, 240, 12):
+        part = codesign(question, CodesignOptions(SolveOptions(stop=partial(passed, iter(range(10**9)), moment))))
+        whole = [point.values for point in part.front] == expected
+        assert part.complete == (part.certificate.status is Status.OPTIMAL)
+        assert not part.complete or (whole and not part.open)
+
+
 def test_starts_are_incumbents_and_change_no_answer() -> None:
     question = random_question(4)
     whole, every = codesign(question), [point for point in points(question) if question.space.allows(point)]
