@@ -143,7 +143,7 @@ def _without_padding(space: HardwareSpace) -> HardwareSpace:
 def _minimised(space: HardwareSpace, one: str | None, several: str | Sequence[str] | None) -> tuple[str, ...]:
     """The objectives asked for, or else the space's own."""
     if several is None:
-        return (one or space.objective or OBJECTIVE,)
+        return ((space.objective or OBJECTIVE) if one is None else one,)
     if one is not None:
         raise InputError("--objective and --objectives are given; allowed: one of them")
     texts = split_objectives(several)

@@ -167,6 +167,7 @@ def test_fronts_are_those_of_the_grid(answered: Path) -> None:
         (["SPACE", "--workload", "resnet81"], "--workload: unknown network 'resnet81'; known: "),
         (["SPACE", "--workload", "mm:x"], "--workload 'mm' has the weight 'x'; allowed: a positive number"),
         (["SPACE", "--objective", "speed"], "--objective"),
+        (["SPACE", "--objective", ""], "--objective: '' misses a number or name"),
         (["SPACE", "--limit", "volume=3"], "--limit"),
         (["SPACE", "--limit", "area=50%"], "--limit: 'area' is a share; allowed: a number"),
         (["SPACE", "--objectives", "edp"], "--objectives is 'edp'; allowed: two or more"),
