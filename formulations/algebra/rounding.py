@@ -112,6 +112,11 @@ def largest_double(bound: Fraction) -> float:
     return nearest if Fraction(nearest) <= bound else nextafter(nearest, -inf)
 
 
+def next_below(value: float) -> float:
+    """The largest double below a value: what is at most that is less than the value."""
+    return nextafter(value, -inf)
+
+
 def least_double(bound: Fraction | None) -> float:
     """The smallest double that is not below a bound, so that doubles compare with it as exactly as Fractions; inf for None."""
     if bound is None:

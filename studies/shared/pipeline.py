@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ithaca.formulations.algebra.rounding import below, cutoff, largest_double, sum_below
+from ithaca.formulations.algebra.rounding import below, cutoff, largest_double, sum_below, whole_up
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import fixed
 from ithaca.solver.options import SolveOptions, StoppedError, deadline
@@ -34,7 +34,7 @@ SEED_STEPS = 300
 
 #: Plans are sought among those a little above what is known to be least first, then among so many times more; options of
 #: stages are kept for more of them.
-NEAR, WIDER, FAR = 2.0**-11, 2, 2.0**-6
+NEAR, WIDER, FAR = 1 / 2048, 2, 1 / 64
 
 #: After so many plans the best of what has been solved is followed to the end, up to so many plans, for a value to go by.
 DIVES, FOLLOWED = 8, 4
@@ -173,7 +173,7 @@ class PipelineSearch:
         self._bounds: Floats = np.concatenate([b.bounds for b in self._banks], axis=1)[:, order]
         self._solved = np.zeros(self._bounds.shape, bool)  # whether a layer is, on a choice, with ports as it likes
         least = np.concatenate([b.bram18k for b in self._banks], axis=1)[:, order]
-        self._bram18k: Floats = np.ceil(least / float(self._shares["bram18k"]) * (1 - 1e-12))
+        self._bram18k: Floats = whole_up(least / float(self._shares["bram18k"]))
 
     def run(self) -> PipelineOutcome:
         """Search until proven, or until the options say to stop."""

@@ -10,6 +10,8 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.rounding import all_below, next_below
+
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
@@ -107,7 +109,7 @@ class Budget:
 
     def share(self, dsp: Floats, bram18k: Floats) -> Floats:
         """Half of the one share and half of the other: at most 1 of what is within both; rounded down."""
-        return (dsp / max(self.dsp, 1.0) + bram18k / max(self.bram18k, 1.0)) * (0.5 - 1e-12)
+        return all_below(dsp / max(self.dsp, 1.0) + bram18k / max(self.bram18k, 1.0)) / 2
 
 
 class Needs:
@@ -170,7 +172,7 @@ class Least:
 
     def needs(self, arrays: int, minimise: Minimise, below: float) -> list[Needs]:
         """What plans below some value need of each measure."""
-        most = (self.budget.dsp, self.budget.bram18k, 1.0, float(np.nextafter(below, -inf)))
+        most = (self.budget.dsp, self.budget.bram18k, 1.0, next_below(below))
         ways = (*[Minimise.TOTAL] * 3, minimise)
         return [Needs(*each, arrays) for each in zip(self._measures, most, ways, self.values, strict=True)]
 
