@@ -54,9 +54,10 @@ def _print_best(out: Console, result: CodesignResult, best: HardwarePoint) -> No
     meaning = ": no accelerator of the space is better" if result.complete else ""
     value = told(question, question.objectives[0].text, best.values[0])
     out.print(escape(f"objective  {value}  ({proof(result.certificate)}{meaning})"))
+    where = "" if result.complete and len(result.networks) == 1 else " on this accelerator"
     for network in result.networks:
         out.print(escape(f"\n{network.network.name}"))
-        print_mapped_layers(out, network)
+        print_mapped_layers(out, network, where)
     for use in limit_uses(question, best):
         share = f" ({percent(use.used / use.bound)})" if use.bound else ""
         out.print(escape(f"limit      {told(question, use.metric, use.used)} of {number(use.bound)}{share}"))

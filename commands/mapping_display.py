@@ -90,8 +90,8 @@ def print_mapped_network(result: NetworkResult) -> None:
         out.print(escape(line))
 
 
-def print_mapped_layers(out: Console, result: NetworkResult) -> None:
-    """Print a table of the layers, and their totals."""
+def print_mapped_layers(out: Console, result: NetworkResult, where: str = "") -> None:
+    """Print a table of the layers, and their totals; ``where`` says what proofs of these are about."""
     rows, objective = [], result.request.objective.text
     for layer in result.layers:
         metrics, certificate = layer.answer.metrics, layer.answer.certificate
@@ -106,7 +106,7 @@ def print_mapped_layers(out: Console, result: NetworkResult) -> None:
         out.print(escape(f"total      none: '{objective}' does not add up over layers"))
     else:
         value, proven = number(result.total.value), proof(result.total.certificate)
-        out.print(escape(f"total      {objective} {value}  ({proven})"))
+        out.print(escape(f"total      {objective} {value}  ({proven}{where if result.total.certificate.status.proven else ''})"))
     latency, energy = result.sum_of("latency"), result.sum_of("energy")
     if latency is not None:
         spent = "" if energy is None else f"; energy {microjoules(energy)} µJ"

@@ -84,7 +84,7 @@ class Scale:
 def find_scale(problem: Problem, objective: Objective) -> Scale:
     """The scale of an objective over a design, whose limits and own objective do not matter.
 
-    Raises `InputError` if it is neither on a grid nor a quotient of what is.
+    Raises `InputError` if it is neither on a grid nor a quotient of what is, by what intervals show to be positive.
     """
 
     def step_of(node: Expression) -> Fraction:
@@ -97,9 +97,9 @@ def find_scale(problem: Problem, objective: Objective) -> Scale:
     least = as_interval(denominator.evaluate(_ranges(problem), INTERVAL)).low
     over_step, under_step = step_of(over), step_of(under)
     if not over_step or not under_step or least <= 0:
-        raise InputError(
-            f"objective '{objective.text}' has values of no known distance; allowed: quotients of sums and products of metrics"
-        )
+        why = f", as {wording(under)} is not shown to be positive" if least <= 0 else ""
+        allowed = "sums and products of metrics, or quotients of these by what is shown to be positive"
+        raise InputError(f"objective '{objective.text}' has values of no known distance{why}; allowed: {allowed}")
     numerator = in_quantities(problem, over)
     constant = numerator.value if isinstance(numerator, Constant) else None
     form = split_coefficient(denominator)[1]

@@ -90,7 +90,8 @@ def _refuse(setting: Setting, **also: bool) -> None:
     """Refuse options of edition `timeloop`, and others, in another one."""
     options = {"bypass free": setting.options.free_bypass, "fanout parent": setting.options.within_parent, **also}
     for option in (option for option, given in options.items() if given):
-        raise InputError(f"{option.replace('_', ' ')} does not go with edition {setting.edition}; allowed: edition timeloop")
+        allowed = ", ".join((TIMELOOP, *(TILED if option in also else ())))
+        raise InputError(f"{option.replace('_', ' ')} does not go with edition {setting.edition}; allowed: edition {allowed}")
 
 
 #: The editions of tiles in a scratchpad and register files, by name.

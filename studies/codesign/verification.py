@@ -31,7 +31,10 @@ def verify_codesign(result: CodesignResult, options: SolveOptions) -> Iterator[C
             else:
                 yield Check(name, *verify(answer, Budget(options).share(), f"front[{place}] {name}"))
     claim, value = result.certificate, None if result.best is None else result.best.values[0]
-    said = f"{claim.status.value}: " + ("no accelerator" if value is None else f"value {number(value)}")
+    nothing = "no accelerator" if claim.status is Status.INFEASIBLE else "no accelerator was found"
+    said = f"{claim.status.value}: " + (nothing if value is None else f"value {number(value)}")
+    if not claim.status.proven and claim.lower_bound is not None:
+        said += f", lower bound {number(claim.lower_bound)}"
     if claim.lower_bound is None and claim.status is not Status.INFEASIBLE:
         yield Check("space", f"{said}; no proof is claimed", True)
         return

@@ -93,7 +93,7 @@ def _network(given: Workload) -> Network:
     if nest is not None:
         return Network(nest.name, (Layer(nest.name, nest, 1, (nest.name,)),))
     try:
-        return find_network(str(given))
+        return find_network(str(given), files=f"layers {', '.join(LAYER_FILES)}; kernels {', '.join(workload_names())}; or a file")
     except InputError as error:
         raise InputError(f"--workload: {error}") from None
 

@@ -9,6 +9,7 @@ from ithaca.workloads.networks.network import Network
 from ithaca.workloads.reading import packaged_names
 
 ONNX_ENDING = ".onnx"
+FILES = "the path of a .yaml or .onnx file"
 
 _DATA = "ithaca.workloads.networks.data"
 
@@ -18,12 +19,13 @@ def network_names() -> tuple[str, ...]:
     return packaged_names(_DATA)
 
 
-def find_network(text: str, sizes: Mapping[str, int] | None = None) -> Network:
+def find_network(text: str, sizes: Mapping[str, int] | None = None, files: str = FILES) -> Network:
     """Find a network, one of `network_names` or a file, and set its sizes.
 
     Files are network files (.yaml, .yml; see `ithaca.workloads.networks.network_files`) and ONNX models (.onnx). Sizes replace
     the network's parameters, such as batch and sequence length; of an ONNX model they are values of its symbolic dimensions.
-    Raises `InputError` if there is no such network, its file is none, or a size is no parameter of it.
+    Raises `InputError` if there is no such network, its file is none, or a size is no parameter of it; ``files`` says what else
+    it could be.
     """
     if text not in network_names() and Path(text).suffix.lower() == ONNX_ENDING:
         from ithaca.workloads.networks.onnx_import import import_onnx
@@ -32,5 +34,5 @@ def find_network(text: str, sizes: Mapping[str, int] | None = None) -> Network:
     from ithaca.workloads.documents import find_document
     from ithaca.workloads.networks.network_files import MAX_BYTES, read_network
 
-    document, where = find_document("network", text, _DATA, MAX_BYTES, "the path of a .yaml or .onnx file")
+    document, where = find_document("network", text, _DATA, MAX_BYTES, files)
     return read_network(document, where, sizes or {})

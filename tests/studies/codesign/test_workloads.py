@@ -63,3 +63,8 @@ def test_what_is_no_workload_is_refused(given: list[str], line: str) -> None:
     with pytest.raises(InputError) as refused:
         find_workloads(given)
     assert str(refused.value).startswith(line)
+
+
+def test_an_unknown_name_is_told_all_kinds_of_workloads() -> None:
+    with pytest.raises(InputError, match=r"; or layers resnet-dmazerunner; kernels .*\bmm\b.*; or a file$"):
+        find_workloads(["nosuch"])
