@@ -94,19 +94,20 @@ def print_mapped_layers(out: Console, result: NetworkResult, where: str = "") ->
     """Print a table of the layers, and their totals; ``where`` says what proofs of these are about."""
     rows, objective = [], result.request.objective.text
     for layer in result.layers:
-        metrics, certificate = layer.answer.metrics, layer.answer.certificate
+        metrics = layer.answer.metrics
         row = [("layer", shortened(layer.layer.name)), ("runs", str(layer.layer.count))]
         row += [("sizes", layer.layer.nest.short_sizes), (objective, number(layer.answer.value))]
         row += [("cycles", number(metrics.get("latency"))), ("µJ", microjoules(metrics.get("energy")))]
-        row += [("PEs", number(metrics.get("pes"))), ("gap", gap(certificate))]
+        row += [("PEs", number(metrics.get("pes"))), ("gap", gap(layer.answer.certificate))]
         rows.append(row)
     known = {name for row in rows for name, value in row if value != number(None)}
     out.print(table([[cell for cell in row if cell[0] in known] for row in rows], left=("layer", "sizes")))
     if result.total is None:
         out.print(escape(f"total      none: '{objective}' does not add up over layers"))
     else:
-        value, proven = number(result.total.value), proof(result.total.certificate)
-        out.print(escape(f"total      {objective} {value}  ({proven}{where if result.total.certificate.status.proven else ''})"))
+        value, certificate = number(result.total.value), result.total.certificate
+        proven = proof(certificate) + (where if certificate.status.proven else "")
+        out.print(escape(f"total      {objective} {value}  ({proven})"))
     latency, energy = result.sum_of("latency"), result.sum_of("energy")
     if latency is not None:
         spent = "" if energy is None else f"; energy {microjoules(energy)} µJ"

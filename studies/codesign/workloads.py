@@ -93,7 +93,8 @@ def _network(given: Workload) -> Network:
     if nest is not None:
         return Network(nest.name, (Layer(nest.name, nest, 1, (nest.name,)),))
     try:
-        return find_network(str(given), files=f"layers {', '.join(LAYER_FILES)}; kernels {', '.join(workload_names())}; or a file")
+        others = f"layers {', '.join(LAYER_FILES)}; kernels {', '.join(workload_names())}; or a file"
+        return find_network(str(given), files=others)
     except InputError as error:
         raise InputError(f"--workload: {error}") from None
 

@@ -348,7 +348,7 @@ def test_other_architectures_and_nests_are_refused() -> None:
         designs(find_architecture("eyeriss"), NESTS[0])
     with pytest.raises(InputError, match="mttkrp multiplies 3 tensors"):
         designs(find_architecture("hasco-gemm"), workload("mttkrp"))
-    with pytest.raises(InputError, match="edition intrinsic; allowed: edition timeloop, dmazerunner, explainable$"):
+    with pytest.raises(InputError, match=r"edition intrinsic; allowed: edition timeloop, dmazerunner, explainable$"):
         _ = Setting(find_architecture("hasco-gemm"), NESTS[0], "intrinsic", MappingOptions(divisors_only=True)).designs
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -12,8 +13,11 @@ from typing import Any
 import pytest
 
 import ithaca as library
+from ithaca.api.codesign_result import CodesignResult
+from ithaca.commands.codesign_display import print_codesign
 from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.spatial.variation import with_figures
+from ithaca.results.certificate import Status
 from tests.command_line import ithaca
 from tests.studies.codesign.spaces import small_space
 
@@ -249,6 +253,33 @@ def test_objectives_may_mix_layers_and_hardware(answered: Path, tmp_path: Path) 
     assert layer.value == result.value
     layer.save(tmp_path / "layer.json")
     assert library.load(tmp_path / "layer.json").value == result.value
+
+
+def test_a_result_is_no_space(answered: Path) -> None:
+    done = ithaca("codesign", answered / "r.json")
+    assert done.returncode == 2
+    assert "r.json: is a result of study 'codesign', not a hardware space; allowed: a space (results go with" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_what_is_unknown_is_not_called_infeasible(tmp_path: Path) -> None:
+    ithaca("codesign", small_space(tmp_path), "--time-limit", "1e-9", "-o", tmp_path / "r.json")
+    assert ithaca("verify", tmp_path / "r.json").stdout.endswith("unknown: no accelerator was found; no proof is claimed\n")
+    document = json.loads((tmp_path / "r.json").read_text())
+    document["certificate"]["lower_bound"] = 100
+    (tmp_path / "r.json").write_text(json.dumps(document))
+    said = ithaca("verify", tmp_path / "r.json").stdout
+    assert "unknown: no accelerator was found, lower bound 100; proven again" in said
+
+
+def test_totals_of_an_open_space_are_proven_for_one_accelerator(answered: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = library.load(answered / "r.json")
+    assert isinstance(result, CodesignResult)
+    for status, said in ((Status.OPTIMAL, "  (optimal)"), (Status.FEASIBLE, "  (optimal on this accelerator)")):
+        proof = replace(result.certificate, status=status)
+        print_codesign(replace(result, certificate=proof))
+        (total,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("total")]
+        assert total.endswith(said)
 
 
 def test_spaces_are_listed(tmp_path: Path) -> None:
