@@ -106,6 +106,7 @@ def plain(text: str) -> str:
     text = re.sub(r"[\d,]+ (boxes|arrays|plans), [\d.]+ s\b", r"\1", text)
     text = re.sub(r"[\d,]+ box(?:es)? of accelerators, .*; [\d.]+ s\b", "boxes of accelerators", text)
     text = re.sub(r"confirmed( by \w+)? in [\d.]+ s\b", r"confirmed\1", text)
+    text = re.sub(r"proven again in [\d.]+ s\b", "proven again", text)
     text = re.sub(r"\n{2,}", "\n\n", text)
     return re.sub(r"[━─┏┓┡┩└┘┳┴╇]+", "━", "\n".join(_without_seconds(text)))
 

@@ -105,9 +105,11 @@ class SystolicDesign(Design):
 
     @property
     def given(self) -> dict[str, int]:
-        """The hardware quantities of which one value is given, as results state them."""
+        """The hardware quantities of which one value is given, as results state them: PEs first, buffers last."""
         simd = quantities.t2(self.array.simd_loop).name
-        return {"simd" if name == simd else name: low for name, (low, high) in self.hardware if low == high}
+        found = {"simd" if name == simd else name: low for name, (low, high) in self.hardware if low == high}
+        kinds = ("lanes", "simd", "pack", "buffer")
+        return dict(sorted(found.items(), key=lambda entry: kinds.index(entry[0].partition(".")[0])))
 
     @property
     def smoother(self) -> Design:
