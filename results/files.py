@@ -167,7 +167,7 @@ class _Reader:
         if found.metric not in bounds:
             raise InputError(f"{at}.metric is {quoted(found.metric)}; allowed: one of the limits, {', '.join(bounds)}")
         _agree(f"{at}.bound", found.bound, bounds[found.metric])
-        if found.proven and found.smallest <= found.bound:
+        if found.proven and (found.smallest is None or found.smallest <= found.bound):
             raise InputError(f"{at}.smallest is {_shown(found.smallest)}; allowed: more than the limit, {_shown(found.bound)}")
         return found
 

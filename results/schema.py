@@ -83,7 +83,7 @@ class ShortfallDocument(Document):
 
     metric: Text
     bound: Number
-    smallest: Number
+    smallest: Number | None
     others_kept: bool
     proven: bool
 

@@ -26,26 +26,29 @@ def shortfalls(problem: Problem, options: SolveOptions) -> tuple[Shortfall, ...]
     Each metric is minimised under the other limits: raising that limit alone to the minimum makes the problem
     feasible. If no single limit can help, each metric is minimised without any limit, and those that
     even then exceed their limit are reported: none if the design space is empty, or several limits must be raised together.
-    The options limit all minimisations together.
+    The options limit all minimisations together; limits of which that leaves open whether they help are named without a value.
     """
     limits, options = problem.open_limits, replace(options, any_tie=True)
     if options.time_limit is not None:
         options = replace(options, time_limit=options.time_limit / max(2 * len(limits), 1))
     found = [_smallest(problem, limit, tuple(o for o in limits if o is not limit), options) for limit in limits]
-    if any(found):
-        return tuple(s for s in found if s is not None)
-    alone = [_smallest(problem, limit, (), options) for limit in limits]
-    return tuple(s for s in alone if s is not None and s.smallest > s.bound)
+    told = tuple(s for s in found if s is not None)
+    if any(s.smallest is not None for s in told):
+        return told
+    alone = (_smallest(problem, limit, (), options) for limit in limits) if len(limits) > 1 else ()
+    return (*told, *(s for s in alone if s is not None and s.smallest is not None))
 
 
 def _smallest(problem: Problem, limit: Limit, others: tuple[Limit, ...], options: SolveOptions) -> Shortfall | None:
-    """The least value of a limit's metric under other limits; None where nothing is feasible."""
+    """The least value of a limit's metric under other limits; None where no value of it helps."""
     objective = Objective(limit.metric, limit.expression)
     solution = _solve(replace(problem, limits=others, objective=objective), options)
-    proven = solution.certificate.status is Status.OPTIMAL
-    smallest = solution.certificate.lower_bound
-    if smallest is None or (solution.value is None and others):
+    proven, smallest = solution.certificate.status is Status.OPTIMAL, solution.certificate.lower_bound
+    met = smallest is not None and smallest <= limit.bound
+    if solution.certificate.status is Status.INFEASIBLE or (proven and met):
         return None
+    if met or (solution.value is None and others):
+        smallest = None
     kept = bool(others) or len(problem.open_limits) == 1
     return Shortfall(limit.metric, limit.bound, smallest, kept, proven, problem.design.name)
 

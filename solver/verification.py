@@ -130,6 +130,8 @@ def _denies(solution: Solution, value: Fraction) -> bool:
 def _met(recorded: Solution, shortfall: Shortfall, options: SolveOptions, at: str) -> bool:
     """Whether the smallest value of a limit that could be met is what the record says; False where time was too short."""
     problem, smallest = recorded.problem, shortfall.smallest
+    if smallest is None:
+        return True  # nothing is claimed
     limits = tuple(limit for limit in problem.limits if shortfall.others_kept and limit.metric != shortfall.metric)
     expression = next(limit.expression for limit in problem.limits if limit.metric == shortfall.metric)
     asked = replace(problem, limits=limits, objective=Objective(shortfall.metric, expression))

@@ -195,7 +195,7 @@ Rational = Annotated[Fraction, PlainValidator(_rational), PlainSerializer(str)]
 
 class _Shortfall(ShortfallDocument):
     bound: Rational
-    smallest: Rational
+    smallest: Rational | None
     design: str
 
 

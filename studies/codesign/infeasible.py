@@ -21,6 +21,7 @@ def shortfalls(question: Question, bank: LayerBank, options: SolveOptions, execu
     Each is minimised under the other limits: raising it alone to that helps. If no single one helps, those are named that
     cannot be met even without the others: none, if limits contradict each other or layers run nowhere. A limit on runs is one
     of each workload, which is named instead of the space; of several, each has a least of its own, which need not suffice.
+    What was not tried in time is named without a value: it is open whether that limit helps.
     """
     budget, limits = Budget(replace(options, gap=0.0)), question.limits
     cases = [
@@ -35,14 +36,20 @@ def shortfalls(question: Question, bank: LayerBank, options: SolveOptions, execu
         found = BoxSearch(asked, bank, budget.share(left), executor=executor).run()
         left -= 1
         bound, status = found.certificate.lower_bound, found.certificate.status
-        if bound is None or bound <= limit.bound or (found.best is None and others):
+        met = bound is not None and bound <= limit.bound
+        if status is Status.INFEASIBLE or (status is Status.OPTIMAL and met):
             return None
+        if met or (found.best is None and others):
+            bound = None
         proven = status is Status.OPTIMAL and (workload is None or len(question.workloads) == 1)
         name = question.space.name if workload is None else workload
         return Shortfall(limit.metric, limit.bound, bound, bool(others) or len(limits) == 1, proven, name)
 
+    told: list[Shortfall] = []
     for kept in (True, False) if len(limits) > 1 else (False,):
-        found = [least(limit, name, tuple(o for o in limits if kept and o is not limit)) for limit, name in cases]
-        if any(found):
-            return tuple(each for each in found if each is not None)
-    return ()
+        tried = (least(limit, name, tuple(o for o in limits if kept and o is not limit)) for limit, name in cases)
+        found = [each for each in tried if each is not None]
+        told += found if kept or len(limits) == 1 else [each for each in found if each.smallest is not None]
+        if any(each.smallest is not None for each in told):
+            break
+    return tuple(told)

@@ -69,6 +69,7 @@ class BoxSearch:
         self._current: _Node | None = None
         self._numbers = count()
         self._boxes = self._excluded = self._evaluated = 0
+        self._whole = True
         self._several = len(question.objectives) > 1
         unknown = [[-inf] * (len(question.works) if amount.shares else 1) for amount in question.amounts]
         self._hardware, self._floors = HardwareBounds(question), Floors(question, bank)
@@ -95,8 +96,9 @@ class BoxSearch:
             self._candidates.solve(point)
 
     def run(self) -> CodesignResult:
-        """Search until everything is proven, or the options say to stop."""
-        while self._heap and not self._budget.over and not self._near_enough():
+        """Search until everything is proven, or the options say to stop; the whole space is bounded in any case."""
+        while self._heap and (not self._budget.over or self._whole) and not self._near_enough():
+            self._whole = False
             _, _, self._current = heapq.heappop(self._heap)
             if not self._closed(self._current):
                 self._advance(self._current)

@@ -14,9 +14,11 @@ from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.certificate import Status
+from ithaca.results.shortfall import CONTRADICTION
 from ithaca.results.solution import best_solution
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.exact.search import Search
+from ithaca.solver.infeasibility import shortfalls, why_infeasible
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_design, solve_designs
 from ithaca.solver.tables.frame import build_model
@@ -214,6 +216,10 @@ def test_limits_that_contradict_each_other_are_both_named() -> None:
     assert named["dsp"].smallest > 5
     assert named["latency"].smallest > 2000
     assert all(s.others_kept for s in solution.shortfalls)
+    # without time it is open which of them would help
+    falls = shortfalls(problem, SolveOptions(time_limit=0.0))
+    assert {s.metric for s in falls if s.smallest is None or not s.proven} >= {"dsp", "latency"}
+    assert CONTRADICTION not in why_infeasible([problem], falls)
     # the smallest value named is attained, and nothing below it is
     enough = named["dsp"].smallest
     assert solve_exact(mm_problem((16, 16, 16), dsp=str(enough), bram18k="1000", more_limits=limits)).value is not None

@@ -15,9 +15,12 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.problem import Limit, Objective
 from ithaca.results.certificate import Status
+from ithaca.results.shortfall import CONTRADICTION, explain
+from ithaca.solver.executor import InProcess
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.staged.engine import solve_staged
-from ithaca.studies.codesign.codesign import CodesignOptions, codesign
+from ithaca.studies.codesign.codesign import CodesignOptions, codesign, make_bank
+from ithaca.studies.codesign.infeasible import shortfalls
 from ithaca.studies.codesign.question import Question, make_question
 from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
 from ithaca.studies.codesign.workloads import find_workloads
@@ -135,6 +138,16 @@ def of_latency(seed: int) -> Question:
     return replace(asked, works=tuple(replace(work, workload="one", weight=Fraction(1)) for work in asked.works))
 
 
+def assert_open(asked: Question, limits: tuple[Limit, ...]) -> None:
+    """Without time, no limit of an infeasible question is said not to help, though the last one alone would."""
+    asked = replace(asked, limits=limits)
+    falls = shortfalls(asked, make_bank(asked, CodesignOptions()), SolveOptions(time_limit=0.0), InProcess())
+    assert all(fall.smallest is None or not fall.proven for fall in falls)
+    said = "; ".join(explain(falls, len({fall.design for fall in falls})))
+    assert f"whether raising {' or '.join(limit.metric for limit in limits)} alone would do is open" in said
+    assert CONTRADICTION not in said
+
+
 @pytest.mark.parametrize("seed", range(100, 106))
 def test_the_least_of_each_budget_is_named(seed: int) -> None:
     asked = of_latency(seed)
@@ -152,6 +165,7 @@ def test_the_least_of_each_budget_is_named(seed: int) -> None:
             assert (fall.metric, fall.smallest, fall.proven, fall.others_kept) == (limit.metric, smallest, True, True)
             assert fall.design == name
         assert codesign(replace(asked, limits=(Limit(limit.metric, smallest),))).best is not None
+    assert_open(asked, (Limit("price", Fraction(100)), below[1]))
     both = codesign(replace(asked, limits=below)).shortfalls
     assert {(f.metric, f.smallest, f.others_kept) for f in both} == {("area", min(areas), False), ("latency", least, False)}
 
