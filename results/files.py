@@ -36,7 +36,7 @@ from ithaca.results.certificate import Certificate, Status, Termination, relativ
 from ithaca.results.result import Result, Unrestricted
 from ithaca.results.schema import head_fields, result_model, solution_fields
 from ithaca.results.shortfall import Shortfall
-from ithaca.results.solution import Solution
+from ithaca.results.solution import Solution, best_solution
 from ithaca.workloads.documents import validated
 from ithaca.workloads.errors import InputError
 
@@ -197,6 +197,10 @@ def check_certificate(certificate: Certificate, value: Fraction | None, at: str)
         raise InputError(f"{at}.lower_bound is {_shown(bound)}; allowed with 'optimal': the objective's {_shown(value)}")
     gap = 0.0 if status is Status.OPTIMAL else relative_gap(value, bound)
     told = certificate.gap
+    if bound is not None and status is Status.INFEASIBLE:
+        raise InputError(f"{at}.lower_bound is {_shown(bound)}; allowed with 'infeasible': null")
+    if gap == told == 0 and status is Status.FEASIBLE:
+        raise InputError(f"{at}.status is 'feasible'; allowed where lower_bound is the objective: 'optimal'")
     if told != gap and (told is None or gap is None or not isclose(told, gap, rel_tol=1e-6, abs_tol=1e-12)):
         raise InputError(f"{at}.gap is {quoted(told)}; allowed: {quoted(gap)}, as value and lower_bound say")
     ended = certificate.termination
@@ -298,6 +302,9 @@ def _check_best(best: Solution | None, designs: Sequence[Solution]) -> None:
     if best.value is not None and least < best.value:
         what = f"best has the objective {_shown(best.value)}, yet designs[{index}] has {_shown(least)}"
         raise InputError(f"{what}; allowed: the least of designs")
+    if best.certificate.ties_broken and best != (first := best_solution(designs)):
+        assert first is not None
+        raise InputError(f"best is {best.design}; allowed: {first.design}, which is preferred to it")
 
 
 def _value(expression: Expression, metrics: Mapping[str, Fraction], what: str, at: str) -> Fraction:

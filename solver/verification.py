@@ -6,13 +6,14 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ithaca.formulations.algebra.rounding import below
-from ithaca.formulations.problem import Objective
+from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.shown_numbers import number
 from ithaca.results.certificate import Status
 from ithaca.results.shortfall import Shortfall
 from ithaca.results.solution import Solution
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.ties import preferred
 from ithaca.workloads.errors import DisagreementError, InputError
 
 #: How long to work at a bound that is no proof, unless told otherwise (seconds).
@@ -80,7 +81,16 @@ def verify(recorded: Solution, options: SolveOptions, at: str) -> tuple[str, boo
         bound = number(again.certificate.lower_bound)
         return f"{said}, not confirmed by {method.value} in time (its bound: {bound})", False
     said += f", confirmed by {method.value} in {again.certificate.seconds:.1f} s"
-    open_ = [s.metric for i, s in enumerate(recorded.shortfalls) if not _met(recorded, s, options, f"{at}.shortfalls[{i}]")]
+    if proof.ties_broken and recorded.value is not None:
+        chosen = preferred(recorded.problem, recorded.value, recorded.configuration, options)
+        if chosen.configuration != recorded.configuration:
+            raise _edited(f"{at}.certificate.ties_broken", "it is true, yet another configuration of that value is preferred")
+        if not chosen.complete:
+            return f"{said}; ties not checked in time", False
+    falls, limits = recorded.shortfalls, recorded.problem.open_limits if status is Status.INFEASIBLE else ()
+    open_ = [s.metric for i, s in enumerate(falls) if not _met(recorded, s, options, f"{at}.shortfalls[{i}]")]
+    silent = {limit.metric for limit in limits} - {s.metric for s in falls if s.others_kept}
+    open_ += [metric for metric in sorted(silent) if not _useless(recorded, metric, options, f"{at}.shortfalls")]
     return (f"{said}; shortfall not checked in time: {', '.join(open_)}", False) if open_ else (said, True)
 
 
@@ -129,13 +139,10 @@ def _denies(solution: Solution, value: Fraction) -> bool:
 
 def _met(recorded: Solution, shortfall: Shortfall, options: SolveOptions, at: str) -> bool:
     """Whether the smallest value of a limit that could be met is what the record says; False where time was too short."""
-    problem, smallest = recorded.problem, shortfall.smallest
+    smallest = shortfall.smallest
     if smallest is None:
         return True  # nothing is claimed
-    limits = tuple(limit for limit in problem.limits if shortfall.others_kept and limit.metric != shortfall.metric)
-    expression = next(limit.expression for limit in problem.limits if limit.metric == shortfall.metric)
-    asked = replace(problem, limits=limits, objective=Objective(shortfall.metric, expression))
-    found = engine(Method.EXACT)(asked, replace(options, any_tie=True))
+    found = _least(recorded.problem, shortfall.metric, options, others_kept=shortfall.others_kept)
     if found.certificate.status is Status.INFEASIBLE:
         raise _edited(at, f"raising {shortfall.metric} is said to help, yet nothing is feasible without that limit")
     value, bound = found.value, found.certificate.lower_bound
@@ -145,6 +152,22 @@ def _met(recorded: Solution, shortfall: Shortfall, options: SolveOptions, at: st
         raise _edited(f"{at}.smallest", f"it is {number(smallest)}, yet nothing below {number(bound)} can be met")
     reached = value is not None or not shortfall.proven
     return reached and bound is not None and float(bound) >= float(smallest)
+
+
+def _useless(recorded: Solution, metric: str, options: SolveOptions, at: str) -> bool:
+    """Whether raising a limit by itself does not help, as the record says by not naming it; False where time was too short."""
+    found = _least(recorded.problem, metric, options, others_kept=True)
+    if found.value is not None:
+        raise _edited(at, f"it does not say so, yet raising {metric} alone helps")
+    return found.settled
+
+
+def _least(problem: Problem, metric: str, options: SolveOptions, *, others_kept: bool) -> Solution:
+    """The least value of a limited metric, without its limit, and without the others unless they are kept."""
+    others = tuple(limit for limit in problem.limits if others_kept and limit.metric != metric)
+    expression = next(limit.expression for limit in problem.limits if limit.metric == metric)
+    asked = replace(problem, limits=others, objective=Objective(metric, expression))
+    return engine(Method.EXACT)(asked, replace(options, any_tie=True))
 
 
 def _edited(at: str, what: str) -> InputError:

@@ -1,0 +1,173 @@
+"""Forged files: whatever is changed in a file of any kind, ``ithaca verify`` does not confirm it, but for what is no claim."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ithaca
+from ithaca.formulations.systolic.design import systolic
+from ithaca.results.solution import make_solution
+from ithaca.workloads.errors import DisagreementError, InputError
+
+Steps = tuple[str | int, ...]
+
+#: What a file asks: of another question the answer is checked against that, and may hold. Names of platforms are such, too.
+QUESTION = r"^(workload|platform|edition|technology|space|architecture|problem|objective\.expression)\b"
+
+#: How a search went, which no other search repeats.
+RECORDS = r"\b(nodes|seconds|method)$|\btrace\b"
+
+#: What may be left out: less is stated then, and files of earlier versions did not state it.
+OMITTED = r"metrics\.|\.(trace|termination|ties_broken)$|^unrestricted$"
+
+#: Claims that are true though less than was proven: that a shortfall is a lower bound.
+WEAKER = r"shortfalls\.\d+\.proven$"
+
+MM = {"i": 4, "j": 4, "k": 4}
+LIMITS = {"dsp": 40, "bram18k": 100}
+
+#: How a small result of every kind is made.
+KINDS: dict[str, Callable[[Path], Any]] = {
+    "optimal": lambda folder: ithaca.solve("mm", **MM, limit=LIMITS, divisors_only=True, dataflow="i,j"),
+    "infeasible": lambda folder: ithaca.solve("mm", **MM, limit=LIMITS | {"dsp": 4}, divisors_only=True, dataflow="i,j"),
+    "gap": lambda folder: ithaca.solve("mm", i=8, j=8, k=8, limit=LIMITS, dataflow="i,j", gap=0.5, method="exact"),
+    "mapping": lambda folder: ithaca.map("mm", **MM, arch="simple", divisors_only=True),
+    "no mapping": lambda folder: ithaca.map("mm", **MM, arch="simple", divisors_only=True, limit={"energy": 10}),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("forged")
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def honest(request: pytest.FixtureRequest, folder: Path) -> Path:
+    """A file of a kind as it was written."""
+    path = folder / f"{request.param}.json"
+    KINDS[request.param](folder).save(path)
+    return path
+
+
+def leaves(value: Any, steps: Steps = ()) -> Iterator[Steps]:
+    """Paths to all values that hold no others."""
+    if isinstance(value, dict | list) and value:
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from leaves(inner, (*steps, key))
+    elif not isinstance(value, dict | list):
+        yield steps
+
+
+def mappings(value: Any, steps: Steps = ()) -> Iterator[Steps]:
+    """Paths to all objects."""
+    if isinstance(value, dict):
+        yield steps
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from mappings(inner, (*steps, key))
+
+
+def at(document: Any, steps: Steps) -> Any:
+    for step in steps:
+        document = document[step]
+    return document
+
+
+def others(value: Any) -> list[Any]:
+    """Other values in the place of one."""
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int):
+        return [value - 1, value + 1]
+    if isinstance(value, float):
+        return [value * 1.1 or 1.0, value * 0.9 or 0.5]
+    return [1] if value is None else [word for word in (f"{value}x", "optimal", "feasible", "A", "dsp") if word != value]
+
+
+#: A change that drops a key, or adds one.
+DROPPED, ADDED = "dropped", "added"
+
+
+def forgeries(document: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Every change of one place: where, what it is now, and the document."""
+    for steps in leaves(document):
+        for value in others(at(document, steps)):
+            forged = copy.deepcopy(document)
+            at(forged, steps[:-1])[steps[-1]] = value
+            yield ".".join(map(str, steps)), value, forged
+    for steps in mappings(document):
+        for key in at(document, steps):
+            forged = copy.deepcopy(document)
+            del at(forged, steps)[key]
+            yield ".".join(map(str, (*steps, key))), DROPPED, forged
+        forged = copy.deepcopy(document)
+        at(forged, steps)["other"] = 1
+        yield ".".join(map(str, (*steps, "other"))), ADDED, forged
+
+
+def no_claim(place: str, value: Any) -> bool:
+    """Whether a file may say this, too."""
+    if value == ADDED:
+        return False
+    if re.search(QUESTION, place) or re.search(RECORDS, place):
+        return True
+    return bool(re.search(OMITTED, place)) if value == DROPPED else value is False and bool(re.search(WEAKER, place))
+
+
+def confirmed(document: Any, path: Path) -> bool:
+    """Whether `verify` confirms a document."""
+    path.write_text(json.dumps(document))
+    try:
+        return ithaca.verify(path, time_limit=20).confirmed
+    except (InputError, DisagreementError):
+        return False
+
+
+def check(honest: Path, count: int | None) -> None:
+    """Refused are so many forgeries of a file, or all of them."""
+    document = json.loads(honest.read_text())
+    claims = [(place, value, forged) for place, value, forged in forgeries(document) if not no_claim(place, value)]
+    chosen = claims if count is None else random.Random(honest.name).sample(claims, min(count, len(claims)))
+    missed = [f"{place}: {value}" for place, value, forged in chosen if confirmed(forged, honest.with_suffix(".forged.json"))]
+    assert not missed
+
+
+def test_what_was_written_is_confirmed(honest: Path) -> None:
+    assert ithaca.verify(honest).confirmed
+
+
+def test_forgeries_are_not_confirmed(honest: Path) -> None:
+    check(honest, 25)
+
+
+@pytest.mark.slow
+def test_no_forgery_is_confirmed(honest: Path) -> None:
+    check(honest, None)
+
+
+def test_another_tie_is_not_the_preferred_one(folder: Path) -> None:
+    """A smaller pack takes as many DSP: another configuration of that optimum, whose certificate says that it is preferred."""
+    result = ithaca.solve("mm", **MM, limit=LIMITS, dataflow="i,j", objective="dsp", method="exact")
+    (best,) = result.designs
+    assert best.certificate.ties_broken
+    problem = best.problem
+    other = systolic(problem).configuration(replace(best.tiling, pack={**best.tiling.pack, "A": 1}))
+    assert problem.feasible_value(other) == best.value
+    assert other != best.configuration
+    swapped = make_solution(problem, other, best.certificate)
+    path = folder / "tie.json"
+    replace(result, best=swapped, designs=(swapped,)).save(path)
+    assert ithaca.load(path).best.configuration == other  # type: ignore[union-attr]
+    with pytest.raises(InputError, match="ties_broken: it is true, yet another configuration of that value is preferred"):
+        ithaca.verify(path)
+    unbroken = replace(swapped, certificate=replace(best.certificate, ties_broken=False))
+    replace(result, best=unbroken, designs=(unbroken,)).save(path)
+    assert ithaca.verify(path).confirmed
