@@ -212,11 +212,24 @@ def _read(read: Any) -> CodesignResult:
     certificate = read_certificate(read.certificate, None if best is None else best.values[0], "certificate")
     if best is not None and certificate.status is Status.OPTIMAL:  # a file states bounds as doubles
         certificate = replace(certificate, lower_bound=best.values[0])
-    open_ = tuple(OpenBox(**dict(box)) for box in read.open)
-    counts = Counts(**{field.name: read.counts.get(field.name, 0) for field in fields(Counts)})
+    open_ = tuple(_read_box(question, box, f"open[{n}]") for n, box in enumerate(read.open))
+    counts = Counts(**{field.name: read.counts.get(field.name, 0) for field in fields(Counts)} | {"points": space.box.count})
     falls = tuple(each.shortfall(each.design) for each in read.shortfalls)
     found = front or (() if best is None else (best,))
     return CodesignResult(question, best, found, certificate, open_, counts, falls)
+
+
+def _read_box(question: Question, read: OpenDocument, at: str) -> OpenBox:
+    quantities = question.space.quantities
+    if read.spans.keys() != {q.name for q in quantities} or len(read.lower_bounds) != len(question.objectives):
+        raise InputError(f"{at} is not of the quantities and objectives of the space: {EDITED}")
+    box = OpenBox(read.spans, 1, read.lower_bounds)
+    within = box.within(question.space)
+    for quantity, part in zip(quantities, within.quantities, strict=True):
+        if part.values[:1] + part.values[-1:] != read.spans[quantity.name]:
+            allowed = f"two of {', '.join(map(str, quantity.values))}"
+            raise InputError(f"{at}.spans.{quantity.name} is {quoted(read.spans[quantity.name])}; allowed: {allowed}")
+    return replace(box, points=within.box.count)
 
 
 def _read_accelerator(question: Question, read: Any, at: str) -> HardwarePoint:

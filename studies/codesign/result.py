@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.results.certificate import Certificate
 from ithaca.results.shortfall import Shortfall
 from ithaca.results.solution import Solution
@@ -37,6 +38,12 @@ class OpenBox:
     spans: Mapping[str, tuple[int, int]]  #: Least and largest value of every quantity
     points: int  #: How many there are, whatever rules exclude
     lower_bounds: tuple[Fraction | None, ...]  #: None of them has smaller objectives; None: nothing is known
+
+    def within(self, space: HardwareSpace) -> HardwareSpace:
+        """The space of these accelerators alone."""
+        ends = [(quantity, *self.spans[quantity.name]) for quantity in space.quantities]
+        parts = (replace(q, values=tuple(v for v in q.values if low <= v <= high)) for q, low, high in ends)
+        return replace(space, quantities=tuple(parts))
 
 
 @dataclass(frozen=True)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 
 from ithaca.formulations.algebra.rounding import below
 from ithaca.formulations.shown_numbers import counted, number
 from ithaca.results.certificate import Status
 from ithaca.results.files import EDITED
+from ithaca.results.shortfall import Shortfall
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.verification import BOUND_WITHIN, verify
+from ithaca.studies.codesign.bank import LayerBank
 from ithaca.studies.codesign.codesign import CodesignOptions, codesign
 from ithaca.studies.codesign.layers import shown_name
+from ithaca.studies.codesign.question import Question
 from ithaca.studies.codesign.result import CodesignResult
+from ithaca.studies.codesign.search import BoxSearch
 from ithaca.studies.network.verification import Check
 from ithaca.workloads.errors import InputError
 
@@ -35,10 +40,15 @@ def verify_codesign(result: CodesignResult, options: SolveOptions) -> Iterator[C
     said = f"{claim.status.value}: " + (nothing if value is None else f"value {number(value)}")
     if not claim.status.proven and claim.lower_bound is not None:
         said += f", lower bound {number(claim.lower_bound)}"
-    if claim.lower_bound is None and claim.status is not Status.INFEASIBLE:
+    limit, checked = BOUND_WITHIN if options.time_limit is None and not claim.status.proven else options.time_limit, True
+    for place, box in enumerate(result.open):
+        for objective, bound in zip(result.question.objectives, box.lower_bounds, strict=True):
+            asked = replace(result.question, space=box.within(result.question.space), objectives=(objective,))
+            at = f"open[{place}].lower_bounds"
+            checked &= bound is None or _check_bound(asked, bound, replace(options, time_limit=limit), at)
+    if checked and claim.lower_bound is None and claim.status is not Status.INFEASIBLE:
         yield Check("space", f"{said}; no proof is claimed", True)
         return
-    limit = BOUND_WITHIN if options.time_limit is None and not claim.status.proven else options.time_limit
     search, budget = replace(options, gap=below(claim.gap or 0.0), time_limit=limit), Budget(options)
     again = codesign(result.question, CodesignOptions(search))
     proven, other = again.certificate.lower_bound, None if again.best is None else again.best.values[0]
@@ -47,8 +57,55 @@ def verify_codesign(result: CodesignResult, options: SolveOptions) -> Iterator[C
     totals, known = ({found.values for found in each.front} for each in (result, again))
     if claim.status is Status.OPTIMAL and again.complete and totals != known:
         raise InputError(f"front: {counted(len(result.front), 'point')} of {len(again.front)} that are proven: {EDITED}")
+    checked &= _check_shortfalls(result, again)
     reached = claim.lower_bound is not None and proven is not None and float(proven) >= float(claim.lower_bound)
-    if again.certificate.status is Status.INFEASIBLE or (reached and (again.complete or not claim.status.proven)):
+    if checked and (again.certificate.status is Status.INFEASIBLE or (reached and (again.complete or not claim.status.proven))):
         yield Check("space", f"{said}; proven again in {budget.spent:.1f} s", True)
+    elif not checked:
+        yield Check("space", f"{said}; shortfalls and bounds of what is open not all checked in time", False)
     else:
         yield Check("space", f"{said}; bound not checked: proven in time is {number(proven)}", False)
+
+
+def _check_bound(question: Question, bound: Fraction, options: SolveOptions, at: str) -> bool:
+    """Whether nothing of a space is below a bound; False where time was too short."""
+    stop = options.stop or (lambda: False)
+
+    def reached() -> bool:
+        proven = search.lower_bound
+        return proven is not None and float(proven) >= float(bound)
+
+    bank = LayerBank(question.space.accelerator)
+    search = BoxSearch(question, bank, replace(options, gap=0.0, stop=lambda: stop() or reached()))
+    found = search.run()
+    if found.best is not None and float(found.best.values[0]) < float(bound):
+        raise InputError(f"{at} is {number(bound)}, yet there it can be {number(found.best.values[0])}: {EDITED}")
+    return found.certificate.status is Status.INFEASIBLE or reached()
+
+
+def _check_shortfalls(result: CodesignResult, again: CodesignResult) -> bool:
+    """Whether a search for limits that cannot be met says the same of them; False where time was too short."""
+    known = {(s.metric, s.design): s for s in again.shortfalls if s.smallest is not None}
+    told = {(s.metric, s.design) for s in result.shortfalls}
+    if missing := [metric for metric, design in known.keys() - told if known[metric, design].others_kept]:
+        raise InputError(f"shortfalls: {missing[0]} is not among them, yet raising it alone helps: {EDITED}")
+    open_, reached = {s.metric for s in (*again.shortfalls, *result.shortfalls) if s.smallest is None}, True
+    for place, fall in enumerate(result.shortfalls):
+        other = known.get((fall.metric, fall.design))
+        if fall.smallest is None:
+            continue
+        if other is None or other.smallest is None or other.others_kept != fall.others_kept:
+            agrees, reached = fall.metric in open_, False
+        elif float(fall.smallest) == float(other.smallest):
+            agrees, reached = True, reached and fall.proven <= other.proven
+        else:
+            agrees = not (other.proven if fall.smallest > other.smallest else fall.proven)
+            reached &= fall.smallest < other.smallest
+        if not agrees:
+            least = "nothing of the kind" if other is None else f"{number(other.smallest)}, {_kept(other)}"
+            raise InputError(f"shortfalls[{place}]: {number(fall.smallest)}, {_kept(fall)}, yet it is {least}: {EDITED}")
+    return reached
+
+
+def _kept(fall: Shortfall) -> str:
+    return "the other limits kept" if fall.others_kept else "without the other limits"
