@@ -160,16 +160,7 @@ class _Reader:
     def _shortfalls(self, read: Any, design: str, at: str) -> tuple[Shortfall, ...]:
         if read.shortfalls and read.certificate.status is not Status.INFEASIBLE:
             raise InputError(f"{at} is not empty; allowed with status '{read.certificate.status.value}': an empty list")
-        return tuple(self._shortfall(entry.shortfall(design), f"{at}[{index}]") for index, entry in enumerate(read.shortfalls))
-
-    def _shortfall(self, found: Shortfall, at: str) -> Shortfall:
-        bounds = {limit.metric: limit.bound for limit in self.limits}
-        if found.metric not in bounds:
-            raise InputError(f"{at}.metric is {quoted(found.metric)}; allowed: one of the limits, {', '.join(bounds)}")
-        _agree(f"{at}.bound", found.bound, bounds[found.metric])
-        if found.proven and (found.smallest is None or found.smallest <= found.bound):
-            raise InputError(f"{at}.smallest is {_shown(found.smallest)}; allowed: more than the limit, {_shown(found.bound)}")
-        return found
+        return check_shortfalls([entry.shortfall(design) for entry in read.shortfalls], self.limits, at)
 
 
 # -- checks ----------------------------------------------------------------------------
@@ -184,6 +175,19 @@ def read_unrestricted(read: Any, restricted: Fraction | None) -> Unrestricted | 
         raise InputError(f"unrestricted.value is {_shown(value)}; allowed: at most the restricted objective")
     check_certificate(certificate, value, "unrestricted.certificate")
     return Unrestricted(value, certificate)
+
+
+def check_shortfalls(found: Sequence[Shortfall], limits: Sequence[Limit], at: str) -> tuple[Shortfall, ...]:
+    """Shortfalls, refused where they are not of the limits of a question."""
+    bounds = {limit.metric: limit.bound for limit in limits}
+    for index, fall in enumerate(found):
+        place = f"{at}[{index}]"
+        if fall.metric not in bounds:
+            raise InputError(f"{place}.metric is {quoted(fall.metric)}; allowed: one of the limits, {', '.join(bounds)}")
+        _agree(f"{place}.bound", fall.bound, bounds[fall.metric])
+        if fall.proven and (fall.smallest is None or fall.smallest <= fall.bound):
+            raise InputError(f"{place}.smallest is {_shown(fall.smallest)}; allowed: more than the limit, {_shown(fall.bound)}")
+    return tuple(found)
 
 
 def check_certificate(certificate: Certificate, value: Fraction | None, at: str) -> None:

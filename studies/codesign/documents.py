@@ -26,7 +26,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import Document, NestDocument, Number, ObjectiveDocument, Positive, Text
 from ithaca.formulations.shown_numbers import number
 from ithaca.results.certificate import Status
-from ithaca.results.files import EDITED
+from ithaca.results.files import EDITED, check_shortfalls
 from ithaca.results.schema import FirstPart, ProofDocument, configuration_fields, tightest
 from ithaca.results.solution import Solution
 from ithaca.studies.codesign.layers import choice, of_runs
@@ -214,7 +214,7 @@ def _read(read: Any) -> CodesignResult:
         certificate = replace(certificate, lower_bound=best.values[0])
     open_ = tuple(_read_box(question, box, f"open[{n}]") for n, box in enumerate(read.open))
     counts = Counts(**{field.name: read.counts.get(field.name, 0) for field in fields(Counts)} | {"points": space.box.count})
-    falls = tuple(each.shortfall(each.design) for each in read.shortfalls)
+    falls = check_shortfalls([each.shortfall(each.design) for each in read.shortfalls], question.limits, "shortfalls")
     found = front or (() if best is None else (best,))
     return CodesignResult(question, best, found, certificate, open_, counts, falls)
 

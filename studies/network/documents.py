@@ -38,7 +38,7 @@ from ithaca.formulations.systolic.family import (
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.certificate import Certificate
-from ithaca.results.files import EDITED, check_certificate, check_legal, read_unrestricted
+from ithaca.results.files import EDITED, check_certificate, check_legal, check_shortfalls, read_unrestricted
 from ithaca.results.schema import (
     FirstPart,
     ProofDocument,
@@ -452,7 +452,7 @@ def _read_layer(read: LayerDocument, request: NetworkRequest) -> LayerResult:
         return Problem(FAMILY.design(setting, choice), request.limits, request.objective)
 
     certificate = read_certificate(read.certificate, read.value, "certificate")
-    falls = tuple(s.shortfall(s.design) for s in read.shortfalls)
+    falls = check_shortfalls([s.shortfall(s.design) for s in read.shortfalls], request.limits, "shortfalls")
     designs = tuple(
         Solution(problem(d), None, d.value, read_certificate(d.certificate, d.value, f"designs[{index}].certificate"))
         for index, d in enumerate(read.designs)

@@ -24,6 +24,7 @@ from ithaca.formulations.spatial.editions import Setting
 from ithaca.formulations.spatial.family import FAMILY, LevelMappingDocument, MappingSpaceDocument
 from ithaca.formulations.spatial.library import fitted
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
+from ithaca.results.files import check_shortfalls
 from ithaca.results.schema import FirstPart, ProofDocument, ShortfallDocument, configuration_fields, tightest
 from ithaca.results.solution import Solution
 from ithaca.studies.network.consistency import check_consistent
@@ -228,7 +229,7 @@ def _read_layer(read: _LayerDocument, document: Any, architecture: Architecture,
             raise InputError(f"kept is {', '.join(read.kept)}; allowed: tensors that a level of one instance may keep")
         problem = replace(problem, design=keeping)
     certificate = read_certificate(read.certificate, read.value, "certificate")
-    falls = tuple(fall.shortfall(problem.design.name) for fall in read.shortfalls)
+    falls = check_shortfalls([s.shortfall(problem.design.name) for s in read.shortfalls], problem.limits, "shortfalls")
     solution = Solution(problem, None, None, certificate, falls)
     if read.best is not None:
         solution = read_solution(problem, FAMILY.configuration(problem.design, read.best.tiling), certificate, falls)
