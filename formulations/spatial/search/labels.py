@@ -194,19 +194,18 @@ def repeat(labels: Labels, loop: int, which: Places, trips: Vector) -> Labels:
         closing = runs & (closed[v] == 0)
         for item in labels.layout.items:
             if item[0] == v:
-                factor = trips
+                pending = found.rows(item)
+                closed_words = pending * trips
                 if loop in tensor.windows:
                     rank, c = tensor.windows[loop]
-                    factor = _sliding(trips, found.row((*item, rank)), c * before)
-                pending = found.rows(item)
-                settled += pending * np.where(closing, factor, 0)
+                    closed_words = _sliding(pending, trips, found.row((*item, rank)), c * before)
+                settled += np.where(closing, closed_words, 0)
                 pending *= ~closing
-        factor = trips
+        anew = wanted[v] * trips
         if loop in tensor.windows and (v, labels.held[v]) in labels.layout.items:
             rank, c = tensor.windows[loop]
-            sliding = _sliding(trips, found.row((v, labels.held[v], rank)), c * before)
-            factor = np.where(closing, sliding, trips)
-        wanted[v] *= factor
+            anew = np.where(closing, _sliding(wanted[v], trips, found.row((v, labels.held[v], rank)), c * before), anew)
+        wanted[v] = anew
         closed[v][runs] = 1
         if tensor.output:
             found.rows("first")[:] *= trips
@@ -214,9 +213,12 @@ def repeat(labels: Labels, loop: int, which: Places, trips: Vector) -> Labels:
     return found
 
 
-def _sliding(trips: Vector, width: Vector, step: Vector) -> Vector:
-    """What a tile is filled with in so many trips, in tiles: of w elements that move by δ < w, w + (n − 1)·δ."""
-    found: Vector = (width + (trips - 1) * np.minimum(step, width)) / np.maximum(width, 1)
+def _sliding(words: Matrix, trips: Vector, width: Vector, step: Vector) -> Matrix:
+    """What so many trips take where one takes ``words``: of w elements that move by δ < w, w + (n − 1)·δ.
+
+    Words of open tensors are of whole tiles, so divided first, by their width, they stay whole.
+    """
+    found: Matrix = words / np.maximum(width, 1) * (width + (trips - 1) * np.minimum(step, width))
     return found
 
 
@@ -237,15 +239,15 @@ def spread(labels: Labels, loop: int, which: Places, lanes: Vector, inner: Matri
     inner = inner[:, which]
     for v, tensor in enumerate(labels.hierarchy.tensors):
         if tensor.moved[loop]:
-            wanted[v] *= lanes
+            there, twice = lanes * 0 + 1, lanes * 0
             if loop in tensor.windows:
                 rank, c = tensor.windows[loop]
                 for other, c_other in tensor.ranks[rank]:
                     if other != loop:
                         there = found.row("extent", other) / inner[other]
                         twice = _alike(lanes, c * inner[loop], there, c_other * inner[other])
-                        wanted[v] *= 1 - twice / (lanes * there)
-                        np.rint(wanted[v], out=wanted[v])
+            # so far lanes of the other loop want each a tile of their own
+            wanted[v] = wanted[v] / there * (lanes * there - twice)
     _cover(found, loop, lanes)
     return found
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import random
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from math import prod
@@ -27,7 +27,7 @@ from ithaca.formulations.spatial.library import find_architecture, fitted
 from ithaca.formulations.spatial.mapping import Slot, order_quantity
 from ithaca.formulations.spatial.problem_files import read_problem
 from ithaca.formulations.spatial.search.bounds import Position
-from ithaca.formulations.spatial.search.labels import beginning, enter, repeat, spread
+from ithaca.formulations.spatial.search.labels import Labels, beginning, enter, repeat, spread
 from ithaca.formulations.spatial.search.stage import TimeloopStage
 from ithaca.results.certificate import Status, Termination
 from ithaca.results.solution import Solution
@@ -302,7 +302,12 @@ def test_energies_of_many_digits(energy: str, status: Status) -> None:
 
 def bounds_towards(stage: TimeloopStage, values: Mapping[str, int]) -> list[float]:
     """The bounds of the labels that a configuration passes."""
-    hierarchy, found, bounds = stage.hierarchy, beginning(stage.hierarchy), []
+    return [float(stage.bound(found, at)[0]) for found, at in passed(stage, values) if at.level >= 0]
+
+
+def passed(stage: TimeloopStage, values: Mapping[str, int]) -> Iterator[tuple[Labels, Position]]:
+    """The labels that a configuration passes, and how far they are decided; the last one is of all its loops."""
+    hierarchy, found = stage.hierarchy, beginning(stage.hierarchy)
     for number, step in enumerate(stage.steps):
         name = hierarchy.levels[step.level].name
         order: tuple[int, ...] = tuple(range(len(hierarchy.loops)))
@@ -321,11 +326,9 @@ def bounds_towards(stage: TimeloopStage, values: Mapping[str, int]) -> list[floa
                 found.row("mesh")[:] = state
             else:
                 found = repeat(found, loop, one, trips)
-            bounds.append(float(stage.bound(found, Position(step.level, step.lanes, undecided))[0]))
+            yield found, Position(step.level, step.lanes, undecided)
         found = replace(found, meshes=found.meshes + 1) if step.lanes else enter(found, step.level)
-        if number + 1 < len(stage.steps):
-            bounds.append(float(stage.bound(found, Position(stage.steps[number + 1].level))[0]))
-    return bounds
+        yield found, stage._after(number)
 
 
 def scattered(rng: random.Random, problem: Problem) -> dict[str, int] | None:
