@@ -148,7 +148,7 @@ def _mesh(part: Level | Compute) -> dict[str, int]:
 def _actions(part: Level | Compute) -> dict[str, Fraction]:
     """The energies of its actions (pJ)."""
     if isinstance(part, Compute):
-        return {"compute": part.energy, "leak": part.leak}
+        return {"compute": part.energy}
     return {"read": part.read_energy, "write": part.write_energy, "update": part.update_energy, "leak": part.leak}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import floor
@@ -102,8 +102,7 @@ class Hierarchies:
     ) -> tuple[HierarchyAccelerator, Mapping[str, Figure]]:
         """With energies of accesses that the architecture tabulates by capacity.
 
-        Instances that may leak do so in the architecture, too, as trends of meshes depend on it. Raises `InputError` if a mesh
-        is given and so is one around it: more instances around would leave fewer inside each.
+        Raises `InputError` if a mesh is given and so is one around it: more instances around would leave fewer inside each.
         """
         parts = [part.name for part in accelerator.architecture.parts]
         for place, part in enumerate(parts):
@@ -119,21 +118,20 @@ class Hierarchies:
                 keys = words.table or tuple((key, key) for key in by_words)
                 table = tuple((key, by_words[n]) for key, n in keys if n in by_words)
                 found[energy] = Figure(words.expression, table, words.others)
-        leaks = {name: Fraction(1) for name in found if name.endswith(".leak")}
-        return replace(accelerator, architecture=accelerator.architecture_with(leaks)), found
+        return accelerator, found
 
     def energies(self, accelerator: HierarchyAccelerator, path: Path) -> Mapping[str, Fraction]:
         """Those that the edition reads."""
         architecture, found = accelerator.architecture, dict[str, Fraction | None]()
         for name, actions in energy_tables(_accelergy(path, "ERT"), path).items():
             if name == architecture.compute.name:
-                found |= {f"{name}.energy": compute_energy(actions), f"{name}.leak": actions.get("leak")}
+                found[f"{name}.energy"] = compute_energy(actions)
             else:
                 found |= {f"{name}.{of}{'_energy' * (of != 'leak')}": pj for of, pj in access_energies(actions).items()}
         known = {name: pj for name, pj in found.items() if pj is not None and name in accelerator.trends}
         if not known:
             raise refuse(path, f"ERT has no energy of {', '.join(part.name for part in architecture.parts)}; allowed: some")
-        return {name: pj for name, pj in known.items() if pj or not name.endswith(".leak")}
+        return known
 
     def areas(self, accelerator: HierarchyAccelerator, path: Path) -> Mapping[str, Fraction]:
         parts = [part.name for part in accelerator.architecture.parts]

@@ -37,7 +37,7 @@ class Level:
     read_energy: Fraction = Fraction(0)  #: Energy of a read access (pJ)
     write_energy: Fraction = Fraction(0)  #: Energy of an access that fills (pJ)
     update_energy: Fraction = Fraction(0)  #: Energy of an access that writes results (pJ)
-    leak: Fraction = Fraction(0)  #: Energy of an instance a cycle (pJ), used or not
+    leak: Fraction = Fraction(0)  #: Energy that an instance in use leaks a cycle (pJ)
     instances: int = 1  #: Instances in all
     mesh_x: int = 1  #: Instances along the first direction
     mesh_y: int = 1  #: Instances along the second one
@@ -62,7 +62,6 @@ class Compute:
     mesh_x: int = 1  #: Instances along the first direction
     mesh_y: int = 1  #: Instances along the second one
     energy: Fraction = Fraction(0)  #: Energy of a multiply-accumulate (pJ)
-    leak: Fraction = Fraction(0)  #: Energy of an instance a cycle (pJ), used or not
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +169,8 @@ class Architecture:
         for each in () if self.network is None else fields(self.network):
             if (value := getattr(self.network, each.name)) < 1:
                 yield f"network.{each.name} is {value}; allowed: a positive integer"
-        for field in ("energy", "leak"):
-            if getattr(self.compute, field) < 0:
-                yield f"{self.compute.name}.{field} is {getattr(self.compute, field)}; allowed: a number that is not negative"
+        if self.compute.energy < 0:
+            yield f"{self.compute.name}.energy is {self.compute.energy}; allowed: a number that is not negative"
 
     @property
     def parts(self) -> tuple[Level | Compute, ...]:

@@ -359,12 +359,12 @@ def _costs(part: _Part, table: Mapping[str, Mapping[str, Fraction]]) -> dict[str
 
 def _compute(part: _Part, table: Mapping[str, Mapping[str, Fraction]]) -> Compute:
     part.integer("word_bits", "word-bits", "word_width", "datawidth")
-    energy, leak = part.number("energy", "compute_energy", "energy_per_op"), part.number("leak_energy", "energy_leak")
-    stated = table.get(part.name, {})
-    tabled = compute_energy(stated)
-    energy, leak = energy if tabled is None else tabled, stated.get("leak", leak)
+    energy = part.number("energy", "compute_energy", "energy_per_op")
+    part.number("leak_energy", "energy_leak")  # the tool counts none
+    tabled = compute_energy(table.get(part.name, {}))
+    energy = energy if tabled is None else tabled
     if energy is None:
         raise refuse(part.where, f"{part.name} has no energy of a computation; allowed: an ERT, or the attribute energy")
-    found = Compute(part.name, **part.instances(), energy=energy, leak=leak or Fraction(0))
+    found = Compute(part.name, **part.instances(), energy=energy)
     part.finish()
     return found

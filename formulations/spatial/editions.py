@@ -70,12 +70,12 @@ def _mapped(setting: Setting) -> SpatialDesign:
 def _of_levels(architecture: Architecture) -> Mapping[str, Trend]:
     """Capacities, bandwidths and instances only add mappings, or cycles that are no more; energies multiply counts.
 
-    What leaks does so in every instance, so that more of them may cost more energy, or save some by being done earlier;
-    instances that share accesses make as many as there are. Wider words leave fewer of them in the bits of a level.
+    Instances leak only where they are used, but those that share accesses make as many as there are. Wider words leave
+    fewer of them in the bits of a level.
     """
     parts, counted = architecture.parts, set()
     for place, part in enumerate(parts):
-        if part.leak or (isinstance(part, Level) and part.cluster > 1):
+        if isinstance(part, Level) and part.cluster > 1:
             counted |= {around.name for around in parts[: place + 1]}
     found = {}
     for name in figures(architecture):

@@ -367,7 +367,7 @@ class TimeloopModel:
         return self._mapping.system.maximum(*(self.cycles(level) for level in range(len(self._levels))))
 
     def level_energy(self, place: int) -> Number:
-        """Energy of a level's accesses, and of what its instances leak (pJ)."""
+        """Energy of a level's accesses, and of what its instances that work leak, whether it keeps a tensor or none (pJ)."""
         return self._once(("energy", place), lambda: self._level_energy(self._levels[place], place))
 
     def _level_energy(self, level: Level, place: int) -> Number:
@@ -385,14 +385,12 @@ class TimeloopModel:
         if level.cluster > 1:
             working = numbers.minimum(working, numbers.number(Fraction(max(level.instances // level.cluster, 1))))
         energy = energy * working
-        return energy + self.latency * numbers.number(level.leak * level.instances) if level.leak else energy
+        return energy + self.latency * self.instances(place) * numbers.number(level.leak) if level.leak else energy
 
     @cached_property
     def compute_energy(self) -> Number:
-        """Energy of the multiply-accumulates, and of what the multipliers leak (pJ)."""
-        numbers, compute = self._mapping.system, self._compute
-        energy = self.computes * numbers.number(compute.energy)
-        return energy + self.latency * numbers.number(compute.leak * compute.instances) if compute.leak else energy
+        """Energy of the multiply-accumulates (pJ)."""
+        return self.computes * self._mapping.system.number(self._compute.energy)
 
     @cached_property
     def energy(self) -> Number:

@@ -24,7 +24,7 @@ FIGURES = {
         Metric("read_energy", "pJ", "a read access"),
         Metric("write_energy", "pJ", "an access that fills"),
         Metric("update_energy", "pJ", "an access that writes results"),
-        Metric("leak", "pJ/cycle", "an instance, whether it is used or not"),
+        Metric("leak", "pJ/cycle", "an instance in use"),
         Metric("mesh_x", "instances", "instances along the first direction, each with what is inside it"),
         Metric("mesh_y", "instances", "instances along the second direction, each with what is inside it"),
         Metric("fanout_x", "instances", "instances along the first direction inside each instance around them"),
@@ -83,7 +83,6 @@ def figures(architecture: Architecture) -> dict[str, Metric]:
     found = {f"{level.name}.{name}": figure for level in architecture.levels for name, figure in FIGURES.items()}
     found |= {f"{architecture.compute.name}.{name}": FIGURES[name] for name in MESHES}
     found |= {f"{architecture.compute.name}.energy": Metric("energy", "pJ", "a multiply-accumulate")}
-    found |= {f"{architecture.compute.name}.leak": FIGURES["leak"]}
     found |= {WORD_BITS.name: WORD_BITS}
     return found | {name: own for name, own in OF_EDITIONS.items() if getattr(architecture, name.partition(".")[0]) is not None}
 

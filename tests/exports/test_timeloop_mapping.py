@@ -129,7 +129,7 @@ def test_all_that_an_architecture_may_have_is_read_back(tmp_path: Path) -> None:
     rates = {"read_bandwidth": Fraction(1, 4), "write_bandwidth": Fraction(1, 8), "leak": Fraction(1, 2)}
     inner = Level("R", 4, keeps=frozenset({"A"}), word_bits=8, block=2, cluster=2, **rates, **lanes)
     bursts = Bursts(16, Fraction(5, 2), Fraction(1, 4), Fraction(3), (("B", ((8, Fraction(1)), (16, Fraction(3, 2)))),))
-    compute = Compute("mac", 12, 4, 3, Fraction(1, 8), Fraction(1, 16))
+    compute = Compute("mac", 12, 4, 3, Fraction(1, 8))
     levels = (dram, replace(buffer, shared_bandwidth=Fraction(3)), inner)
     architecture = Architecture("chosen", levels, compute, "a: 1", "b", bursts)
     path = tmp_path / "chosen.yaml"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import inf
+from math import inf, lcm
 from typing import Any
 
 import numpy as np
@@ -16,14 +16,18 @@ from ithaca.formulations.algebra.polarity import trends
 from ithaca.formulations.algebra.rounding import ROUNDING, all_below, least_double, loosened
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.search.hierarchy import Count, Hierarchy
-from ithaca.formulations.spatial.search.labels import Matrix, Vector
+from ithaca.formulations.spatial.search.labels import Labels, Matrix, Vector
 
 #: Bounds that floats cannot tell from the cutoff are computed exactly, of so many at most.
 MOST_TIED = 4096
 
 
 class Goal:
-    """What is minimised and limited. Rows of its vectors: cycles of the multipliers, computes, lanes, and the counts."""
+    """What is minimised and limited.
+
+    Rows of its vectors: cycles of the multipliers, computes, lanes, and the counts. Where leaks count, further ones: steps if
+    no lanes are added, and of each metric with leaks, what instances leak a cycle: those that added lanes multiply, and others.
+    """
 
     def __init__(self, problem: Problem, hierarchy: Hierarchy) -> None:
         self.problem, self.hierarchy = problem, hierarchy
@@ -33,12 +37,14 @@ class Goal:
         levels = hierarchy.levels
         names = {level.name: number for number, level in enumerate(levels)}
         tensors = {tensor.name: number for number, tensor in enumerate(hierarchy.tensors)}
-        architecture = hierarchy.architecture
-        leaks = sum(
-            (level.leak * level.instances for level in levels), architecture.compute.leak * architecture.compute.instances
+        leaking = [level for level in levels if level.leak]
+        self.leaks = [name for name in ("energy", *(f"{level.name}.energy" for level in leaking)) if leaking and name in used]
+        self.leak_scale = lcm(*(level.leak.denominator for level in levels))
+        hierarchy.leaks = tuple(
+            tuple(int(x.leak * self.leak_scale) if name in ("energy", f"{x.name}.energy") else 0 for x in levels)
+            for name in self.leaks
         )
-        self.leak = {"energy": leaks, **{f"{level.name}.energy": level.leak * level.instances for level in levels}}
-        self.timed = "latency" in used or any(self.leak.get(name) for name in used) or any(n.endswith(".cycles") for n in used)
+        self.timed = "latency" in used or bool(self.leaks) or any(n.endswith(".cycles") for n in used)
         found: dict[str, Count] = {}
         for name in used:
             level, *rest = name.split(".")
@@ -54,6 +60,16 @@ class Goal:
         self.names = {count.name: place for place, count in enumerate(self.counts)}
         self.uses_lanes = "pes" in used
         hierarchy.counts = self.counts
+        self._leaking = 3 + len(self.counts)
+        self.size = self._leaking + (1 + 2 * len(self.leaks) if self.leaks else 0)  #: How many rows vectors have
+
+    def add_leaks(self, vector: Matrix, labels: Labels, runs: Vector | int, entered: int) -> None:
+        """Fill the rows of vectors about leaks; ``entered`` is the outermost level that labels have entered."""
+        if self.leaks:
+            vector[self._leaking] = labels.row("steps") * runs
+            for place, weights in enumerate(self.hierarchy.leaks):
+                row = self._leaking + 1 + 2 * place
+                vector[row], vector[row + 1] = labels.row("leak", place), sum(weights[:entered])
 
     def metrics(self, vector: Sequence[Any] | Matrix, exact: bool) -> dict[str, Any]:
         """All metrics that are used."""
@@ -77,8 +93,10 @@ class Goal:
             count = self.counts[place]
             if count.rate is None:
                 found[name] = vector[3 + place] / number(count.scale)
-                if leak := self.leak.get(name):
-                    found[name] = found[name] + number(leak) * latency
+                if name in self.leaks:
+                    row = self._leaking + 1 + 2 * self.leaks.index(name)
+                    leaked = vector[row] * most(latency, vector[self._leaking]) + vector[row + 1] * latency
+                    found[name] = found[name] + leaked / number(Fraction(self.leak_scale))
         if "edp" in used:
             found["edp"] = found["energy"] * latency
         for name in used:
@@ -129,6 +147,8 @@ class Goal:
             for place, count in enumerate(self.counts):
                 if count.rate is not None:
                     found[3 + place] = 0
+            if self.leaks:
+                found[self._leaking] = np.maximum(found[self._leaking], found[0])
         for place, name in ((1, "computes"), (2, "pes")):
             if name not in used:
                 found[place] = 1

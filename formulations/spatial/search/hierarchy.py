@@ -74,6 +74,8 @@ class Hierarchy:
         self.divides = divides  #: Whether factors divide extents; else loops may run up to about twice as long
         #: What is counted; whoever searches says what. Counts that add up over instances come first.
         self.counts: tuple[Count, ...] = ()
+        #: What an instance of every level leaks a cycle, in whole numbers, a row for each metric that counts it.
+        self.leaks: tuple[tuple[int, ...], ...] = ()
         self.loops = tuple(name for name, extent in nest.extents if extent > 1)
         place = {name: number for number, name in enumerate(self.loops)}
         self.extents = tuple(nest.sizes[name] for name in self.loops)
@@ -180,7 +182,8 @@ class Hierarchy:
             sum(sum(map(abs, part.values())) for part in (count.reads, count.fills, count.updates)) + count.step
             for count in self.counts
         ]
-        return 2 * steps * holes * max(weights, default=1)
+        leaking = self.architecture.compute.instances * max(map(sum, self.leaks), default=0)
+        return max(2 * steps * holes * max(weights, default=1), leaking)
 
     @property
     def dtype(self) -> type[np.floating[Any]]:

@@ -44,6 +44,7 @@ class Layout:
         loops, tensors, counts = len(self.hierarchy.loops), len(self.hierarchy.tensors), len(self.counts)
         parts: list[tuple[object, int]] = [("extent", loops), ("widest", loops), ("lanes", 1), ("mesh", 1), ("steps", 1)]
         parts += [("origin", 1), ("order", 1), ("settled", counts), ("first", counts), ("wanted", tensors), ("closed", tensors)]
+        parts.append(("leak", len(self.hierarchy.leaks)))
         for v, inside in self.items:
             parts.append(((v, inside), counts))
             for rank in self.hierarchy.tensors[v].window_ranks:
@@ -234,7 +235,8 @@ def spread(labels: Labels, loop: int, which: Places, lanes: Vector, inner: Matri
     adding = labels.layout.adding
     for name in ("settled", "first", *labels.layout.items):
         found.rows(name)[:adding] *= lanes
-    found.row("lanes")[:] *= lanes
+    for name in ("lanes", "leak"):
+        found.rows(name)[:] *= lanes
     wanted = found.rows("wanted")
     inner = inner[:, which]
     for v, tensor in enumerate(labels.hierarchy.tensors):
@@ -270,6 +272,8 @@ def enter(labels: Labels, level: int) -> Labels:
     found = labels.relaid(Layout(hierarchy, counts, tuple(sorted(items))))
     if found is labels:
         found = replace(labels, data=labels.data.copy())
+    for leaking, weights in zip(found.rows("leak"), hierarchy.leaks, strict=True):
+        leaking += weights[level]
     settled, first = found.rows("settled"), found.rows("first")
     for v in kept:
         tensor, words = hierarchy.tensors[v], found.row("wanted", v)

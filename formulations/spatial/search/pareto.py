@@ -67,7 +67,7 @@ def undominated_labels(labels: Labels, *, meshes_left: bool, timed: bool, lanes:
         if first[place].any():
             own = [row for row, item in zip(pending, layout.items, strict=True) if item[0] == output]
             costs.append(settled[place] + sum(own) - first[place])
-    costs += [*labels.rows("wanted"), *labels.rows("closed")]
+    costs += [*labels.rows("wanted"), *labels.rows("closed"), *labels.rows("leak")]
     if timed:
         costs.append(labels.row("steps"))
     if lanes:

@@ -150,8 +150,9 @@ class TimeloopStage:
         if not found.count:
             return np.zeros(0)
         steps, runs, by_group = self.bounds.least(found, at)
-        vector = np.empty((3 + len(self.goal.counts), found.count))
+        vector = np.empty((self.goal.size, found.count))
         vector[:3] = steps, runs * found.rows("extent").prod(axis=0), found.row("lanes")
+        self.goal.add_leaks(vector, found, runs, at.level + 1)
         least = np.full(found.count, inf)
         for counts in by_group:
             for place, count in enumerate(counts):
@@ -162,7 +163,8 @@ class TimeloopStage:
     def _final(self, found: Labels) -> NDArray[np.float64]:
         """Whole numbers of complete mappings."""
         layout = found.layout
-        vector = np.zeros((3 + len(self.goal.counts), found.count), found.data.dtype)
+        vector = np.zeros((self.goal.size, found.count), found.data.dtype)
+        self.goal.add_leaks(vector, found, 1, 0)
         vector[0] = found.row("steps")
         vector[1] = found.rows("extent").prod(axis=0)
         vector[2] = found.row("lanes")

@@ -163,6 +163,8 @@ def test_energies_and_areas_by_files_of_accelergy(tmp_path: Path) -> None:
         "Buffer.words": 32_768,
         **{f"RF.{name}_energy": energy for name, energy in {"read": 2, "write": 3, "update": 3}.items()},
         **{f"Buffer.{name}_energy": energy for name, energy in {"read": 1, "write": 1.5, "update": 1.5}.items()},
+        "RF.leak": 0,
+        "Buffer.leak": 0,
         "mac.energy": Fraction(1, 2),
     }
     assert space.cost(point) == {"area": Fraction(256 * 200 + 64_000, 10**6), "cables": 4}
@@ -171,17 +173,17 @@ def test_energies_and_areas_by_files_of_accelergy(tmp_path: Path) -> None:
     assert read_space(json.loads(json.dumps(space_fields(space))), "result.json") == space
 
 
-def test_what_leaks_by_a_table_makes_meshes_mixed(tmp_path: Path) -> None:
+def test_what_leaks_by_a_table_is_a_figure_that_hurts(tmp_path: Path) -> None:
     space = find_space(tabled(tmp_path, leak=0.25))
     assert space.at(Configuration({"words": 256, "buffer_kb": 64}))["RF.leak"] == Fraction(1, 4)
-    assert space.accelerator.trends["RF.mesh_x"] is Trend.MIXED
+    assert (space.accelerator.trends["RF.leak"], space.accelerator.trends["RF.mesh_x"]) == (Trend.HURTS, Trend.HELPS)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
         ("[RF]", "[RG]", r"accelergy\[0\].ert says nothing of 'RG'"),
-        (", parts: [RF], ert", ", ert", "Buffer.read_energy is given twice; allowed: once"),
+        (", parts: [RF], ert", ", ert", "Buffer.leak is given twice; allowed: once"),
         ("ert: {128: small/ERT.yaml", "ert: {128: small/ART.yaml", "small/ART.yaml: has not the field 'ERT' alone"),
         ("ert: {128: small/ERT.yaml", "ert: {128: none/ERT.yaml", "none/ERT.yaml: no such file"),
         ("art: {128: small/ART.yaml, 256", "art: {64: small/ART.yaml, 256", "RF.area has no entry for 128 .words=128."),

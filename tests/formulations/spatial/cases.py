@@ -62,7 +62,7 @@ def random_architecture(rng: random.Random, nest: LoopNest, levels: int | None =
             x, y = x * rng.choice((1, 2, 3)), y * rng.choice((1, 2))
         mesh = {"instances": x * y, "mesh_x": x, "mesh_y": y}
         if place == count:
-            compute = Compute("mac", **mesh, energy=Fraction(rng.randint(0, 4)), leak=Fraction(rng.choice((0, 1)), 8))
+            compute = Compute("mac", **mesh, energy=Fraction(rng.randint(0, 4)))
             break
         keeps = frozenset(rng.sample(tensors, rng.randint(0, len(tensors)))) if place and rng.random() < 0.6 else None
         rates = [None if rng.random() < 0.4 else Fraction(rng.randint(1, 40), 4) for _ in range(3)]

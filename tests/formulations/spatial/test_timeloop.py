@@ -75,14 +75,14 @@ def expected(nest: LoopNest, architecture: Architecture, mapping: LoopMapping) -
                 own += working * ceil(Fraction(words, level.block)) * cost
         for tensor, words in found.capacity.items():
             metrics[f"{level.name}.{tensor}.capacity"] = Fraction(words)
-        own += level.leak * level.instances * counted.cycles
+        own += level.leak * working * counted.cycles
         metrics[f"{level.name}.energy"] = own
         energy += own
         working *= prod(
             mapping.factors[s][d] for s in mapping.factors if s.level == level.name and s.direction for d in mapping.factors[s]
         )
     compute = architecture.compute
-    metrics["energy"] = energy + counted.macs * compute.energy + compute.leak * compute.instances * counted.cycles
+    metrics["energy"] = energy + counted.macs * compute.energy
     metrics["edp"] = metrics["energy"] * counted.cycles
     return metrics, counted
 

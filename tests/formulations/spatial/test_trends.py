@@ -22,12 +22,11 @@ from ithaca.formulations.spatial.accelerator import HIERARCHIES, HierarchyAccele
 from ithaca.formulations.spatial.design import MappingOptions
 from ithaca.formulations.spatial.editions import DMAZERUNNER, EDITIONS, TIMELOOP, Setting
 from ithaca.formulations.spatial.library import find_architecture
-from ithaca.formulations.spatial.variation import FIGURES, LIFTABLE, MESHES
+from ithaca.formulations.spatial.variation import MESHES
 from ithaca.results.certificate import Status
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.workloads.errors import InputError
-from tests.formulations.spatial.cases import random_nest
 from tests.formulations.spatial.test_dmazerunner_proofs import random_layer, small_machine
 from tests.formulations.spatial.test_search import drawn_architecture, drawn_nest, with_blocks
 
@@ -99,7 +98,7 @@ def some_configurations(design: Any, random: Random, most: int) -> list[dict[str
     return found
 
 
-@pytest.mark.parametrize(("edition", "draws"), [(TIMELOOP, 60), (DMAZERUNNER, 30)])
+@pytest.mark.parametrize(("edition", "draws"), [(TIMELOOP, 90), (DMAZERUNNER, 30)])
 def test_every_mapping_stays_and_costs_no_more(edition: str, draws: int) -> None:
     """Of better hardware: so much is true of single mappings, and so of optima whatever rises with these metrics."""
     random, looked_at, better_by = Random(5), 0, 0
@@ -174,15 +173,3 @@ def test_meshes_inside_each_other_are_not_monotone_together() -> None:
         with pytest.raises(InputError, match=f"figures.{inner} is beside {outer}; allowed: mac.fanout_x"):
             HIERARCHIES.completed(kind, {outer: one, inner: one})
     HIERARCHIES.completed(kind, {"RF.mesh_x": one, "mac.fanout_x": one, "mac.mesh_y": one})
-
-
-def test_leaking_instances_are_not_monotone() -> None:
-    random = Random(0)
-    nest = random_nest(random)
-    setting = Setting(drawn_architecture(random, nest), nest, TIMELOOP)
-    compute = replace(setting.architecture.compute, leak=Fraction(1))
-    leaking = replace(setting.architecture, compute=compute)
-    trends = EDITIONS[TIMELOOP].trends(leaking)
-    assert {trends[f"{part.name}.{figure}"] for part in leaking.parts for figure in MESHES} == {Trend.MIXED}
-    assert trends["L0.read_energy"] is Trend.HURTS
-    assert {trends[f"L0.{figure}"] for figure in FIGURES if figure in LIFTABLE} == {Trend.HELPS}

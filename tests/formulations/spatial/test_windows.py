@@ -73,6 +73,7 @@ def test_windows_of_stride_two_on_a_published_hierarchy(p: int, r: int, value: s
     """Tiles of 13 words that move by one are filled with 13 + 2 words in three trips, of which floats lost one."""
     nest = nest_of("O[p] += W[c][r] * I[c][2*p+r]", {"p": p, "r": r, "c": 3})
     design = SpatialDesign(nest, fitted(find_architecture("simple"), nest), MappingOptions(divisors_only=True))
+    check(posed(design, "energy"), p)
     assert solve_staged(posed(design, "energy")).value == Fraction(value)
 
 
