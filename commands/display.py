@@ -246,7 +246,9 @@ def _print_nothing_found(out: Console, result: Result) -> None:
     infeasible = [s for s in result.designs if s.certificate.status is Status.INFEASIBLE]
     if len(infeasible) < len(result.designs):
         some = f"; {len(infeasible)} of {len(result.designs)} designs {is_or_are(len(infeasible))} infeasible"
-        out.print("\nnothing found in time" + (some if infeasible else ""))
+        bounds = [s.certificate.lower_bound for s in result.designs if s not in infeasible]
+        least = None if None in bounds else min(bound for bound in bounds if bound is not None)
+        out.print(f"\nnothing found in time; lower bound {number(least)}" + (some if infeasible else ""))
         return
     out.print("\ninfeasible: no configuration of any design meets the limits")
 

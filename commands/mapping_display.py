@@ -28,8 +28,9 @@ def print_mapping(result: Result) -> None:
     design = result.problem.design if best is None else best.problem.design
     out.print(escape(f"{design.title}, on {result.platform_name}, minimising {objective}"))
     if best is None or best.configuration is None:
-        infeasible = result.designs[0].certificate.status is Status.INFEASIBLE
-        out.print("\ninfeasible: no mapping meets the limits" if infeasible else "\nnothing found in time")
+        proof = result.designs[0].certificate
+        unknown = f"nothing found in time; lower bound {number(proof.lower_bound)}"
+        out.print("\ninfeasible: no mapping meets the limits" if proof.status is Status.INFEASIBLE else f"\n{unknown}")
         return
     out.print(escape(f"\nobjective  {number(best.value)}  ({proof_text(best.certificate)})"))
     found, told = best.metrics, [f"latency {number(best.metrics['latency'])} cycles"]

@@ -69,6 +69,10 @@ class Design(ABC):
         """A proven upper bound of a metric over all configurations; None where none is known."""
         return None
 
+    def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
+        """Roofs: proven lower bounds of metrics over all configurations within limits, at once; none of a metric left out."""
+        return {}
+
     def conditions(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[tuple[Any, Fraction], ...]:
         """What a configuration must meet beside the space's rules: numbers with the bounds that they must not exceed."""
         return ()

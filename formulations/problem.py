@@ -21,7 +21,7 @@ from ithaca.formulations.algebra.expression import (
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, SYMBOLIC
 from ithaca.formulations.algebra.parsing import parse_expression, quoted
-from ithaca.formulations.algebra.polarity import bounds
+from ithaca.formulations.algebra.polarity import bounds, trends
 from ithaca.formulations.algebra.rounding import magnitude
 from ithaca.formulations.design import Design
 from ithaca.formulations.space import Space
@@ -189,11 +189,28 @@ class Problem:
 
     @cached_property
     def floor(self) -> Fraction | None:
-        """No configuration has a smaller objective: its least value were every quantity free in its range; None if unknown."""
+        """No configuration has a smaller objective: its least value over what roofs, limits and ranges let metrics be.
+
+        None if nothing is known, also where the objective falls below 0 with a metric that nothing of these keeps small.
+        """
+        expression, most = self.objective.expression, dict[str, Fraction]()
+        for limit in self.limits:
+            most[limit.metric] = min(limit.bound, most.get(limit.metric, limit.bound))
+        wide = dict.fromkeys(expression.symbols, Interval(1 / Fraction(LARGEST), Fraction(LARGEST)))
+        moves, least = trends(expression, wide), self.design.least(self.limits)
+        rising = {name for name in expression.symbols if moves[Symbol(name)] == 1}
+        ranges: dict[str, Any] = {name: Interval(least[name], least[name]) for name in least.keys() & rising}
         try:
-            return Fraction(as_interval(self.objective.expression.evaluate(self._metric_ranges, INTERVAL)).low)
+            ranges |= self.design.metrics(self._spans, INTERVAL, expression.symbols - ranges.keys())
+            for name in expression.symbols - rising:
+                reach = as_interval(ranges[name])
+                low = max(reach.low, least.get(name, reach.low))
+                ranges[name] = Interval(low, max(min(reach.high, most.get(name, reach.high)), low))
+            found = Fraction(as_interval(expression.evaluate(ranges, INTERVAL)).low)
         except (InputError, ZeroDivisionError):
             return None
+        loose = expression.symbols - rising - most.keys()
+        return found if found >= 0 or all(self.design.vocabulary[name].most for name in loose) else None
 
     def _used(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
         return self.design.metrics(_fractions(configuration), FRACTION, self.used_metrics)

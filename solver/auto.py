@@ -116,10 +116,9 @@ class Course:
         """What is known, as the solution of a search that ended under some options."""
         alone = EXACT if self._stage is None else STAGED
         state, method = self.state, "+".join(dict.fromkeys(self._methods)) or (METHOD if self.others else alone)
-        bound = self.problem.floor if state.lower_bound is None and not state.complete else state.lower_bound
         certificate = conclude(
             state.value,
-            bound,
+            state.lower_bound,
             options,
             complete=state.complete,
             exhausted=isinstance(self._search, StagedSearch) and self._search.exhausted,

@@ -283,7 +283,7 @@ class Rounds:
         def hope(number: int) -> float:
             """By how much of the best value it may be improved, negative."""
             course, best = self.entries[number].course, self.entries[number].best
-            bound = course.problem.floor if course.state.lower_bound is None else course.state.lower_bound
+            bound = course.state.lower_bound
             return -inf if bound is None or not best else float((bound - best) / abs(best))
 
         return sorted((n for n in range(len(self.entries)) if n not in self.failed and not self._closed(n)), key=hope)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.formulations.algebra.expression import (
@@ -34,6 +35,7 @@ from ithaca.formulations.spatial.orders import as_good, sufficient_orders
 from ithaca.formulations.spatial.remedies import remedies
 from ithaca.formulations.spatial.timeloop import Number, Numbers, TimeloopModel, check_supported
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.footprints import footprints
 from ithaca.workloads.nest import LoopNest
 
 if TYPE_CHECKING:
@@ -321,6 +323,31 @@ class SpatialDesign(Design):
         model = self.model(values, numbers)
         wanted = self.vocabulary if names is None else [name for name in self.vocabulary if name in names]
         return {name: metric_of(model, self.architecture, name) for name in wanted}
+
+    def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
+        """No metric is negative; PEs do all operations, and every level moves each word that it always keeps at least once.
+
+        It is read there, or updated if it is a result; operands were filled, too, but for those that begin there. Words are
+        at best spread over all instances. Levels whose instances share accesses cost no energy for certain.
+        """
+        found = dict.fromkeys(self.vocabulary, Fraction(0))
+        words, output, compute = footprints(self.nest), self.nest.output.tensor, self.architecture.compute
+        allowed = (limit.bound for limit in limits if limit.metric == "pes")
+        steps = ceil(self.nest.operations / max(min([compute.instances, *allowed]), 1))
+        found |= {"computes": Fraction(self.nest.operations), "energy": self.nest.operations * compute.energy}
+        for place, level in enumerate(self.architecture.levels):
+            kept = self.keeps(place) - self.may_bypass(place)
+            reads, updates = sum(words[t] for t in kept - {output}), words[output] if output in kept else 0
+            resident = {tensor for tensor, _ in level.resident} | {output}
+            fills = sum(words[t] for t in kept - resident) if place else 0
+            moved = (reads, level.read_bandwidth), (fills + updates, level.write_bandwidth)
+            waits = [n / rate for n, rate in (*moved, (reads + fills + updates, level.shared_bandwidth)) if rate]
+            cycles = Fraction(ceil(max([Fraction(steps), *(wait / level.instances for wait in waits)])))
+            spent = reads * level.read_energy + fills * level.write_energy + updates * level.update_energy
+            energy = spent / level.block if level.cluster == 1 else Fraction(0)
+            found |= {f"{level.name}.cycles": cycles, f"{level.name}.energy": energy}
+            found |= {"latency": max(found["latency"], cycles), "energy": found["energy"] + energy}
+        return found | {"edp": found["energy"] * found["latency"]}
 
     def parts(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[dict[str, Any], Mapping[str, Any]]:
         """All metrics, and the parts of latency and energy."""

@@ -103,6 +103,11 @@ class SystolicDesign(Design):
             return None
         return most_bandwidth(self.array, self.data, self.technology)
 
+    def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
+        from ithaca.formulations.systolic.insight.roofs import least_metrics
+
+        return least_metrics(self, limits)
+
     @property
     def given(self) -> dict[str, int]:
         """The hardware quantities of which one value is given, as results state them: PEs first, buffers last."""

@@ -51,9 +51,10 @@ class SearchState:
 
 
 def unsearched(problem: Problem, start: Configuration | None) -> SearchState:
-    """The state of a search that was stopped before it began: the start, if it is any good."""
+    """The state of a search that was stopped before it began: the start, if it is any good, and what bounds every value."""
     value = None if start is None else problem.feasible_value(start)
-    return SearchState(None if value is None else start, value)
+    check_bound(problem, value, problem.floor)
+    return SearchState(None if value is None else start, value, lower_bound=problem.floor)
 
 
 def check_bound(problem: Problem, value: Fraction | None, lower_bound: Fraction | None, *, infeasible: bool = False) -> None:

@@ -191,12 +191,16 @@ class LayerBank:
         return found.times(factor)
 
     def floor(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> Bound:
-        """A bound that takes no search: what designs that are searched in stages know of themselves at once."""
+        """A bound that takes no search: roofs, and what designs that are searched in stages know of themselves at once."""
         ask, factor = self.ask(work, figures, objective)
         if ask not in self._floors:
             problems = self._problems(ask)
             stages = [problem.design.stage(problem) for problem in problems]
-            least = min((-inf if stage is None else stage.least for stage in stages), default=inf)
+            known = (
+                (-inf if p.floor is None else p.floor, -inf if s is None else s.least)
+                for p, s in zip(problems, stages, strict=True)
+            )
+            least = min(map(max, known), default=inf)
             self._floors[ask] = Fraction(least) if isfinite(least) else least
         return self._floors[ask] * factor
 

@@ -6,11 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ithaca.formulations.algebra.expression import Symbol
-from ithaca.formulations.algebra.rounding import below, subtracts, sum_below
+from ithaca.formulations.algebra.rounding import below, sum_below
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import systolic
-from ithaca.formulations.systolic.insight.roofs import least_latency
 from ithaca.studies.shared.bank import HardwareBank, most_lanes
 from ithaca.studies.shared.layer import Layer, build_layer, group_rows
 
@@ -32,7 +30,8 @@ class LayersAlone:
         self.layers: dict[int, Layer] = {}  #: Those prepared, by number
         self._most = most_lanes([problem for problem, _ in problems])
         #: Lower bound of each layer's objective, of one run; infinite if it has no configuration.
-        self.bounds = [_roof(problem) for problem, _ in problems]
+        floors = (problem.floor for problem, _ in problems)
+        self.bounds = [-np.inf if floor is None else below(floor) for floor in floors]
 
     @property
     def complete(self) -> bool:
@@ -58,11 +57,3 @@ class LayersAlone:
         bound, feasible = group_rows(layer, everything, [1] * len(everything)).bound(np.zeros((len(everything), 1), np.int64))
         self.bounds[number] = max(self.bounds[number], float(bound[0])) if feasible[0] else np.inf
         self.layers[number] = layer
-
-
-def _roof(problem: Problem) -> float:
-    """What is known of a layer's objective without preparing it: no latency is below its roofs, and no metric negative."""
-    design, objective = systolic(problem), problem.objective.expression
-    if objective == Symbol("latency"):
-        return below(least_latency(design.nest, design.data, design.array.factors, problem.limits))
-    return -np.inf if subtracts(objective) else 0.0

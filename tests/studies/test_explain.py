@@ -19,7 +19,6 @@ from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import systolic, systolic_problem
 from ithaca.formulations.systolic.insight.cycles import PES, Binding, Contender, LoopPadding
 from ithaca.formulations.systolic.insight.facts import Facts, _binding, _loop, _times_as_many, facts
-from ithaca.formulations.systolic.insight.roofs import footprints
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.certificate import Status
 from ithaca.results.files import load_result
@@ -28,6 +27,7 @@ from ithaca.solver.options import SolveOptions
 from ithaca.studies.best import solve_best
 from ithaca.studies.explanation import Change, Kind, first_change, limit_uses, other_designs, raised_limits, worthless
 from ithaca.workloads.affine import Access, Affine
+from ithaca.workloads.footprints import footprints
 from ithaca.workloads.library import workload, workload_names
 from ithaca.workloads.nest import LoopNest
 from tests.command_line import ithaca

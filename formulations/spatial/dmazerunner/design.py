@@ -29,10 +29,12 @@ from ithaca.formulations.spatial.dmazerunner.model import (
     SPM,
     Layer,
     Machine,
+    computing_energy,
     factors,
     metrics_and_parts,
     reuse,
     used,
+    whole_energy,
 )
 from ithaca.formulations.spatial.dmazerunner.stage import DmazerunnerStage, DmazerunnerTables
 from ithaca.formulations.spatial.dmazerunner.tables import Tables, asked_of
@@ -41,6 +43,7 @@ from ithaca.formulations.spatial.mapping import Mapping as Laid
 from ithaca.formulations.spatial.mapping import Slot
 from ithaca.formulations.spatial.remedies import capacity, lanes
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.footprints import footprints
 from ithaca.workloads.messages import refuse
 from ithaca.workloads.nest import LoopNest
 
@@ -169,6 +172,14 @@ class DmazerunnerDesign(Design):
             found |= {f"{part} {tensor}": room(tensor, SPM) for part in ("DMA", "waiting for", DRAM)}
             found |= {f"{part} {tensor}": room(tensor, RF) for part in ("network", SPM)}
         return found
+
+    def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
+        """PEs do all operations, and DRAM moves every word once, one tensor at a time."""
+        machine, words = self.machine, footprints(self.nest)
+        moved, computing = Fraction(sum(words.values())), computing_energy(self.layer, machine, self.nest.sizes)
+        latency = max(Fraction(self.nest.operations, machine.pes), max(words.values()) * machine.dma_word)
+        energy = whole_energy(machine, computing, moved * int(machine.dram * machine.grain), FRACTION)
+        return {"latency": latency, "energy": energy, "edp": energy * latency, "dram_words": moved}
 
     @cached_property
     def space(self) -> Space:

@@ -18,9 +18,10 @@ from ithaca.formulations.spatial.explainable.model import Machine, metrics, netw
 from ithaca.formulations.spatial.explainable.stage import ExplainableStage, ExplainableTables
 from ithaca.formulations.spatial.remedies import capacity, lanes
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.footprints import footprints
 
 if TYPE_CHECKING:
-    from ithaca.formulations.problem import Problem
+    from ithaca.formulations.problem import Limit, Problem
     from ithaca.formulations.stage import Stage
 
 VOCABULARY = {
@@ -68,6 +69,12 @@ class ExplainableDesign(DmazerunnerDesign):
     @property
     def vocabulary(self) -> Mapping[str, Metric]:
         return VOCABULARY
+
+    def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
+        """PEs do all operations, and the DMA moves every word once."""
+        moved = Fraction(sum(footprints(self.nest).values()))
+        computing, dma = Fraction(self.nest.operations, self.machine.pes), moved / self.machine.bandwidth
+        return {"latency": max(computing, dma), "compute_cycles": computing, "dma_cycles": dma, "dram_words": moved}
 
     def used(self, values: Mapping[str, Any], numbers: NumberSystem) -> dict[str, Any]:
         return used(self.layer, self.machine, factors(self.layer, values), numbers)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.formulations.algebra.expression import Constant
@@ -117,6 +118,11 @@ class IntrinsicDesign(Design):
         along = {loop: self.work.tiles(loop, tile, numbers) for loop, tile in self._tile(values).items()}
         found = self.work.metrics({n: tiles for n, (tiles, _) in along.items()}, {n: c for n, (_, c) in along.items()}, numbers)
         return {name: found[name] for name in VOCABULARY if names is None or name in names}
+
+    def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
+        """No metric falls with sub-problems, of which there is one, or calls, which are all full."""
+        calls = {loop: Fraction(ceil(Fraction(n, dict(self.work.sizes)[loop]))) for loop, n in self.work.extents}
+        return self.work.metrics(dict.fromkeys(calls, Fraction(1)), calls, FRACTION)
 
     def conditions(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[tuple[Any, Fraction], ...]:
         """Local memory holds what a call reads and writes."""

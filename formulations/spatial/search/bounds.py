@@ -9,9 +9,9 @@ all tiles that fit them (`Outer`), whatever the tiles of the others are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import product
 from math import inf, prod
 
 import numpy as np
@@ -23,6 +23,9 @@ from ithaca.formulations.spatial.search.meshes import Layouts
 
 #: Bytes of tables beyond which those that were made are forgotten.
 KEPT = 96 << 20
+
+#: Tiles of a table for proofs: of more, one stands for several; of a table that is soon made; and those bounded at a time.
+TILES, ROUGH, CHUNK = 1 << 21, 1 << 17, 1 << 15
 
 
 @dataclass(frozen=True)
@@ -54,10 +57,10 @@ class Position:
 class Bounds:
     """Lower bounds of all counts of labels."""
 
-    def __init__(self, hierarchy: Hierarchy, layouts: Layouts, values: Sequence[Vector], *, divisors: bool) -> None:
+    def __init__(self, hierarchy: Hierarchy, layouts: Layouts, values: Sequence[Vector], *, divisors: bool, tiles: int) -> None:
         self.hierarchy, self.layouts = hierarchy, layouts
         self.groups = groups(hierarchy)
-        self.outer = Outer(hierarchy, self.groups, values, divisors=divisors)
+        self.outer = Outer(hierarchy, self.groups, values, tiles, divisors=divisors)
 
     def least(self, labels: Labels, at: Position) -> tuple[Vector, Vector, list[list[Vector]]]:
         """Least cycles of the multipliers; runs of what is covered; and by group the least of every count."""
@@ -212,25 +215,26 @@ def _trips_left(hierarchy: Hierarchy, extents: Matrix) -> Matrix:
 
 
 class Outer:
-    """What levels take at least that labels have not entered, by what labels cover: the least over all tiles that fit."""
+    """What levels take at least that labels have not entered, by what labels cover: the least over all tiles that fit.
 
-    def __init__(self, hierarchy: Hierarchy, found: Sequence[Group], values: Sequence[Vector], *, divisors: bool) -> None:
-        self.hierarchy, self.groups, self.divisors = hierarchy, found, divisors
-        self.values = tuple(values)
+    Where there would be more than so many tiles, one stands for all whose extents lie between its own and the next ones'.
+    """
+
+    def __init__(
+        self, hierarchy: Hierarchy, found: Sequence[Group], values: Sequence[Vector], tiles: int, *, divisors: bool
+    ) -> None:
+        self.hierarchy, self.groups = hierarchy, found
+        every = [1] * len(values)
+        while prod(-(-own.size // n) for own, n in zip(values, every, strict=True)) > tiles:
+            every[max(range(len(values)), key=lambda d: values[d].size / every[d])] *= 2
+        pairs = list(zip(values, every, strict=True))
+        self.values = tuple(own[::n] for own, n in pairs)
+        self.highs = tuple(own[np.minimum(np.arange(0, own.size, n) + n - 1, own.size - 1)] for own, n in pairs)
+        self.shape = tuple(own.size for own in self.values)
+        self.divisors = divisors and max(every) == 1
         self._tables: dict[tuple[int, int], Matrix | None] = {}
         self._reached: dict[tuple[int, int, frozenset[int]], Matrix] = {}
         self._sums: dict[tuple[int, int], Matrix | None] = {}
-
-    @cached_property
-    def extents(self) -> Matrix:
-        """All tiles, a column each."""
-        grids = np.meshgrid(*self.values, indexing="ij")
-        return np.array([grid.ravel() for grid in grids])
-
-    @cached_property
-    def shape(self) -> tuple[int, ...]:
-        """How many values there are of every loop."""
-        return tuple(values.size for values in self.values)
 
     def least(self, extents: Matrix, at: Position) -> list[Vector | float]:
         """The least of every count that levels not entered take, and infinity where no tile fits."""
@@ -288,12 +292,26 @@ class Outer:
 
     def _table(self, number: int, level: int) -> Matrix | None:
         """What a level takes at least, by its tile, of every tensor that it keeps; None if nothing of it counts."""
-        key = number, level
-        if key not in self._tables:
-            self._tables[key] = self._fill(self.hierarchy.counts[number], level)
-        return self._tables[key]
+        for _ in self.made([(number, level)]):
+            pass
+        return self._tables[number, level]
 
-    def _fill(self, count: Count, level: int) -> Matrix | None:
+    def made(self, wanted: Sequence[tuple[int, int]] | None = None) -> Iterator[None]:
+        """Makes tables, of all counts and levels unless some are wanted; pauses now and then."""
+        every = product(range(len(self.hierarchy.counts)), range(len(self.hierarchy.levels)))
+        for key in every if wanted is None else wanted:
+            if key in self._tables:
+                continue
+            count, level = self.hierarchy.counts[key[0]], key[1]
+            costs, table = self._costs(count, level), np.empty(prod(self.shape))
+            for begin in range(0, table.size if costs else 0, CHUNK):
+                places = np.arange(begin, min(begin + CHUNK, table.size))
+                table[places] = self._fill(count, level, costs, places)
+                yield
+            self._tables[key] = table.reshape(self.shape) if costs else None
+
+    def _costs(self, count: Count, level: int) -> list[tuple[int, int, int, int, int]]:
+        """The tensors that a level takes from outside, the level that has them, and what a fill, a read, an update counts."""
         hierarchy, costs = self.hierarchy, []
         for v, keeps in enumerate(hierarchy.keeps[level]):
             parent = hierarchy.parent(level, v)
@@ -302,37 +320,39 @@ class Outer:
                 update = count.updates.get((parent, v), 0) if hierarchy.tensors[v].output else 0
                 if fill or read or update:
                     costs.append((v, parent, fill, read, update))
-        if not costs:
-            return None
-        extents, outside = self.extents, float(hierarchy.levels[level].instances)
-        left = _trips_left(hierarchy, extents)
-        runs = left.prod(axis=0)
-        least = np.full(extents.shape[1], inf)
+        return costs
+
+    def _fill(
+        self, count: Count, level: int, costs: Sequence[tuple[int, int, int, int, int]], places: NDArray[np.intp]
+    ) -> Vector:
+        """The same of some tiles: each has at least its own extents, and no fewer trips than the largest it stands for."""
+        hierarchy, index = self.hierarchy, np.unravel_index(places, self.shape)
+        extents, highs = (np.array([own[at] for own, at in zip(of, index, strict=True)]) for of in (self.values, self.highs))
+        left, most, outside = _trips_left(hierarchy, highs), _trips_left(hierarchy, extents), hierarchy.levels[level].instances
+        runs, least = left.prod(axis=0), np.full(places.size, inf)
         for group in self.groups:
-            total = np.zeros(extents.shape[1])
+            total = np.zeros(places.size)
             for v, parent, fill, read, update in costs:
                 tensor, around = hierarchy.tensors[v], float(hierarchy.levels[parent].instances)
-                moving = np.where(np.array(tensor.moved)[:, None], left, 1).prod(axis=0)
+                moved = np.array(tensor.moved)[:, None]
+                moving, first = (np.where(moved, trips, 1).prod(axis=0) for trips in (left, most))
+                again = most.prod(axis=0) / first
                 tile = box(hierarchy, extents, v)
                 same = np.minimum(runs / moving, outside / around)
-                share = np.ones(extents.shape[1])
+                share = np.ones(places.size)
                 for d in tensor.windows if v in group.tensors else [d for d in group.loops if d in tensor.windows]:
                     rank, c = tensor.windows[d]
-                    w = width(extents, tensor.ranks[rank])
-                    share = np.minimum(share, (w + (left[d] - 1) * np.minimum(c * extents[d], w)) / (left[d] * w))
-                filled = tile * (moving if v in group.tensors else runs) * share
+                    step = np.minimum(c * extents[d] / width(highs, tensor.ranks[rank]), 1)
+                    share = np.minimum(share, (1 + (most[d] - 1) * step) / most[d])
+                filled = (moving if v in group.tensors else runs) * share
                 between = [mesh for mesh in hierarchy.meshes if parent <= mesh.level < level]
-                given = tile * (moving if v in group.tensors else runs / same) * share
-                given = given * _told_apart(hierarchy, v, between, left)
-                if tensor.output:
-                    first = tile * moving
-                    again = np.maximum(filled - first * np.minimum(runs / moving, outside), 0)
-                    reread = np.maximum(given - first * np.minimum(runs / moving, around), 0)
-                else:
-                    again, reread = filled, given
+                given = (moving if v in group.tensors else runs / same) * share * _told_apart(hierarchy, v, between, most)
+                new = first if tensor.output else 0.0
+                refilled = np.maximum(filled - new * np.minimum(again, outside), 0)
+                reread = np.maximum(given - new * np.minimum(again, around), 0)
                 if not count.adds:
-                    again, given, reread = again / outside, given / around, reread / around
-                total += fill * again + read * reread + update * given
+                    refilled, given, reread = refilled / outside, given / around, reread / around
+                total += tile * (fill * refilled + read * reread + update * given)
             least = np.minimum(least, total)
         least[~fits(hierarchy, extents, level)] = inf
-        return least.reshape(self.shape)
+        return least

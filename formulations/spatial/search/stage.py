@@ -17,7 +17,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.mapping import Slot, order_quantity
-from ithaca.formulations.spatial.search.bounds import Bounds, Position
+from ithaca.formulations.spatial.search.bounds import ROUGH, TILES, Bounds, Position
 from ithaca.formulations.spatial.search.goal import Goal
 from ithaca.formulations.spatial.search.hierarchy import Hierarchy
 from ithaca.formulations.spatial.search.labels import (
@@ -102,7 +102,10 @@ class TimeloopStage:
         self.rounds = any(level.cluster > 1 or level.block > 1 for level in hierarchy.levels) or not hierarchy.exact
         self.least_lanes = float(design.constraints.least_used * architecture.compute.instances)
         self.layouts = Layouts(hierarchy.meshes, within_parent=design.options.within_parent)
-        self.bounds = Bounds(hierarchy, self.layouts, [self._values(n) for n in hierarchy.extents], divisors=divisors)
+        values = [self._values(n) for n in hierarchy.extents]
+        #: Rough ones until those that the proof asks for are made.
+        self.bounds = Bounds(hierarchy, self.layouts, values, divisors=divisors, tiles=ROUGH)
+        self._proving = Bounds(hierarchy, self.layouts, values, divisors=divisors, tiles=TILES)
         self._rows: list[tuple[Labels, list[Trace]]] = []
         self.dropped: Fraction | float = inf  #: No mapping that was left out is below this
 
@@ -340,7 +343,7 @@ class TimeloopStage:
 
     @cached_property
     def least(self) -> float:
-        """The bound of nothing decided."""
+        """The bound of nothing decided, as far as it is known at once."""
         return float(self.bound(beginning(self.hierarchy), Position(self.steps[0].level)).min())
 
     def incumbents(self) -> Iterator[Configuration | None]:
@@ -358,6 +361,10 @@ class TimeloopStage:
 
     def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
         """Labels up to the outermost mesh."""
+        if self._proving.outer.shape != self.bounds.outer.shape:
+            for _ in self._proving.outer.made():
+                yield Block.empty(self.least)
+            self.bounds = self._proving
         found, traces = beginning(self.hierarchy), list[Trace]()
         bounds = self.bound(found, Position(self.steps[0].level), cutoff())
         least = float(bounds.min())

@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
-from math import floor, gcd, prod
+from math import floor
+from typing import TYPE_CHECKING
 
+from ithaca.formulations.algebra.interval import Interval, as_interval
+from ithaca.formulations.algebra.number_systems import INTERVAL
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.cost_model import Costs
+from ithaca.formulations.systolic.cycles import holds_transfers
 from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.metrics import tensor_words
-from ithaca.workloads.affine import Access, Affine
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.workloads.footprints import footprints
 from ithaca.workloads.nest import LoopNest
+
+if TYPE_CHECKING:
+    from ithaca.formulations.systolic.design import SystolicDesign
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +96,33 @@ def roofs(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Roofs:
     )
 
 
-def least_latency(nest: LoopNest, data: DataType, factors: int, limits: Sequence[Limit]) -> Fraction:
-    """No configuration of a nest with so many factors is faster within the limits, on any design (cycles)."""
-    units, port = _allowed_units(data, factors, limits), data.port_words
-    compute = Fraction(nest.operations, units) if units else Fraction(0)
-    return max(compute, *(Fraction(words, port) for words in footprints(nest).values()))
+def least_metrics(design: SystolicDesign, limits: Sequence[Limit]) -> dict[str, Fraction]:
+    """What no configuration of a design is below within limits: the roofs of every one of them.
+
+    Words off chip are those of every tensor once, but of those kept there. DRAM modules move no more than a port's width per
+    cycle; in the cycle edition results are held to that where `holds_transfers`, and all words to the memory's bandwidth.
+    What a limit allows off chip per second holds for the run. Energy is that of all operations and of these words.
+    """
+    nest, array, data, technology = design.nest, design.array, design.data, design.technology
+    words, cycle = footprints(nest), array.edition is Edition.CYCLE
+    ranges = {name: Interval(Fraction(low), Fraction(high)) for name, (low, high) in design.space.ranges.items()}
+    units = as_interval((array.pe.count * array.pe.simd).evaluate(ranges, INTERVAL)).high
+    allowed = _allowed_units(data, array.factors, limits)
+    units = units if allowed is None else max(min(units, allowed), 1)
+    off_chip = Fraction(sum(n for tensor, n in words.items() if tensor not in dict(design.kept)))
+    moved, per_second = (
+        off_chip * data.bytes,
+        [limit.bound for limit in limits if limit.metric == "bandwidth" and limit.bound > 0],
+    )
+    rates = [bound * 1000 / technology.clock_mhz for bound in per_second]
+    if cycle and technology.memory.bandwidth:
+        rates.append(Fraction(technology.memory.bandwidth))
+    held = [n for tensor, n in words.items() if not cycle or tensor != nest.output.tensor or holds_transfers(array)]
+    latency = max(nest.operations / units, Fraction(max(held), data.port_words), *(moved / rate for rate in rates))
+    per_operation = technology.mac * (array.factors - 1) + technology.register * len(words)
+    energy = (nest.operations * per_operation + off_chip * technology.dram) * technology.mac_pj
+    found = {"latency": latency, "time": latency / (technology.clock_mhz * 1000), "off_chip_words": off_chip, "comm": off_chip}
+    return {**found, "energy": energy, "edp": energy * latency}
 
 
 def _allowed_units(data: DataType, factors: int, limits: Sequence[Limit]) -> int | None:
@@ -101,46 +130,3 @@ def _allowed_units(data: DataType, factors: int, limits: Sequence[Limit]) -> int
     per_unit = {"dsp": data.dsp(factors), "comp": Fraction(1)}
     found = [floor(limit.bound / per_unit[limit.metric]) for limit in limits if limit.metric in per_unit]
     return min(found) if found else None
-
-
-def footprints(nest: LoopNest) -> dict[str, int]:
-    """Elements that a nest touches, per tensor and in the order of the accesses (words).
-
-    Exact where no two subscripts of a tensor share a loop and none has more than two loops, otherwise a lower
-    bound. Elements that a stride steps over are not counted.
-    """
-    return {access.tensor: _elements(access, nest.sizes) for access in nest.accesses}
-
-
-def _elements(access: Access, sizes: Mapping[str, int]) -> int:
-    parts: list[tuple[set[str], int]] = []
-    for subscript in access:
-        loops, count = set(subscript.loops), _values(subscript, sizes)
-        # subscripts with a loop in common are not independent: together they take at least as many
-        # values as each alone
-        for part in [part for part in parts if part[0] & loops]:
-            parts.remove(part)
-            loops, count = loops | part[0], max(count, part[1])
-        parts.append((loops, count))
-    return prod(count for _, count in parts)
-
-
-def _values(subscript: Affine, sizes: Mapping[str, int]) -> int:
-    """How many values a subscript takes."""
-    terms = [(abs(coefficient), sizes[loop]) for loop, coefficient in subscript.terms]
-    if len(terms) < 2:
-        return prod(extent for _, extent in terms)
-    reach = sum(extent - 1 for _, extent in terms)
-    # |S + T| ≥ |S| + |T| − 1 for sets of integers: each loop beyond a pair adds at least its extent less one
-    return max(_pair(a, b) + reach - (a[1] - 1) - (b[1] - 1) for a, b in combinations(terms, 2))
-
-
-def _pair(first: tuple[int, int], second: tuple[int, int]) -> int:
-    """How many values a·x + b·y takes for 0 ≤ x < m, 0 ≤ y < n.
-
-    With a and b coprime, equal values differ by multiples of (b, −a): the values are the pairs less the steps
-    between equal ones.
-    """
-    (a, m), (b, n) = first, second
-    a, b = a // gcd(a, b), b // gcd(a, b)
-    return m * n - max(0, m - b) * max(0, n - a)

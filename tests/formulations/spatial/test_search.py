@@ -10,6 +10,7 @@ import random
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from math import prod
 
 import numpy as np
@@ -26,7 +27,7 @@ from ithaca.formulations.spatial.design import MappingOptions, SpatialDesign
 from ithaca.formulations.spatial.library import find_architecture, fitted
 from ithaca.formulations.spatial.mapping import Slot, order_quantity
 from ithaca.formulations.spatial.problem_files import read_problem
-from ithaca.formulations.spatial.search.bounds import Position
+from ithaca.formulations.spatial.search.bounds import ROUGH, TILES, Bounds, Position
 from ithaca.formulations.spatial.search.labels import Labels, beginning, enter, repeat, spread
 from ithaca.formulations.spatial.search.stage import TimeloopStage
 from ithaca.results.certificate import Status, Termination
@@ -484,3 +485,39 @@ def test_limits_on_what_levels_hold_are_capacities(held: str) -> None:
     found, again = solve_exact(problem), solve_cpsat(problem)
     assert found.certificate.status is again.certificate.status
     assert found.value == again.value
+
+
+@pytest.mark.parametrize("divisors", [True, False])
+def test_tiles_that_stand_for_others_bound_them_all(divisors: bool) -> None:
+    rng, rougher = random.Random(7), 0
+    for _ in range(12):
+        nest = drawn_nest(rng)
+        design = SpatialDesign(nest, drawn_architecture(rng, nest), MappingOptions(divisors_only=divisors))
+        stage = design.stage(posed(design, "edp"))
+        if not isinstance(stage, TimeloopStage) or not design.moving:
+            continue
+        hierarchy = stage.hierarchy
+        values = [stage._values(extent) for extent in hierarchy.extents]
+        grid = np.array([axis.ravel() for axis in np.meshgrid(*values, indexing="ij")])
+        full = Bounds(hierarchy, stage.layouts, values, divisors=divisors, tiles=10**6).outer
+        for tiles in (1, 3, 9):
+            rough = Bounds(hierarchy, stage.layouts, values, divisors=divisors, tiles=tiles).outer
+            assert prod(rough.shape) <= tiles
+            for level, undecided in product(range(len(hierarchy.levels)), (None, frozenset[int](), frozenset({0}))):
+                at = Position(level, undecided=undecided)
+                for most, least in zip(full.least(grid, at), rough.least(grid, at), strict=True):
+                    assert np.all(np.asarray(least) <= np.asarray(most) * (1 + 1e-9))
+                    rougher += int(np.count_nonzero(np.asarray(least) < np.asarray(most)))
+    assert rougher > 100
+
+
+def test_tables_of_large_extents_are_small_and_made_in_pauses() -> None:
+    nest = workload("mm", {"i": 65536, "j": 65536, "k": 65536})
+    design = SpatialDesign(nest, fitted(find_architecture("eyeriss"), nest))
+    stage = design.stage(posed(design, "edp"))
+    assert isinstance(stage, TimeloopStage)
+    assert prod(stage.bounds.outer.shape) <= ROUGH
+    assert prod(stage._proving.outer.shape) <= TILES
+    assert next(stage._proving.outer.made()) is None
+    macs = Fraction(nest.operations)
+    assert stage.least >= macs * macs / 168  # all multipliers work, at 1 pJ each
