@@ -30,6 +30,9 @@ from ithaca.workloads.errors import InputError
 #: Products of metrics beyond this, or below its reciprocal, are refused: bounds multiply two of them, and doubles end at 1e308.
 LARGEST = 10**150
 
+#: Objectives below its negative say no more than that a metric without bounds makes them fall.
+SENSIBLE = 10**75
+
 
 @dataclass(frozen=True, slots=True)
 class Limit:
@@ -201,16 +204,21 @@ class Problem:
         rising = {name for name in expression.symbols if moves[Symbol(name)] == 1}
         ranges: dict[str, Any] = {name: Interval(least[name], least[name]) for name in least.keys() & rising}
         try:
-            ranges |= self.design.metrics(self._spans, INTERVAL, expression.symbols - ranges.keys())
+            if loose := expression.symbols - ranges.keys():
+                ranges |= self.design.metrics(self._spans, INTERVAL, loose)
             for name in expression.symbols - rising:
                 reach = as_interval(ranges[name])
                 low = max(reach.low, least.get(name, reach.low))
                 ranges[name] = Interval(low, max(min(reach.high, most.get(name, reach.high)), low))
             found = Fraction(as_interval(expression.evaluate(ranges, INTERVAL)).low)
+            if found < 0:  # what nothing keeps small may be anything
+                for name in expression.symbols - rising - most.keys():
+                    if not self.design.vocabulary[name].most:
+                        ranges[name] = Interval(ranges[name].low, Fraction(LARGEST))
+                found = Fraction(as_interval(expression.evaluate(ranges, INTERVAL)).low)
         except (InputError, ZeroDivisionError):
             return None
-        loose = expression.symbols - rising - most.keys()
-        return found if found >= 0 or all(self.design.vocabulary[name].most for name in loose) else None
+        return found if found > -SENSIBLE else None
 
     def _used(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
         return self.design.metrics(_fractions(configuration), FRACTION, self.used_metrics)

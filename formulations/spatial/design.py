@@ -332,8 +332,8 @@ class SpatialDesign(Design):
         """
         found = dict.fromkeys(self.vocabulary, Fraction(0))
         words, output, compute = footprints(self.nest), self.nest.output.tensor, self.architecture.compute
-        allowed = (limit.bound for limit in limits if limit.metric == "pes")
-        steps = ceil(self.nest.operations / max(min([compute.instances, *allowed]), 1))
+        allowed = [Fraction(compute.instances), *(limit.bound for limit in limits if limit.metric == "pes")]
+        steps = ceil(self.nest.operations / max(min(allowed), Fraction(1)))
         found |= {"computes": Fraction(self.nest.operations), "energy": self.nest.operations * compute.energy}
         for place, level in enumerate(self.architecture.levels):
             kept = self.keeps(place) - self.may_bypass(place)

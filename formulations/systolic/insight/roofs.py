@@ -105,10 +105,10 @@ def least_metrics(design: SystolicDesign, limits: Sequence[Limit]) -> dict[str, 
     """
     nest, array, data, technology = design.nest, design.array, design.data, design.technology
     words, cycle = footprints(nest), array.edition is Edition.CYCLE
-    ranges = {name: Interval(Fraction(low), Fraction(high)) for name, (low, high) in design.space.ranges.items()}
-    units = as_interval((array.pe.count * array.pe.simd).evaluate(ranges, INTERVAL)).high
-    allowed = _allowed_units(data, array.factors, limits)
-    units = units if allowed is None else max(min(units, allowed), 1)
+    units: Fraction | int | None = _allowed_units(data, array.factors, limits)
+    if units is None:
+        ranges = {name: Interval(Fraction(low), Fraction(high)) for name, (low, high) in design.space.ranges.items()}
+        units = as_interval((array.pe.count * array.pe.simd).evaluate(ranges, INTERVAL)).high
     off_chip = Fraction(sum(n for tensor, n in words.items() if tensor not in dict(design.kept)))
     moved, per_second = (
         off_chip * data.bytes,
@@ -118,7 +118,9 @@ def least_metrics(design: SystolicDesign, limits: Sequence[Limit]) -> dict[str, 
     if cycle and technology.memory.bandwidth:
         rates.append(Fraction(technology.memory.bandwidth))
     held = [n for tensor, n in words.items() if not cycle or tensor != nest.output.tensor or holds_transfers(array)]
-    latency = max(nest.operations / units, Fraction(max(held), data.port_words), *(moved / rate for rate in rates))
+    latency = max(
+        Fraction(nest.operations, max(units, 1)), Fraction(max(held), data.port_words), *(moved / rate for rate in rates)
+    )
     per_operation = technology.mac * (array.factors - 1) + technology.register * len(words)
     energy = (nest.operations * per_operation + off_chip * technology.dram) * technology.mac_pj
     found = {"latency": latency, "time": latency / (technology.clock_mhz * 1000), "off_chip_words": off_chip, "comm": off_chip}
