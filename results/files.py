@@ -306,9 +306,9 @@ def _check_best(best: Solution | None, designs: Sequence[Solution]) -> None:
     if best.value is not None and least < best.value:
         what = f"best has the objective {_shown(best.value)}, yet designs[{index}] has {_shown(least)}"
         raise InputError(f"{what}; allowed: the least of designs")
-    if best.certificate.ties_broken and best != (first := best_solution(designs)):
-        assert first is not None
-        raise InputError(f"best is {best.design}; allowed: {first.design}, which is preferred to it")
+    if best.certificate.ties_broken and best != (chosen := best_solution(designs)):
+        assert chosen is not None
+        raise InputError(f"best is {best.design}; allowed: {chosen.design}, which is preferred to it")
 
 
 def _value(expression: Expression, metrics: Mapping[str, Fraction], what: str, at: str) -> Fraction:
