@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.shown_numbers import number
 from ithaca.results import result as results
-from ithaca.results.certificate import Certificate, Status
+from ithaca.results.certificate import OWN, Certificate, Status
 from ithaca.results.files import result_document
 from ithaca.results.solution import Solution
 from ithaca.solver.infeasibility import why_infeasible
@@ -173,7 +173,7 @@ class StudyAnswer(Answer):
 class Result(Answer, results.Result):
     """The answer of `ithaca.solve`: the best configuration, its proof, and the solution of every design."""
 
-    source: str = field(default="the result", compare=False)  #: The file it was read from, for messages
+    source: str = field(default=OWN, compare=False)  #: The file it was read from, for messages
 
     @property
     def headline(self) -> str:
@@ -255,7 +255,7 @@ class Result(Answer, results.Result):
 class NetworkResult(StudyAnswer, networks.NetworkResult):
     """The answer of `ithaca.network`: how every layer is run, and what is proven of it and of the total."""
 
-    source: str = field(default="the result", compare=False)  #: The file it was read from, for messages
+    source: str = field(default=OWN, compare=False)  #: The file it was read from, for messages
     remarks: tuple[str, ...] = ()  #: What else a co-design found of the arrays' shares, line by line; files do not have it
 
     def __eq__(self, other: object) -> bool:

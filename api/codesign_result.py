@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ithaca.api.answers import NetworkResult, StudyAnswer
 from ithaca.formulations.shown_numbers import counted, number
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.results.certificate import Status
+from ithaca.results.certificate import OWN, Status
 from ithaca.results.shortfall import explain
 from ithaca.studies.charts.chart import Chart
 from ithaca.studies.codesign import result as results
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class CodesignResult(StudyAnswer, results.CodesignResult):
     """The answer of `ithaca.codesign`: the best accelerator, or a front of them, and what is proven over the whole space."""
 
-    source: str = field(default="the result", compare=False)  #: The file it was read from, for messages
+    source: str = field(default=OWN, compare=False)  #: The file it was read from, for messages
     trail: tuple[str, ...] = ()  #: What an explained search before the proof did and why, line by line; files do not have it
 
     def __eq__(self, other: object) -> bool:

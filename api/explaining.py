@@ -22,7 +22,7 @@ from ithaca.formulations.design import Metric
 from ithaca.formulations.json_numbers import SCHEMA
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.shown_numbers import number, percent
-from ithaca.results.certificate import Status
+from ithaca.results.certificate import Status, as_stated
 from ithaca.results.result import Result
 from ithaca.results.solution import Solution
 from ithaca.solver.options import Budget, SolveOptions
@@ -68,7 +68,7 @@ def _statements(result: Result, explanation: Explanation) -> Iterator[str]:
     proof = "proven optimal" if certificate.status is Status.OPTIMAL else "not proven optimal"
     if certificate.status is not Status.OPTIMAL and certificate.lower_bound is not None:
         proof += f"; no less than {number(certificate.lower_bound)} is possible"
-    yield f"Design: {solution.design}; {objective} is {number(solution.value)} ({proof})."
+    yield f"Design: {solution.design}; {objective} is {number(solution.value)} ({proof}{as_stated(result)})."
     yield from explanation.remarks.statements
     for use in explanation.limits:
         yield _limit(use, solution.problem.design.vocabulary)

@@ -15,7 +15,7 @@ from ithaca.api.live_line import LiveLine
 from ithaca.api.loading import one_result
 from ithaca.api.options import Effort, LayerName, RandomSeed, ResultFile
 from ithaca.api.parsing import parse_integer
-from ithaca.results.certificate import Certificate, Termination
+from ithaca.results.certificate import OWN, Certificate, Termination
 from ithaca.results.solution import Solution, best_solution
 from ithaca.solver import conclusion
 from ithaca.solver.evolution.engine import SAMPLES, solve_evolve
@@ -58,7 +58,8 @@ def refine(
             found[index] = solution
             line.finished(index, solution)
     solutions = tuple(found.values())
-    return Result(loaded.platform_name, best_solution(solutions), solutions)
+    kept = any(s.certificate.lower_bound == r.certificate.lower_bound for s, r in zip(solutions, loaded.designs, strict=True))
+    return Result(loaded.platform_name, best_solution(solutions), solutions, source=loaded.source if kept else OWN)
 
 
 def _refined(recorded: Solution, samples: int, options: SolveOptions, report: Callable[[Progress], None]) -> Solution:

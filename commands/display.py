@@ -18,7 +18,7 @@ from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.insight.cycles import PES, binding
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.target import Target
-from ithaca.results.certificate import Certificate, Status, Termination, relative_gap
+from ithaca.results.certificate import Certificate, Status, Termination, as_stated, relative_gap
 from ithaca.results.result import Result, Unrestricted
 from ithaca.results.solution import Solution
 from ithaca.studies.best import conclude_least
@@ -127,7 +127,7 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
     assert tiling is not None
     unbuildable = f" ({array.reservation})" if array.reservation else ""
     out.print(f"\n[bold]best[/bold]       design {escape(array.name)}{escape(unbuildable)}")
-    out.print(f"objective  {number(best.value)}  ({escape(proof_text(certificate))})")
+    out.print(f"objective  {number(best.value)}  ({escape(proof_text(certificate) + as_stated(result))})")
     unproven = [s for s in result.designs if s.certificate.status in (Status.FEASIBLE, Status.UNKNOWN) and s is not best]
     if unproven:
         bounds = [s.certificate.lower_bound for s in unproven]

@@ -10,7 +10,7 @@ from ithaca.commands.display import console, microjoules, proof_text, table
 from ithaca.commands.network_display import fusing_lines, gap, omission_lines, proof, shortened
 from ithaca.formulations.shown_numbers import number, percent
 from ithaca.formulations.spatial.family import mapping_design
-from ithaca.results.certificate import Status
+from ithaca.results.certificate import Status, as_stated
 from ithaca.results.result import Result
 from ithaca.results.solution import Solution
 from ithaca.studies.network.result import NetworkResult
@@ -32,7 +32,7 @@ def print_mapping(result: Result) -> None:
         unknown = f"nothing found in time; lower bound {number(proof.lower_bound)}"
         out.print("\ninfeasible: no mapping meets the limits" if proof.status is Status.INFEASIBLE else f"\n{unknown}")
         return
-    out.print(escape(f"\nobjective  {number(best.value)}  ({proof_text(best.certificate)})"))
+    out.print(escape(f"\nobjective  {number(best.value)}  ({proof_text(best.certificate)}{as_stated(result)})"))
     found, told = best.metrics, [f"latency {number(best.metrics['latency'])} cycles"]
     if "energy" in found:
         told += [f"energy {microjoules(found['energy'])} µJ", f"EDP {number(found['edp'])} pJ·cycles"]

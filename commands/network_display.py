@@ -13,7 +13,7 @@ from rich.table import Table
 from ithaca.commands.display import console, gap_text, limited_metrics, loop_nest, microjoules, table, target_text
 from ithaca.formulations.shown_numbers import number, percent, rounded
 from ithaca.formulations.systolic.design import systolic
-from ithaca.results.certificate import Certificate, Status
+from ithaca.results.certificate import Certificate, Status, as_stated
 from ithaca.results.solution import Solution
 from ithaca.studies.network.charts import compared_name
 from ithaca.studies.network.explanation import explain_network, kept_statements
@@ -85,7 +85,7 @@ def print_comparison(result: NetworkResult, other: NetworkResult) -> None:
     (what, mine), (_, whole) = ((e.what, e.whole) for e in map(explain_network, (result, other)))
     how = "the same" if whole == mine else "more" if whole > mine else "less"
     difference = f"{percent(abs(whole / mine - 1))} {how}" if mine and whole != mine else how
-    proven = "" if other.total is None else f"  ({proof(other.total.certificate)})"
+    proven = "" if other.total is None else f"  ({proof(other.total.certificate)}{as_stated(other)})"
     console().print(escape(f"compared   {compared_name(other, [result, other])}: {what} {number(whole)}, {difference}{proven}"))
 
 

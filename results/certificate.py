@@ -74,6 +74,16 @@ class Certificate:
     ties_broken: bool | None = None
 
 
+#: Whence a result is that no file states.
+OWN = "the result"
+
+
+def as_stated(result: object) -> str:
+    """What to add to words about a proof that was read from a file and not checked; empty for one that was just found."""
+    source = getattr(result, "source", OWN)
+    return "" if source == OWN else f", as stated in {source}, not proven again"
+
+
 def relative_gap(value: Fraction | None, lower_bound: Fraction | None) -> float | None:
     """(value − lower bound) / |value|; None where either is missing, or the value alone is 0."""
     if value is None or lower_bound is None:

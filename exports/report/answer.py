@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ithaca.exports.report.blocks import Block, Paragraph, Section, Statements, Table, chart_figure
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.shown_numbers import number, percent
-from ithaca.results.certificate import Certificate, Status
+from ithaca.results.certificate import Certificate, Status, as_stated
 from ithaca.results.result import Result
 from ithaca.results.solution import Solution
 from ithaca.studies.charts.chart import Bar, BarChart
@@ -89,8 +89,13 @@ class Verdict:
     detail: str  #: What is proven
 
 
-def verdict(certificate: Certificate, objective: str) -> Verdict:
-    """What is proven of a configuration."""
+def verdict(certificate: Certificate, objective: str, result: object = None) -> Verdict:
+    """What is proven of a configuration; of a result that was read from a file, said to be what that states."""
+    found = _verdict(certificate, objective)
+    return found if result is None else replace(found, detail=f"{found.detail[:-1]}{as_stated(result)}.")
+
+
+def _verdict(certificate: Certificate, objective: str) -> Verdict:
     if certificate.status is Status.OPTIMAL:
         detail = "No configuration of the designs considered is better: the lower bound equals the value in exact arithmetic."
         return Verdict("optimal", "✓", "Proven optimal", detail)

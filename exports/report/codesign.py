@@ -11,7 +11,7 @@ from ithaca.exports.report.network import layer_folded
 from ithaca.exports.report.page import rendered
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.results.certificate import Status
+from ithaca.results.certificate import Status, as_stated
 from ithaca.studies.codesign.charts import accelerators_chart, energy_chart
 from ithaca.studies.codesign.layers import front_rows, limit_uses, metric_of, networks
 from ithaca.studies.codesign.question import Question
@@ -41,10 +41,12 @@ def _verdict(result: CodesignResult) -> Verdict:
     proof = result.certificate
     if proof.status is Status.OPTIMAL:
         what = "point is missing from the front" if len(result.question.objectives) > 1 else "accelerator is better"
-        return Verdict("optimal", "✓", "Proven optimal", f"No {what}, of {result.counts.points:,} in the space.")
+        return Verdict(
+            "optimal", "✓", "Proven optimal", f"No {what}, of {result.counts.points:,} in the space{as_stated(result)}."
+        )
     if proof.status is Status.INFEASIBLE:
         return Verdict("infeasible", "✕", "Proven infeasible", "No accelerator of the space keeps rules and limits.")
-    return verdict(proof, result.question.objectives[0].text)
+    return verdict(proof, result.question.objectives[0].text, result)
 
 
 def _cards(result: CodesignResult) -> tuple[Card, ...]:

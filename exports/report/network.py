@@ -44,7 +44,7 @@ def _verdict(result: NetworkResult) -> Verdict:
     if result.total is not None:
         found = result.total.certificate
         if found.status.found:
-            return verdict(found, result.request.objective.text)
+            return verdict(found, result.request.objective.text, result)
         missing = [r.layer.name for r in result.layers if r.answer.found is None]
         text = "Proven infeasible" if found.status is Status.INFEASIBLE else "Nothing found"
         return Verdict(found.status.value, "✕", text, f"No configuration: {', '.join(missing)}.")

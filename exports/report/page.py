@@ -41,7 +41,7 @@ def report_page(
     if best is None:
         sections, found = _nothing(result, explanation), _failed(result)
     else:
-        sections, found = _found(best, own, statements, around), verdict(best.certificate, best.objective)
+        sections, found = _found(best, own, statements, around), verdict(best.certificate, best.objective, result)
     heading = result.problem.design.heading
     return rendered(
         f"{heading[0][1].partition(' ')[0]} on {result.platform_name}",

@@ -10,7 +10,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.quantities import HardwareQuantity
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.shown_numbers import counted, number, percent
-from ithaca.results.certificate import Status
+from ithaca.results.certificate import Status, as_stated
 from ithaca.studies.codesign.layers import energies, hardware_text, limit_uses, networks, told
 from ithaca.studies.codesign.question import Question
 from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
@@ -91,7 +91,7 @@ def statements(result: CodesignResult) -> Iterator[str]:
         return
     if len(question.objectives) > 1:
         proof = "the whole front, proven" if result.complete else "others may be better"
-        yield f"Front: {counted(len(result.front), 'point')}, {proof}."
+        yield f"Front: {counted(len(result.front), 'point')}, {proof}{as_stated(result)}."
         for place, objective in enumerate(question.objectives):
             found = min(result.front, key=lambda found: found.values[place])
             yield f"Least {objective.text}: {number(found.values[place])}, with {hardware_text(space, found.point)}."
@@ -99,6 +99,7 @@ def statements(result: CodesignResult) -> Iterator[str]:
     bound = result.certificate.lower_bound
     least = "" if bound is None else f"; no accelerator of the space is below {number(bound)}"
     proof = "proven: no accelerator of the space is better" if result.complete else f"not proven{least}"
+    proof += as_stated(result)
     yield f"Hardware: {hardware_text(space, best.point)}."
     if full := [q.name for q in space.quantities if best.point[q.name] == q.values[-1] != q.values[0] and not q.labels]:
         yield f"At the end: {', '.join(full)} at the largest value of the space."
@@ -110,7 +111,7 @@ def statements(result: CodesignResult) -> Iterator[str]:
         yield f"Limit {use.metric}: {number(use.used)} of {number(use.bound)} used, {left}."
     yield from _energy(question, best)
     several = len(question.workloads) > 1
-    for network in networks(question, best):
+    for network in getattr(result, "networks", None) or networks(question, best):  # of a file: that name it
         for statement in network_statements(network, explain_network(network)):
             if not statement.startswith(("Result: ", "In full: ")):
                 yield f"{network.network.name}: {statement}" if several else statement

@@ -9,7 +9,7 @@ from typing import Any
 
 from ithaca.formulations.json_numbers import SCHEMA, json_number
 from ithaca.formulations.shown_numbers import counted, number, percent
-from ithaca.results.certificate import Status
+from ithaca.results.certificate import Status, as_stated
 from ithaca.studies.explanation import Explanation, explain
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.result import LayerResult, NetworkResult
@@ -117,7 +117,7 @@ def kept_statements(result: NetworkResult) -> Iterator[str]:
     without, saved = result.fusing.without, ""
     if result.total is not None and result.total.value is not None and without.value:
         saved = f"; keeping saves {percent(1 - result.total.value / without.value)}"
-    proof = without.certificate.status.value
+    proof = f"{without.certificate.status.value}{as_stated(result)}"
     yield f"Unfused: {result.request.objective.text} {number(without.value)} ({proof}){saved}"
 
 
@@ -125,9 +125,10 @@ def _proof(result: NetworkResult) -> str:
     assert result.total is not None
     certificate = result.total.certificate
     if certificate.status is Status.OPTIMAL:
-        return "proven optimal"
+        return f"proven optimal{as_stated(result)}"
     bound = certificate.lower_bound
-    return "not proven optimal" + ("" if bound is None else f"; no less than {number(bound)} is possible")
+    least = "" if bound is None else f"; no less than {number(bound)} is possible{as_stated(result)}"
+    return f"not proven optimal{least}"
 
 
 def _part(part: LayerPart, what: str) -> Iterator[str]:

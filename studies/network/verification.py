@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ithaca.formulations.algebra.rounding import below
 from ithaca.formulations.shown_numbers import counted, number
@@ -19,9 +20,12 @@ from ithaca.studies.network.fused import solve_fused
 from ithaca.studies.network.modes import ONE_SEARCH, mode
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.problems import NetworkRequest
-from ithaca.studies.network.result import LayerResult, NetworkResult
+from ithaca.studies.network.result import LayerResult, NetworkResult, Total
 from ithaca.studies.network.runner import RunOptions
 from ithaca.workloads.errors import InputError
+
+if TYPE_CHECKING:
+    from ithaca.studies.network.mapped import MappingRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,7 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
     else:
         what = "the sum over the layers" if confirmed else "the sum over the layers, not all of which are confirmed"
         yield Check("total", f"{result.total.certificate.status.value}: {_claims(result)}, {what}", confirmed)
+    yield from _verify_unrestricted(result, options)
 
 
 def _evaluated(layer: LayerResult) -> Check:
@@ -96,16 +101,47 @@ def _search_again(result: NetworkResult, options: SolveOptions) -> Check:
     limit = BOUND_WITHIN if options.time_limit is None and not claim.status.proven else options.time_limit
     # as soon as the gap is as small as the claimed one, the bound has been reached
     search, budget = replace(options, gap=below(claim.gap or 0.0), time_limit=limit), Budget(options)
-    if result.fusing is not None:
-        again = solve_fused(result.network, result.request, RunOptions(search=search)).total
-    else:
-        assert isinstance(result.request, NetworkRequest)  # others have no such modes
-        again = mode(result.mode)(result.network, result.request, RunOptions(search=search)).total
-    assert again is not None
-    proven, value = again.certificate.lower_bound, again.value
-    if value is not None and (claim.lower_bound is None or float(value) < float(claim.lower_bound)):
-        raise InputError(f"total.certificate: {said}, yet there is a configuration with {number(value)}: {EDITED}")
-    infeasible = again.certificate.status is Status.INFEASIBLE
-    if infeasible or (claim.lower_bound is not None and proven is not None and float(proven) >= float(claim.lower_bound)):
+    again = _solved(result, result.request, search)
+    assert again.total is not None
+    confirmed = _agree(result.total, again.total, "total")
+    if result.fusing is not None and again.fusing is not None:
+        confirmed &= _agree(result.fusing.without, again.fusing.without, "fusing")
+        for index, (edge, other) in enumerate(zip(result.fusing.edges, again.fusing.edges, strict=True)):
+            if other.fits and not edge.fits:
+                raise InputError(f"fusing.edges[{index}].fits is false, yet both layers have room for it: {EDITED}")
+    if confirmed:
         return Check("total", f"{said}; proven again in {budget.spent:.1f} s", True)
+    proven = again.total.certificate.lower_bound
     return Check("total", f"{said}; bound not checked: proven in time is {number(proven)}", False)
+
+
+def _solved(result: NetworkResult, request: NetworkRequest | MappingRequest, search: SolveOptions) -> NetworkResult:
+    """What a result answers, solved once more."""
+    if result.fusing is not None:
+        return solve_fused(result.network, request, RunOptions(search=search))
+    assert isinstance(request, NetworkRequest)  # others have no such modes
+    return mode(result.mode)(result.network, request, RunOptions(search=search))
+
+
+def _agree(claim: Total, again: Total, at: str) -> bool:
+    """Whether what is claimed of a value without its parts is proven again; False where time was too short for that."""
+    (value, proof), (other, known) = ((each.value, each.certificate) for each in (claim, again))
+    (bound, none), (proven, nothing) = ((p.lower_bound, p.status is Status.INFEASIBLE) for p in (proof, known))
+    if other is not None and (none or (bound is not None and float(other) < float(bound))):
+        what = "infeasible" if none else f"lower bound {number(bound)}"
+        raise InputError(f"{at}.certificate: {what}, yet there is a configuration with {number(other)}: {EDITED}")
+    if value is not None and (nothing or (proven is not None and float(proven) > float(value))):
+        raise InputError(f"{at}.value is {number(value)}, yet nothing below {number(proven)} is possible: {EDITED}")
+    reached = bound is None or (proven is not None and float(proven) >= float(bound))
+    return nothing or (reached and not none and (value is None or (other is not None and float(other) <= float(value))))
+
+
+def _verify_unrestricted(result: NetworkResult, options: SolveOptions) -> Iterator[Check]:
+    """Prove again what there is without the restriction to what a compiler builds, if a result says so."""
+    claim, request = result.unrestricted, result.request
+    if claim is not None and isinstance(request, NetworkRequest):
+        again = _solved(result, replace(request, space=replace(request.space, target=None)), options).total
+        assert again is not None
+        confirmed = _agree(Total(claim.value, claim.certificate), again, "unrestricted")
+        said = "proven again" if confirmed else f"not checked: proven in time is {number(again.certificate.lower_bound)}"
+        yield Check("unrestricted", f"{claim.certificate.status.value}: value {number(claim.value)}; {said}", confirmed)

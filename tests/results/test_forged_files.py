@@ -17,15 +17,21 @@ import ithaca
 from ithaca.formulations.systolic.design import systolic
 from ithaca.results.solution import make_solution
 from ithaca.workloads.errors import DisagreementError, InputError
+from tests.command_line import ithaca as command
 from tests.studies.codesign.spaces import small_space
+from tests.studies.network.test_fused import FOLLOWING
 
 Steps = tuple[str | int, ...]
 
 #: What a file asks: of another question the answer is checked against that, and may hold. Names of platforms are such, too.
-QUESTION = r"^(workloads?|limits|platform|edition|technology|space|architecture|problem|objective\.expression|objectives)\b"
+QUESTION = (
+    r"^(workloads?|limits|platform|edition|technology|space|architecture|problem|objectives?|objective\.expression)$|"
+    r"^(workloads?|limits|platform|technology|space|architecture|problem|objectives)\.|^(dtype|restriction|partition)\b|"
+    r"^network\.(name|parameters|omissions)\b|^layers\.\d+\.(name|folded|sources)\b"
+)
 
 #: How a search went, which no other search repeats.
-RECORDS = r"\b(nodes|seconds|method)$|\btrace\b|^counts\.(boxes|excluded|evaluated|layers)$"
+RECORDS = r"\b(nodes|seconds|method)$|^complete$|\btrace\b|^counts\.(boxes|excluded|evaluated|layers)$"
 
 #: What may be left out: less is stated then, and files of earlier versions did not state it.
 OMITTED = r"metrics\.|\.(trace|termination|ties_broken)$|^(unrestricted|open)$"
@@ -38,12 +44,23 @@ MM = {"i": 4, "j": 4, "k": 4}
 LIMITS = {"dsp": 40, "bram18k": 100}
 
 
+def _network(folder: Path, **asked: Any) -> Any:
+    """Two layers of which one follows the other."""
+    (folder / "following.yaml").write_text(FOLLOWING)
+    limits = {} if "arch" in asked else {"dsp": 40, "bram18k": 400}
+    return ithaca.network(folder / "following.yaml", layers=["mm"], limit=limits, divisors_only=True, **asked)
+
+
 #: How a small result of every kind is made.
 KINDS: dict[str, Callable[[Path], Any]] = {
     "optimal": lambda folder: ithaca.solve("mm", **MM, limit=LIMITS, divisors_only=True, dataflow="i,j"),
     "infeasible": lambda folder: ithaca.solve("mm", **MM, limit=LIMITS | {"dsp": 4}, divisors_only=True, dataflow="i,j"),
     "gap": lambda folder: ithaca.solve("mm", i=8, j=8, k=8, limit=LIMITS, dataflow="i,j", gap=0.5, method="exact"),
     "mapping": lambda folder: ithaca.map("mm", **MM, arch="simple", divisors_only=True),
+    "layers": lambda folder: _network(folder),
+    "layers fused": lambda folder: _network(folder, fuse=True, objective="off_chip_words"),
+    "layers of one dataflow": lambda folder: _network(folder, mode="shared-dataflow"),
+    "layers mapped and fused": lambda folder: _network(folder, arch="simple", fuse=True, objective="energy"),
     "accelerator": lambda folder: ithaca.codesign(small_space(folder), limit={"area": 4}),
     "no accelerator": lambda folder: ithaca.codesign(small_space(folder), limit={"area": 1.2}),
     "accelerators cut short": lambda folder: ithaca.codesign(small_space(folder), time_limit=1e-9),
@@ -58,7 +75,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("forged")
 
 
-@pytest.fixture(scope="module", params=KINDS)
+#: Those that take long to prove again.
+SLOW = {"layers", "layers fused", "layers of one dataflow", "front of accelerators"}
+
+
+@pytest.fixture(scope="module", params=[pytest.param(kind, marks=[pytest.mark.slow] * (kind in SLOW)) for kind in KINDS])
 def honest(request: pytest.FixtureRequest, folder: Path) -> Path:
     """A file of a kind as it was written."""
     path = folder / f"{request.param}.json"
@@ -167,6 +188,18 @@ def test_no_forgery_is_confirmed(honest: Path) -> None:
     check(honest, None)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("factor", [0.5, 1.5])
+def test_what_fusing_saves_is_not_taken_on_trust(folder: Path, factor: float) -> None:
+    """The network where nothing stays on chip is stated without its layers."""
+    path = folder / "fused.json"
+    KINDS["layers fused"](folder).save(path)
+    document = json.loads(path.read_text())
+    assert confirmed(document, path)
+    document["fusing"]["value"] = document["fusing"]["certificate"]["lower_bound"] = int(document["fusing"]["value"] * factor)
+    assert not confirmed(document, path)
+
+
 def test_what_is_open_is_bounded_by_what_it_holds(folder: Path) -> None:
     path = folder / "open.json"
     KINDS["accelerators cut short"](folder).save(path)
@@ -177,6 +210,27 @@ def test_what_is_open_is_bounded_by_what_it_holds(folder: Path) -> None:
     for bound, holds in ((float(least), True), (float(least) + 1, False)):
         box["lower_bounds"] = [bound]
         assert confirmed(document, path) == holds
+
+
+def test_proofs_of_files_are_said_to_be_theirs(folder: Path) -> None:
+    """A forged bound that does not contradict its value is repeated as what the file states, never as a proof of one's own."""
+    path = folder / "claimed.json"
+    KINDS["gap"](folder).save(path)
+    document = json.loads(path.read_text())
+    for part in (document["best"], *document["designs"]):
+        proof = part["certificate"]
+        proof |= {"status": "optimal", "lower_bound": document["objective"]["value"], "gap": 0.0, "termination": "proven"}
+        del proof["trace"]
+    path.write_text(json.dumps(document))
+    stated = f"as stated in {path}, not proven again"
+    said = str(ithaca.explain(path, quick=True))
+    assert f"(proven optimal, {stated})" in said
+    page = folder / "claimed.html"
+    ithaca.report(path, page)
+    assert stated in page.read_text()
+    assert stated in command("refine", path, "--samples", "10").stdout.replace("\n", "")
+    own = ithaca.solve("mm", **MM, limit=LIMITS, dataflow="i,j", divisors_only=True)
+    assert "(proven optimal)." in str(own.explain(quick=True))
 
 
 def test_another_tie_is_not_the_preferred_one(folder: Path) -> None:
