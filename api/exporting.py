@@ -160,7 +160,7 @@ def _export_network(tool: Tool, found: NetworkResult, output: str | Path, *, nea
     chosen = [(layer, _choice(tool, alone, nearest=bool(_reasons(tool, alone)))[0]) for layer, alone in parts]
     files = export_layers(tool, [ExportedLayer(layer.name, layer.count, own) for layer, own in chosen])
     write_folder(output, files)
-    folders = len({name.split("/")[0] for name in files}) - 1
+    folders = len({name.split("/")[0] for name in files if "/" in name})
     how = "the nearest that can be taken" if nearest else "the result's configurations"
     return f"wrote {output}: {counted(len(parts), 'layer')} in {counted(folders, 'folder')} ({TABLE}), {how}"
 

@@ -9,7 +9,9 @@ from importlib.resources import files
 
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.data_types import DataType
+from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.systolic_array import Direction, IOGroup, Role, SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
@@ -46,6 +48,11 @@ class ArrayConfiguration:
         """
         return self.tiling.quantities(self.design, self.nest.sizes)
 
+    @property
+    def metrics(self) -> dict[str, Fraction]:
+        """What the cost model says of it, by name, at its technology."""
+        return metric_values(evaluate(self.design, self.quantities, self.data, FRACTION, self.technology))
+
     def whole(self, expression: Expression) -> int:
         """The value of a number of things."""
         return int(expression.evaluate(self.quantities, FRACTION))
@@ -75,6 +82,7 @@ class Tool:
     obstacles: Callable[[ArrayConfiguration], tuple[str, ...]]
     #: The files of a configuration that nothing speaks against: content by name.
     written: Callable[[ArrayConfiguration], Mapping[str, str]]
+    script: str | None = None  #: The file among them that builds the configuration; None where none does
 
     def export(self, configuration: ArrayConfiguration) -> Mapping[str, str]:
         """All that the tool needs: content by file name (`ithaca.workloads.writing.write_folder` writes it).

@@ -1,4 +1,4 @@
-"""The layers of a network for another tool: a folder for each that differs, and a table of which layer is where."""
+"""The layers of a network for another tool: a folder for each that differs, a table of which is where, and figures."""
 
 from __future__ import annotations
 
@@ -6,12 +6,20 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ithaca.exports.configuration import ArrayConfiguration, Tool
+from ithaca.exports.configuration import ArrayConfiguration, Tool, template
+from ithaca.formulations.shown_numbers import number
+from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.workloads.csv_text import csv_text
 
 #: The table: layers, how often each runs, their folders and designs.
 TABLE = "layers.csv"
 HEADINGS = ("layer", "runs", "folder", "design")
+
+#: The script that runs the tool on every folder.
+SCRIPT = "build_all.sh"
+
+#: The metrics of the layers in the folder's ``README.md``.
+FIGURES = ("latency", "time", "dsp", "bram18k", "off_chip_words", "energy", "edp")
 
 
 @dataclass(frozen=True)
@@ -35,12 +43,32 @@ def export_layers(tool: Tool, layers: Sequence[ExportedLayer]) -> Mapping[str, s
             folders.append((folder, layer.configuration))
             files |= {f"{folder}/{name}": text for name, text in tool.export(layer.configuration).items()}
         rows.append((layer.name, layer.count, folder, layer.configuration.design.name))
-    return {**files, TABLE: csv_text(HEADINGS, rows)}
+    names = [name for name, _ in folders]
+    if tool.script is not None:
+        files[SCRIPT] = template("build_all.sh.txt").format(folders=" ".join(names), script=tool.script)
+    return {**files, TABLE: csv_text(HEADINGS, rows), "README.md": _readme(tool, layers, [row[2] for row in rows])}
+
+
+def _readme(tool: Tool, layers: Sequence[ExportedLayer], folders: Sequence[str]) -> str:
+    """The figures of all layers, of one run each, and how to go on."""
+    metrics = [layer.configuration.metrics for layer in layers]
+    shown = [name for name in FIGURES if name in metrics[0]]
+    headings = (*HEADINGS, *(f"{name} ({METRICS[name].unit})" for name in shown))
+    table = [headings, ("---",) * len(headings)]
+    for layer, folder, own in zip(layers, folders, metrics, strict=True):
+        table.append((layer.name, str(layer.count), folder, layer.configuration.design.name, *(number(own[x]) for x in shown)))
+    return template("layers.md.txt").format(
+        table="\n".join(f"| {' | '.join(row)} |" for row in table),
+        build=""
+        if tool.script is None
+        else f"`sh {SCRIPT}` runs every folder's `{tool.script}`; it ends with 1 if one failed.\n",
+        edition=layers[0].configuration.design.edition.value,
+    )
 
 
 def fresh_folder(name: str, taken: Sequence[str]) -> str:
     """A folder's name for a layer's, whatever characters that has."""
     plain = re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII).strip("._") or "layer"
-    used = {each.casefold() for each in (*taken, TABLE)}
+    used = {each.casefold() for each in (*taken, TABLE, SCRIPT, "README.md")}
     names = (plain, *(f"{plain}_{number}" for number in range(2, len(used) + 3)))
     return next(each for each in names if each.casefold() not in used)

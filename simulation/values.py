@@ -141,6 +141,8 @@ class _Array:
         self._values = {name: Fraction(value) for name, value in {**design.extents, **configuration}.items()}
         self.groups = {group.name: group for group in self.array.packed_groups}
         self.accesses = {access.tensor: access for access in self.nest.accesses}
+        #: The subscripts of each tensor, and how they number the elements that its tiles hold.
+        self.stored = {a.tensor: [(s, s.without_gaps(self.nest.once)) for s in a] for a in self.nest.accesses}
         self.modules = {module.name: (group, module) for group, module in self.array.modules}
         self.tensors = {a.tensor: _random(self.nest, a, design.data.name, n) for n, a in enumerate(self.nest.inputs)}
         kind = next(iter(self.tensors.values())).dtype
@@ -181,7 +183,7 @@ class _Array:
         """Where in its tile a PE's word of a tensor is, in every trip: a row of elements each."""
         lane = np.arange(self.simd if access.indexed_by(self.nest.simd) else 1)
         flat = np.zeros((len(self.accumulators), len(lane)), np.int64)
-        for subscript in access:
+        for _, subscript in self.stored[access.tensor]:
             place = sum(c * self.local[loop] for loop, c in subscript.terms) + _before(subscript, self.inner)
             row = np.reshape(place, (-1, 1)) + subscript.coefficient(self.nest.simd) * lane
             flat = flat * _span(subscript, self.inner) + row
@@ -205,10 +207,11 @@ class _Array:
 
     def _part(self, access: Access, begin: Mapping[str, int]) -> tuple[Any, Any]:
         within, where = [], []
-        for subscript in access:
+        for subscript, stored in self.stored[access.tensor]:
             origin = sum(c * begin[loop] for loop, c in subscript.terms)
             origin += _before(subscript, self.nest.sizes) - _before(subscript, self.inner)
-            there = np.arange(origin, origin + _span(subscript, self.inner))
+            last = origin + _span(subscript, self.inner) - 1
+            there = np.linspace(origin, last, _span(stored, self.inner), dtype=np.int64)
             inside = np.flatnonzero((there >= 0) & (there < _span(subscript, self.nest.sizes)))
             within.append(inside)
             where.append(there[inside])
@@ -216,7 +219,7 @@ class _Array:
 
     def tile_shape(self, group: IOGroup) -> list[int]:
         """The dimensions of a buffer's tile (elements)."""
-        return [_span(subscript, self.inner) for subscript in self.accesses[group.tensor]]
+        return [_span(stored, self.inner) for _, stored in self.stored[group.tensor]]
 
     def words(self, group: IOGroup) -> Iterator[Words]:
         """What DRAM sends of a tensor: per tile the words of all buffers, zeros beyond the tensor's end."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from math import gcd
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,15 @@ class Affine:
     def coefficient(self, loop: str) -> int:
         """Coefficient of ``loop``, 0 where it does not occur."""
         return dict(self.terms).get(loop, 0)
+
+    def without_gaps(self, once: Collection[str]) -> Affine:
+        """The form that numbers the elements which are used, where this one steps over others.
+
+        Loops of one iteration (``once``) are left out, and so is what the other coefficients have in common, and the constant.
+        """
+        moving = [(loop, c) for loop, c in self.terms if loop not in once]
+        step = gcd(*(c for _, c in moving))
+        return Affine(tuple((loop, c // step) for loop, c in moving))
 
     def __str__(self) -> str:
         parts = [name if c == 1 else f"{c}*{name}" for name, c in self.terms]

@@ -141,6 +141,11 @@ class LoopNest:
         return tuple(name for name in self.band if name in self.reduction_loops and name != self.simd)
 
     @property
+    def once(self) -> frozenset[str]:
+        """The untiled loops of one iteration: they move nothing."""
+        return frozenset(loop for loop, extent in self.extents if extent == 1 and loop in self.untiled)
+
+    @property
     def accesses(self) -> tuple[Access, ...]:
         """All references, inputs first, then the output."""
         return (*self.inputs, self.output)

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from fractions import Fraction
+from typing import Any
 
 from ithaca.exports.autosa.program import c_program
 from ithaca.exports.autosa.requirements import nest_obstacles, obstacles
 from ithaca.exports.autosa.scop import listed_loops, numbered_dataflows, reuse_choices, simd_factors, touches_space, visible
 from ithaca.exports.configuration import ArrayConfiguration, Tool, template
-from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.systolic.cost_model import evaluate
-from ithaca.formulations.systolic.metrics import METRICS, metric_values
+from ithaca.formulations.shown_numbers import number
+from ithaca.formulations.systolic.metrics import METRICS
 
 #: I/O levels for which AutoSA takes a data pack, whether a design has them or not.
 IO_LEVELS = 3
@@ -27,11 +26,14 @@ def _written(configuration: ArrayConfiguration) -> Mapping[str, str]:
         "kernel.c": c_program(configuration),
         "simd_info.json": simd_info(configuration),
         "autosa_command.sh": template("autosa/command.sh.txt").format(options=" \\\n  ".join(options(configuration))),
+        "mend.py": template("autosa/mend.py.txt"),
+        "check.py": template("autosa/check.py.txt"),
+        "expected.json": json.dumps(expected_design(configuration), indent=1) + "\n",
         "README.md": _readme(configuration),
     }
 
 
-AUTOSA = Tool("AutoSA cannot build", nest_obstacles, obstacles, _written)
+AUTOSA = Tool("AutoSA cannot build", nest_obstacles, obstacles, _written, "autosa_command.sh")
 
 
 def sa_sizes(configuration: ArrayConfiguration) -> str:
@@ -65,6 +67,26 @@ def simd_info(configuration: ArrayConfiguration) -> str:
     return json.dumps({f"kernel{number}": {"reduction": ["y" for _ in seen.reduction_loops]}}) + "\n"
 
 
+def expected_design(configuration: ArrayConfiguration) -> dict[str, Any]:
+    """Content of ``expected.json``: what the cost model counted, and AutoSA must have built."""
+    design, tiling, whole = configuration.design, configuration.tiling, configuration.whole
+    modules: dict[str, dict[str, Any]] = {name: {"count": whole(count)} for name, count in design.helpers.items()}
+    for group, module in design.modules:
+        held = [whole(group.size)] * (2 if group.double_buffered else 1)
+        known = {"count": whole(module.instances), "pack": tiling.pack[group.name]}
+        modules[module.name] = known | ({"buffers": held} if module.buffer else {})
+    # with a reduction in space and no other, a sum is handed on at once
+    other = set(visible(configuration.nest).reduction_loops) - set(design.dataflow)
+    sums = design.pe.accumulators if other else None
+    return {
+        "output": configuration.nest.output.tensor,
+        "pes": whole(design.pe.count),
+        "simd": tiling.simd,
+        **({} if sums is None else {"accumulators": whole(sums)}),
+        "modules": modules,
+    }
+
+
 def options(configuration: ArrayConfiguration) -> tuple[str, ...]:
     """The options that state the configuration, quoted for a shell."""
     nest, design = configuration.nest, configuration.design
@@ -88,7 +110,6 @@ def _kernel_options(values: dict[str, list[int]]) -> str:
 
 def _readme(configuration: ArrayConfiguration) -> str:
     nest, design, tiling, padded = configuration.nest, configuration.design, configuration.tiling, configuration.padded
-    metrics = metric_values(evaluate(design, configuration.quantities, configuration.data, FRACTION))
     factors = {loop: f"{t1} | {configuration.t2(loop)}" for loop, t1 in tiling.array_part.items()}
     return template("autosa/readme.md.txt").format(
         statement=nest,
@@ -97,9 +118,7 @@ def _readme(configuration: ArrayConfiguration) -> str:
         simd=tiling.simd,
         data=configuration.data.name,
         edition=design.edition.value,
-        metrics="\n".join(f"| {name} ({METRICS[name].unit}) | {_number(value)} |" for name, value in metrics.items()),
+        metrics="\n".join(
+            f"| {name} ({METRICS[name].unit}) | {number(value)} |" for name, value in configuration.metrics.items()
+        ),
     )
-
-
-def _number(value: Fraction) -> str:
-    return f"{int(value):,}" if value.denominator == 1 else f"{float(value):,.2f}"

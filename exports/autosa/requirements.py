@@ -90,6 +90,8 @@ def _of_loops(nest: LoopNest) -> Iterator[str]:
             yield f"loop {loop} is tiled; of the reduction loops ({reductions}) AutoSA tiles the first only"
         if loop in nest.untiled and loop in tiled:
             yield f"loop {loop} is untiled, but AutoSA tiles it"
+        elif loop in nest.untiled and nest.sizes[loop] == 2:
+            yield f"loop {loop} is untiled and has 2 iterations: AutoSA finds no band of loops to tile (with 1 or 3 it does)"
     if nest.loops != nest.parallel_loops + nest.reduction_loops:
         order = ", ".join(nest.loops)
         yield f"a reduction loop lies outside a parallel one ({order}): AutoSA would number the dataflows differently"

@@ -150,12 +150,32 @@ def touches_space(nest: LoopNest, design: SystolicArray) -> bool:
 
 
 def _vectorisable(nest: LoopNest, configuration: ArrayConfiguration, loop: str) -> bool:
-    """Whether each step of a loop leaves every tensor where it is, or moves on by one in one dimension."""
+    """Whether each step of a loop leaves every tensor where it is, or moves on by one in one dimension.
+
+    So AutoSA takes a dimension, too, in which no two accessed elements lie side by side: nothing there is not one step on.
+    """
     step, trips, parts = 1, nest.sizes[loop], configuration.tiling.array_part
     if loop in parts:
         step = 1 if loop == nest.simd else configuration.t2(loop)
         trips = parts[loop] // step
     if trips == 1:  # no step, so nothing moves
         return True
-    moves = ([step * subscript.coefficient(loop) for subscript in access] for access in nest.accesses)
-    return all(not any(move) or sorted(move)[-1] == sum(map(abs, move)) == 1 for move in moves)
+    for access in nest.accesses:
+        move = sorted(step * subscript.coefficient(loop) for subscript in access)
+        coalesced = not any(move) or move[-1] == sum(map(abs, move)) == 1
+        if not coalesced and all(_side_by_side(access, at, configuration.padded) for at in range(len(access.subscripts))):
+            return False
+    return True
+
+
+def _side_by_side(access: Access, dimension: int, extents: Mapping[str, int]) -> bool:
+    """Whether two accessed elements are neighbours in a dimension, and equal in all others."""
+    loops = set(access.subscripts[dimension].loops)
+    while more := {x for subscript in access if loops & {*subscript.loops} for x in subscript.loops} - loops:
+        loops |= more
+    apart = {tuple(0 for _ in access)}
+    for loop in loops:
+        moves = [subscript.coefficient(loop) for subscript in access]
+        steps = range(1 - extents[loop], extents[loop])
+        apart = {tuple(d + n * c for d, c in zip(each, moves, strict=True)) for each in apart for n in steps}
+    return tuple(int(at == dimension) for at in range(len(access.subscripts))) in apart

@@ -106,17 +106,14 @@ class Hierarchy:
 
     @cached_property
     def accesses(self) -> tuple[Access, ...]:
-        """The nest's accesses, without coefficients that only name elements.
-
-        That is one of a subscript's only loop, where a buffer covers one iteration of it: then no tile has the elements
-        in between, which Ithaca's wider tiles hold.
-        """
+        """The nest's accesses, without strides that only name elements: no tile has the elements in between."""
+        nest = self.configuration.nest
 
         def named(subscript: Affine) -> Affine:
-            alone = len(subscript.terms) == 1 and self.tile[subscript.loops[0]] == 1
-            return replace(subscript, terms=((subscript.loops[0], 1),)) if alone else subscript
+            stored = subscript.without_gaps(nest.once)
+            return replace(subscript, terms=tuple((loop, stored.coefficient(loop) or c) for loop, c in subscript.terms))
 
-        return tuple(Access(access.tensor, tuple(map(named, access))) for access in self.configuration.nest.accesses)
+        return tuple(Access(access.tensor, tuple(map(named, access))) for access in nest.accesses)
 
     @cached_property
     def tiles(self) -> tuple[tuple[str, int], ...]:

@@ -55,8 +55,14 @@ def derive(nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition:
     The dataflow is one or two of the nest's space loops, the permutation the tensor whose reuse loops are innermost; the nest's
     extents stay symbols. Raises `InputError` if there is no such permutation, or both space loops are reductions.
     """
-    # nests that differ in nothing but extents share their arrays, and all that is known of these
-    return _derive(replace(nest, extents=tuple((loop, 1) for loop in nest.loops)), dataflow, permutation, edition)
+    # nests that differ in nothing but extents share their arrays, and all that is known of these; a window of one iteration
+    # is none, and leaves gaps between the elements that a stride reaches
+    return _derive(
+        replace(nest, extents=tuple((loop, 1 if loop in nest.once else 2) for loop in nest.loops)),
+        dataflow,
+        permutation,
+        edition,
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -192,8 +198,8 @@ class _Context:
         return tuple(self._dimension(subscript) for subscript in access)
 
     def _dimension(self, subscript: Affine) -> Expression:
-        # Σ |coefficient|·(ext − 1) + 1, with the constants gathered
-        reach = {loop: abs(c) for loop, c in subscript.terms}
+        # Σ |coefficient|·(ext − 1) + 1, with the constants gathered; elements that are stepped over are not stored
+        reach = {loop: abs(c) for loop, c in subscript.without_gaps(self.nest.once).terms}
         return add(*(c * self._inner_extent(loop) for loop, c in reach.items()), 1 - sum(reach.values()))
 
     def _inner_extent(self, loop: str) -> Expression:

@@ -125,7 +125,7 @@ def _point(row: Mapping[str, str], nest: LoopNest, data: DataType, arrays: _Desi
 
 def _array(row: Mapping[str, str], nest: LoopNest, arrays: _Designs) -> SystolicArray:
     loops, permutation, edition = row["dataflow"], row["reuse"], row.get("edition", Edition.EXACT.value)
-    key = (loops, permutation, edition, nest.parameters)
+    key = (loops, permutation, edition, nest.parameters, nest.once)
     if key not in arrays:
         editions = [e.value for e in Edition]
         if edition not in editions:

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,6 +82,7 @@ for word in "$@"; do
   case $word in --output-dir=*) output=${word#*=} ;; --config=*) cat "${word#*=}" ;; esac
 done
 test -f "$1" && printf '%s' "$WRITES" > "$output/src/kernel_kernel.cpp"
+cp "$DESIGN"/* "$output/resource_est"
 exit "${STATUS:-0}"
 """
 
@@ -104,10 +106,34 @@ def script(configure, table, tmp_path: Path) -> Path:
     return folder / "autosa_command.sh"
 
 
+def design_of(expected: dict[str, Any], **more: int) -> dict[str, str]:
+    """What the compiler would say of a design that is as expected, but for some counts."""
+    modules: dict[str, Any] = {"PE": {"unroll": expected["simd"], "local_buffers": []}}
+    for name, module in expected["modules"].items():
+        held = [{"port_width": 4, "buffer_depth": words} for words in module.get("buffers", [])]
+        modules[name] = {"ele_size": 4, "data_pack_inter": module.get("pack", 1), "local_buffers": held}
+    if sums := expected.get("accumulators"):
+        modules["PE"]["local_buffers"] = [{"buffer_name": f"local_{expected['output']}", "buffer_depth": sums}]
+    counts = {"PE": expected["pes"], **{name: module["count"] for name, module in expected["modules"].items()}, **more}
+    return {
+        "design_info.json": json.dumps({"modules": modules}),
+        "design_info.dat": "".join(f"module:{name}:{count}\n" for name, count in counts.items()),
+    }
+
+
 def run(script: Path, compiler: object, folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     known = {name: value for name, value in os.environ.items() if not name.startswith("AUTOSA")}
-    said = str(folder / "said")
-    environment = {**known, "SAID": said, "WRITES": "kernel", **({"AUTOSA": str(compiler)} if compiler else {}), **variables}
+    said, design = str(folder / "said"), folder / "design"
+    expected = json.loads((script.parent / "expected.json").read_text())
+    write_folder(design, design_of(expected, **({"PE": 99} if variables.pop("WRONG", "") else {})))
+    environment = {
+        **known,
+        "SAID": said,
+        "DESIGN": str(design),
+        "WRITES": "kernel",
+        **({"AUTOSA": str(compiler)} if compiler else {}),
+        **variables,
+    }
     return subprocess.run([str(script), *words], env=environment, cwd=folder, capture_output=True, text=True, check=False)
 
 
@@ -118,7 +144,9 @@ def test_the_script_runs_the_compiler_from_any_folder(host, given, compiler, scr
     named = {"compiler": compiler, "folder": compiler.parent, "relative": f"{compiler.parent.name}/autosa"}[given]
     done = run(script, named, tmp_path, "--fifo-depth=4", AUTOSA_HOST=host)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == [f"its ownwrote {script.parent}/output/src/kernel_kernel.cpp"]
+    wrote, checked = done.stdout.splitlines()
+    assert wrote == f"its ownwrote {script.parent}/output/src/kernel_kernel.cpp"
+    assert checked.startswith("as expected: ")
     folder, source, *words = (tmp_path / "said").read_text().splitlines()
     assert Path(folder) == compiler.parent
     assert not any(" " in word or "target" in word for word in (source, *words) if not word.startswith("--target="))
@@ -144,7 +172,7 @@ def test_the_script_runs_the_compiler_from_any_folder(host, given, compiler, scr
 def test_the_script_takes_another_configuration_and_another_place(compiler, script, tmp_path):
     (tmp_path / "my config.json").write_text("mine")
     done = run(script, compiler, tmp_path, AUTOSA_CONFIG="my config.json", AUTOSA_OUTPUT="the design")
-    assert done.stdout == f"minewrote {tmp_path}/the design/src/kernel_kernel.cpp\n"
+    assert done.stdout.startswith(f"minewrote {tmp_path}/the design/src/kernel_kernel.cpp\n")
     assert not (script.parent / "output").exists()
 
 
@@ -154,6 +182,18 @@ def test_the_script_fails_if_no_kernel_was_written(variables, compiler, script, 
     assert done.returncode == 1
     assert "AutoSA wrote no kernel" in done.stderr
     assert not list((script.parent / "output").iterdir())
+
+
+def test_the_script_mends_and_checks_what_was_written(compiler, script, tmp_path):
+    bare = (
+        "void A_PE_dummy_in(int idx) {\n  for (int c = 0; c <= 1; c += 1)\n    A_t2 fifo_data;\n    fifo_data = in.read();\n}\n"
+    )
+    done = run(script, compiler, tmp_path, WRITES=bare)
+    assert "mended A_PE_dummy_in: braces around the body of its loop\n" in done.stdout
+    assert done.returncode == 0
+    assert (script.parent / "output" / "src" / "kernel_kernel.cpp").read_text().count("{") == 2
+    done = run(script, compiler, tmp_path, WRONG="yes")
+    assert (done.returncode, done.stderr) == (1, "PEs: 4 expected, 99 built\n")
 
 
 @pytest.mark.parametrize("given", [None, "/nowhere/autosa", "/tmp"])
@@ -174,5 +214,6 @@ def test_the_script_has_nothing_for_shellcheck_to_say(script):
 def test_the_folder_is_deterministic_and_complete(configure):
     files = AUTOSA.export(configure())
     assert files == AUTOSA.export(configure())
-    assert sorted(files) == ["README.md", "autosa_command.sh", "kernel.c", "simd_info.json"]
+    names = ["README.md", "autosa_command.sh", "check.py", "expected.json", "kernel.c", "mend.py", "simd_info.json"]
+    assert sorted(files) == names
     assert all(text.endswith("\n") for text in files.values())

@@ -26,7 +26,7 @@ FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-O1
 
 #: Ten dataflows of a convolution in AutoSA's numbering (its docs/examples/cnn.rst).
 DATAFLOWS = ("o", "r", "c", "i", "or", "oc", "oi", "rc", "ri", "ci")
-SMALL = {"o": 6, "r": 5, "c": 7, "i": 6, "p": 3, "q": 2}
+SMALL = {"o": 6, "r": 5, "c": 7, "i": 6, "p": 3, "q": 4}
 
 
 def convolution(dataflow: str, dtype: str = "fp32", t1=None, t2=None, simd: int = 2, **sizes: int) -> ArrayConfiguration:
@@ -183,7 +183,7 @@ def test_a_simd_loop_of_one_iteration_is_refused():
 )
 def test_passes(dataflow, dtype, tmp_path):
     files = AUTOSA.export(convolution(dataflow, dtype))
-    assert sorted(files) == ["README.md", "autosa_command.sh", "kernel.c", "simd_info.json"]
+    assert {"README.md", "autosa_command.sh", "kernel.c", "simd_info.json"} <= set(files)
     result = run(files["kernel.c"], tmp_path)
     assert (result.stdout, result.returncode) == ("Passed\n", 0)
 

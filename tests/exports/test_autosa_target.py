@@ -44,7 +44,7 @@ def test_every_answer_exports_and_the_unrestricted_optimum_does_not(answered: tu
     assert free.value is not None
     found = ithaca.load(path)
     assert all(not reasons(solution) for solution in found.designs)
-    assert "condition H" in "".join(reasons(free.best)) + "".join(r for s in free.designs for r in reasons(s))
+    assert "less than the 2 lanes" in "".join(reasons(free.best))
     assert found.value is not None
     assert found.unrestricted is not None
     assert (found.unrestricted.value, found.unrestricted.certificate.status) == (free.value, Status.OPTIMAL)
@@ -78,7 +78,7 @@ def test_results_record_the_target_and_are_proven_again(answered: tuple[Path, st
 
 
 def test_a_configuration_that_autosa_does_not_build_is_refused_in_a_result_for_it(tmp_path: Path) -> None:
-    words = {"dtype": "int8", "dataflow": "i,j", "permutation": "C", "edition": "exact"}
+    words = {"dtype": "int8", "dataflow": "i,k", "permutation": "C", "edition": "exact"}
     ithaca.solve("mm", i=64, j=64, k=16, **words).save(tmp_path / "free.json")
     document = json.loads((tmp_path / "free.json").read_text())
     (tmp_path / "changed.json").write_text(json.dumps(document | {"space": {"for": "autosa"}}))
@@ -129,11 +129,11 @@ def test_networks_restrict_every_layer_and_say_what_the_total_costs() -> None:
 
 
 def test_studies_vary_what_they_are_for() -> None:
-    asked = ("--dataflow", "i,j", "--permutation", "C", "--edition", "exact")
+    asked = ("--dataflow", "i,k", "--permutation", "C", "--edition", "exact")
     words = ("whatif", *SMALL, *asked, "--vary", "for=none,autosa", "--json")
     document = json.loads(command(*words).stdout)
     none, autosa = (point["objective"]["value"] for point in document["points"])
-    restricted = {"dtype": "int8", "dataflow": "i,j", "edition": "exact", "target": "autosa"}
+    restricted = {"dtype": "int8", "dataflow": "i,k", "edition": "exact", "target": "autosa"}
     assert none < autosa == ithaca.solve("mm", i=64, j=64, k=16, **restricted).value
     both = command(*words, "--for", "autosa")
     assert (both.returncode, both.stderr) == (2, "ithaca: --vary 'for' is fixed by another option, too; allowed: one of them\n")

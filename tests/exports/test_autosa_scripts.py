@@ -1,0 +1,224 @@
+"""The scripts in an exported folder: what mends the compiler's output, what compares it with what was expected."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ithaca.exports.autosa.folder import AUTOSA
+from ithaca.workloads.writing import write_folder
+
+#: Fragments in the shape of the compiler's output, each with the fault that one mend is for.
+KERNEL = """\
+void PE(int idx, hls::stream<float> &fifo_C_1_in, hls::stream<float> &fifo_C_1_out) {
+  for (ap_uint<3> c5 = 0; c5 <= 3; c5 += 1) {
+    if (p0 >= 1)
+      local_C[0][0] = fifo_C_1_in.read();
+    if (p0 == 0) {
+      local_C[0][0] = 0;
+    }
+    fifo_C_1_out.write(local_C[0][0]);
+  }
+}
+void A_PE_dummy_in(int idx, hls::stream<A_t2> &fifo_A_in) {
+  for (ap_uint<2> c0 = 0; c0 <= 1; c0 += 1) {
+    for (ap_uint<3> c5 = 0; c5 <= 3; c5 += 1)
+      A_t2 fifo_data;
+      fifo_data = fifo_A_in.read();
+  }
+}
+void C_1_PE_dummy_out(int idx, hls::stream<float> &fifo_C_1_out) {
+  for (ap_uint<3> c5 = 0; c5 <= 3; c5 += 1)
+    C_t1 fifo_data = 0;
+    fifo_C_1_out.write(fifo_data);
+}
+void A_IO_L2_in(hls::stream<A_t4> &fifo_A_in, hls::stream<A_t4> &fifo_A_local_out) {
+  for (ap_uint<2> c0 = 0; c0 <= 1; c0 += 1) {
+    // array
+    for (ap_uint<3> c3 = 0; c3 <= 3; c3 += 1) {
+      fifo_A_local_out.write(fifo_A_in.read());
+    }
+  }
+}
+void A_IO_L2_in_serialize(A_t4 *A, hls::stream<A_t4> &fifo_A_local_out) {
+  for (ap_uint<7> i = 0; i < 48; i++) {
+    fifo_A_local_out.write(A[i]);
+  }
+}
+"""
+HEADER = """\
+inline void host_serialize_A(float *A_to, float *A_from){
+  unsigned int cnt = 0;
+  for (int c0 = 0; c0 <= 1; c0 += 1)
+    for (int c1 = 0; c1 <= 2; c1 += 1)
+      for (int c2 = 0; c2 <= 1; c2 += 1) {
+        // array
+        for (int c3 = 0; c3 <= 3; c3 += 1)
+          for (int c4 = 0; c4 <= 3; c4 += 1)
+            A_to[cnt++] = A_from[16 * c0 + 4 * c3 + c4];
+      }
+}
+"""
+HOST = """\
+int main() {
+  for (int i = 0; i < 1; i++) {
+    memcpy(buffer_C[i], dev_C, (48) * sizeof(float));
+  }
+  kernel0(buffer_A[0], buffer_B[0], buffer_C[21951]);
+}
+"""
+
+
+@pytest.fixture
+def exported(configure: Any, tmp_path: Path) -> Path:
+    folder = tmp_path / "exported"
+    write_folder(folder, AUTOSA.export(configure()))
+    return folder
+
+
+def ran(script: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, str(script), str(folder)], capture_output=True, text=True, check=False)
+
+
+FILES = {"kernel_kernel.cpp": KERNEL, "kernel_kernel.h": HEADER, "kernel_host.cpp": HOST}
+
+
+def mended(exported: Path, folder: Path, files: dict[str, str]) -> tuple[dict[str, str], list[str]]:
+    """All files after mending, and what was said."""
+    write_folder(folder, files)
+    done = ran(exported / "mend.py", folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    return {path.name: path.read_text() for path in folder.iterdir()}, done.stdout.splitlines()
+
+
+def test_every_fault_is_mended_and_said(exported: Path, tmp_path: Path) -> None:
+    texts, said = mended(exported, tmp_path / "src", FILES)
+    assert said == [
+        "mended A_PE_dummy_in: braces around the body of its loop",
+        "mended C_1_PE_dummy_out: braces around the body of its loop",
+        "mended PE: takes what C_1_PE_dummy_out sends in the first PE, too",
+        "mended host: C[0] for [21951]",
+        "mended A_IO_L2_in_serialize, host: each tile once, not 6 times",
+    ]
+    kernel, header, host = (texts[name] for name in FILES)
+    for declared, moved in (
+        ("A_t2 fifo_data;", "fifo_data = fifo_A_in.read();"),
+        ("C_t1 fifo_data = 0;", "fifo_C_1_out.write(fifo_data);"),
+    ):
+        loop = kernel[: kernel.index(moved)].rpartition("for (")[2]
+        assert [line.strip() for line in loop.splitlines()][1:-1] == ["#pragma HLS PIPELINE II=1", declared]
+        assert loop.splitlines()[0].endswith("c5 += 1) {")
+    assert kernel.count("{") == kernel.count("}")
+    assert "if (p0 >= 1)" not in kernel
+    assert "local_C[0][0] = fifo_C_1_in.read();" in kernel
+    assert "if (p0 == 0) {" in kernel
+    assert "kernel0(buffer_A[0], buffer_B[0], buffer_C[0]);" in host
+    assert "memcpy(buffer_C[i]" in host
+    assert [f"c{n} <= {last};" in header for n, last in enumerate((1, 0, 0, 3, 3))] == [True] * 5
+    assert "i < 8; i++" in kernel
+
+
+def test_what_is_right_stays_as_it_is(exported: Path, tmp_path: Path) -> None:
+    once, _ = mended(exported, tmp_path / "once", FILES)
+    assert mended(exported, tmp_path / "again", once) == (once, [])
+
+
+def test_data_that_the_host_program_serializes_itself_are_mended_there(exported: Path, tmp_path: Path) -> None:
+    files = {"kernel_kernel.cpp": KERNEL, "kernel_host.cpp": HEADER + HOST.replace("kernel0(", "krnl.setArg(2, ")}
+    texts, said = mended(exported, tmp_path / "src", files)
+    assert said[-2:] == ["mended host: C[0] for [21951]", "mended A_IO_L2_in_serialize, host: each tile once, not 6 times"]
+    assert "c1 <= 0;" in texts["kernel_host.cpp"]
+    assert "buffer_C[0]);" in texts["kernel_host.cpp"]
+
+
+#: What the compiler says of the design of `configure`, [i,j] with 2 × 2 PEs.
+DESIGN: dict[str, Any] = {
+    "PE": {"unroll": 2, "local_buffers": [{"buffer_name": "local_C", "port_width": 4, "buffer_depth": 6}]},
+    **{f"{x}_IO_L3_in{s}": {"data_pack_inter": p, "ele_size": 4} for x, p in (("A", 8), ("B", 2)) for s in ("", "_serialize")},
+    **{
+        f"{x}_IO_L2_in{s}": {
+            "data_pack_inter": p,
+            "ele_size": 4,
+            "local_buffers": [{"buffer_name": "b", "port_width": 4 * p, "buffer_depth": n // p}] * 2,
+        }
+        for x, p, n in (("A", 8, 16), ("B", 2, 24))
+        for s in ("", "_boundary")
+    },
+    **{
+        f"C_drain_IO_L1_out{s}": {
+            "data_pack_inter": 1,
+            "ele_size": 4,
+            "local_buffers": [{"buffer_name": "local_C", "port_width": 4, "buffer_depth": 6}],
+        }
+        for s in ("", "_boundary")
+    },
+    **{f"C_drain_IO_L{n}_out": {"data_pack_inter": 1, "ele_size": 4} for n in (2, 3)},
+}
+COUNTS = """\
+fifo:fifo_A_PE:6:8
+module:PE:4
+module:A_IO_L3_in:1
+module:A_IO_L3_in_serialize:1
+module:A_IO_L2_in:1
+module:A_IO_L2_in_boundary:1
+module:B_IO_L3_in:1
+module:B_IO_L3_in_serialize:1
+module:B_IO_L2_in:1
+module:B_IO_L2_in_boundary:1
+module:A_PE_dummy_in:2
+module:B_PE_dummy_in:2
+module:C_drain_IO_L1_out:2
+module:C_drain_IO_L1_out_boundary:2
+module:C_drain_IO_L2_out:1
+module:C_drain_IO_L2_out_boundary:1
+module:C_drain_IO_L3_out:1
+module:C_drain_IO_L3_out_boundary_serialize:1
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("", "", []),
+        ("module:PE:4", "module:PE:3", ["PEs: 4 expected, 3 built"]),
+        ("module:A_IO_L2_in:1\n", "", ["A_IO_L2_in: modules: 2 expected, 1 built"]),
+        ('"unroll": 2', '"unroll": 1', ["SIMD factor: 2 expected, 1 built"]),
+        ('"buffer_depth": 12', '"buffer_depth": 15', ["B_IO_L2_in: words of its buffers: [24, 24] expected, [30, 30] built"]),
+        (
+            'L2_out": {"data_pack_inter": 1',
+            'L2_out": {"data_pack_inter": 2',
+            ["C_drain_IO_L2_out: words per transfer: 1 expected, 2 built"],
+        ),
+        (
+            '"local_C", "port_width": 4, "buffer_depth": 6',
+            '"local_C", "port_width": 4, "buffer_depth": 8',
+            [
+                "C_drain_IO_L1_out: words of its buffers: [6] expected, [8] built",
+                "accumulators of a PE: [6] expected, [8] built",
+            ],
+        ),
+    ],
+)
+def test_the_checker_names_every_difference(old: str, new: str, said: list[str], exported: Path, tmp_path: Path) -> None:
+    output = tmp_path / "output"
+    output.mkdir()
+    files = {"design_info.json": json.dumps({"modules": DESIGN}), "design_info.dat": COUNTS}
+    assert any(old in text for text in files.values())
+    write_folder(output / "resource_est", {name: text.replace(old, new) if old else text for name, text in files.items()})
+    done = ran(exported / "check.py", output)
+    assert done.stderr.splitlines() == said
+    assert done.returncode == (1 if said else 0)
+    if not said:
+        assert done.stdout.startswith("as expected: ")
+
+
+def test_the_checker_says_what_it_cannot_read(exported: Path, tmp_path: Path) -> None:
+    done = ran(exported / "check.py", tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("cannot read what AutoSA says of its design: ")
+    assert done.stderr.count("\n") == 1
