@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import ithaca
 from ithaca.exports.autosa.folder import AUTOSA, data_pack_sizes, options, sa_sizes
 from ithaca.workloads.writing import write_folder
 
@@ -209,6 +211,17 @@ def test_the_script_has_nothing_for_shellcheck_to_say(script):
         pytest.skip("shellcheck is not installed")
     done = subprocess.run([checker, str(script)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_the_readme_has_the_results_own_technology_and_small_times(tmp_path):
+    found = ithaca.solve("mm", i=16, j=16, k=16, dataflow="i,j", platform="asic-28nm", target="autosa")
+    assert found.best is not None
+    ithaca.export(found, "autosa", tmp_path / "out")
+    text = (tmp_path / "out" / "README.md").read_text()
+    shown = dict(re.findall(r"^\| (\w+) \([^)]*\) \| ([\d.,e-]+) \|$", text, re.M))
+    for name in ("energy", "edp", "time"):
+        assert float(shown[name].replace(",", "")) == pytest.approx(float(found.best.metrics[name]), rel=1e-3)
+    assert "behind every failure" not in text
 
 
 def test_the_folder_is_deterministic_and_complete(configure):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
+import subprocess
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -68,6 +71,31 @@ def test_layers_for_autosa_are_taken_by_it(mode: str, network: Path, tmp_path: P
     found.save(tmp_path / "network.json")
     assert ithaca.load(tmp_path / "network.json").document == found.document
     ithaca.export(tmp_path / "network.json", "autosa", tmp_path / "out")
+
+
+def test_a_readme_states_the_figures_of_every_layer_and_a_script_builds_all(network: Path, tmp_path: Path) -> None:
+    found = ithaca.network(network, dataflow="o,i", target="autosa")
+    ithaca.export(found, "autosa", tmp_path / "out")
+    lines = (tmp_path / "out" / "README.md").read_text().splitlines()
+    headings, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    for row, layer in zip(rows, found.layers, strict=True):
+        known = dict(zip(headings, row, strict=True))
+        metrics = layer.answer.metrics
+        assert metrics is not None
+        assert (known["layer"], known["runs"]) == (layer.layer.name, str(layer.layer.count))
+        assert Fraction(known["latency (cycles)"].replace(",", "")) == metrics["latency"]
+        assert float(known["energy (pJ)"].replace(",", "")) == pytest.approx(float(metrics["energy"]), abs=1e-4)
+    # without a compiler every folder's script is run, and fails
+    known = {"PATH": os.environ["PATH"], "AUTOSA": "/nowhere"}
+    done = subprocess.run(
+        ["sh", str(tmp_path / "out" / "build_all.sh")], env=known, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stdout.splitlines() == [f"== {row[headings.index('folder')]}" for row in rows]
+    assert done.stderr.splitlines()[-1].endswith("build_all.sh: failed: first last")
+    ithaca.export(found, "timeloop", tmp_path / "other")
+    assert not (tmp_path / "other" / "build_all.sh").exists()
+    assert "build_all" not in (tmp_path / "other" / "README.md").read_text()
 
 
 def test_all_layers_are_exported_or_none(network: Path, tmp_path: Path) -> None:
