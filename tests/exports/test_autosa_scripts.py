@@ -96,8 +96,10 @@ def mended(exported: Path, folder: Path, files: dict[str, str]) -> tuple[dict[st
     return {path.name: path.read_text() for path in folder.iterdir()}, done.stdout.splitlines()
 
 
-def test_every_fault_is_mended_and_said(exported: Path, tmp_path: Path) -> None:
-    texts, said = mended(exported, tmp_path / "src", FILES)
+@pytest.mark.parametrize("after_the_first", [">= 1", "== 1"])
+def test_every_fault_is_mended_and_said(after_the_first: str, exported: Path, tmp_path: Path) -> None:
+    kernel = KERNEL.replace("p0 >= 1", f"p0 {after_the_first}")  # of two PEs, the second
+    texts, said = mended(exported, tmp_path / "src", {**FILES, "kernel_kernel.cpp": kernel})
     assert said == [
         "mended A_PE_dummy_in: braces around the body of its loop",
         "mended C_1_PE_dummy_out: braces around the body of its loop",
@@ -114,7 +116,7 @@ def test_every_fault_is_mended_and_said(exported: Path, tmp_path: Path) -> None:
         assert [line.strip() for line in loop.splitlines()][1:-1] == ["#pragma HLS PIPELINE II=1", declared]
         assert loop.splitlines()[0].endswith("c5 += 1) {")
     assert kernel.count("{") == kernel.count("}")
-    assert "if (p0 >= 1)" not in kernel
+    assert f"if (p0 {after_the_first})" not in kernel
     assert "local_C[0][0] = fifo_C_1_in.read();" in kernel
     assert "if (p0 == 0) {" in kernel
     assert "kernel0(buffer_A[0], buffer_B[0], buffer_C[0]);" in host
