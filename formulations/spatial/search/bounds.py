@@ -17,6 +17,7 @@ from math import inf, prod
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.rounding import ROUNDING
 from ithaca.formulations.spatial.search.hierarchy import Count, Hierarchy, Mesh
 from ithaca.formulations.spatial.search.labels import Item, Labels, Matrix, Vector, box, fits, width
 from ithaca.formulations.spatial.search.meshes import Layouts
@@ -26,6 +27,9 @@ KEPT = 96 << 20
 
 #: Tiles of a table for proofs: of more, one stands for several; of a table that is soon made; and those bounded at a time.
 TILES, ROUGH, CHUNK = 1 << 21, 1 << 17, 1 << 15
+
+#: What is subtracted at most is taken for so much more: then no rounding of what it is subtracted from is left of it.
+MORE = 1 + ROUNDING
 
 
 @dataclass(frozen=True)
@@ -135,7 +139,7 @@ class Bounds:
                 total = total + rows * (times[item] if adds else np.maximum(times[item] / free, 1))
         own = labels.rows("first")[place]
         # so often it is subtracted, if the lanes left are all of loops that do not move the output
-        most = moving * np.minimum(free, runs / moving) if adds else np.minimum(moving, runs / free)
+        most = MORE * (moving * np.minimum(free, runs / moving) if adds else np.minimum(moving, runs / free))
         plain = pending * (runs if adds else runs / free) - own * most
         if output in group.tensors:
             net, least = pending - own, moving if adds else moving / free
@@ -176,7 +180,7 @@ class Bounds:
         if parent is None:
             return 0.0
         most = np.minimum(runs / moving, float(self.hierarchy.levels[parent].instances))
-        found: Vector = box(self.hierarchy, labels.rows("extent"), output) * moving * most
+        found: Vector = box(self.hierarchy, labels.rows("extent"), output) * moving * most * MORE
         return found
 
     def _read(self, count: Count, v: int, parent: int | None, words: Vector, first: Vector | float) -> Vector | float:
@@ -347,7 +351,7 @@ class Outer:
                 filled = (moving if v in group.tensors else runs) * share
                 between = [mesh for mesh in hierarchy.meshes if parent <= mesh.level < level]
                 given = (moving if v in group.tensors else runs / same) * share * _told_apart(hierarchy, v, between, most)
-                new = first if tensor.output else 0.0
+                new = MORE * first if tensor.output else 0.0
                 refilled = np.maximum(filled - new * np.minimum(again, outside), 0)
                 reread = np.maximum(given - new * np.minimum(again, around), 0)
                 if not count.adds:

@@ -370,6 +370,24 @@ def test_bounds_never_exceed_what_follows(architecture: str, layer: str) -> None
     assert checked > 6
 
 
+def test_rounding_of_words_that_cancel_is_no_word() -> None:
+    """An output that is filled only for the first time: floats left 1e-13 of a word, which was rounded up to one."""
+    nest = nest_of("O[m][n] += A[m][k] * B[n][k]", {"k": 77, "m": 169, "n": 49})
+    levels = (
+        Level("L0"),
+        Level("L1", keeps=frozenset("B"), instances=21, mesh_x=7, mesh_y=3),
+        Level("L2", keeps=frozenset("BO"), instances=63, mesh_x=21, mesh_y=3),
+    )
+    for divisors in (True, False):
+        design = SpatialDesign(nest, Architecture("nested", levels, Compute("mac", 63, 21, 3)), MappingOptions(divisors))
+        problem, chosen = posed(design, "L2.O.fills"), {"m.L1": 169, "n.L1.x": 7, "k.L2": 77, "n.L2": 7, "order.L0": 2}
+        values = dict.fromkeys(design.space.quantities, 1) | chosen
+        stage = problem.design.stage(problem)
+        assert isinstance(stage, TimeloopStage)
+        assert problem.value(values) == 0
+        assert max(bounds_towards(stage, values)) == 0
+
+
 def test_lanes_that_share_inputs_are_bounded() -> None:
     """Proven of a layer with 42 lanes that want 16 different rows: a bound by all 42 would exclude it."""
     assert solved("eyeriss", "depthwise", "energy").value == 209_248_560
