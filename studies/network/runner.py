@@ -80,6 +80,7 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
     """
     search, store = options.search, options.store
     outcomes: dict[int, Solution | Failure] = {}
+    done, failed = set[int](), set[int]()
     left: list[tuple[int, Job]] = []
 
     def stopped() -> bool:
@@ -87,9 +88,12 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
 
     def tell(place: str, progress: Progress | None = None) -> None:
         if options.report is not None:
-            failed = sum(isinstance(outcome, Failure) for outcome in outcomes.values())
-            done = failed + sum(isinstance(outcome, Solution) and outcome.final for outcome in outcomes.values())
-            options.report(RunState(done, len(jobs), failed, place, progress))
+            options.report(RunState(len(done), len(jobs), len(failed), place, progress))
+
+    def keep(index: int, outcome: Solution | Failure) -> None:
+        outcomes[index] = outcome
+        for numbers, belongs in ((failed, isinstance(outcome, Failure)), (done, isinstance(outcome, Failure) or outcome.final)):
+            (numbers.add if belongs else numbers.discard)(index)
 
     with open_executor(options.threads, options.scheduler) as executor:
         budget, rounds = Budget(search), max(-(-len(jobs) // executor.width), 1)
@@ -100,7 +104,7 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
             stored = None if store is None else store.load([job.problem])
             # an engine that ended by itself, without a proof, would do so again
             if stored is not None and (stored.serves(asked) or stored.time_limit == least):
-                outcomes[index] = stored.answer
+                keep(index, stored.answer)
             else:
                 known = None if stored is None else stored.answer.configuration
                 left.append((index, replace(job, start=known or job.start)))
@@ -116,7 +120,8 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
         )
         for number, outcome in together:
             index, job = left[number]
-            outcomes[index] = found = failure(job.place, outcome) if isinstance(outcome, Exception) else outcome
+            found = failure(job.place, outcome) if isinstance(outcome, Exception) else outcome
+            keep(index, found)
             del outcome  # an error holds all that its search held, which the next may need
             if isinstance(found, Solution) and store is not None and found.final:
                 store.save([job.problem], found, asked)
