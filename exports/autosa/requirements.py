@@ -19,6 +19,7 @@ from ithaca.formulations.systolic.data_types import DRAM_PORT_BYTES, DataType
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.systolic.target import design_obstacles as obstacles_of_design
 from ithaca.formulations.systolic.target import requirements
+from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 
@@ -102,10 +103,23 @@ def _of_accesses(nest: LoopNest) -> Iterator[str]:
         for subscript in access:
             if subscript.constant < 0 or any(c < 0 for _, c in subscript.terms):
                 yield f"subscript {subscript} of {access} counts downwards: arrays of the exported program start at 0"
+            yield from _of_windows(nest, access, subscript.without_gaps(nest.once))
         if access.subscripts[-1].coefficient(nest.simd) > 1:
             yield f"SIMD loop {nest.simd} strides over {access}: AutoSA vectorises neighbours in memory only"
         if any(subscript.coefficient(nest.simd) for subscript in access.subscripts[:-1]):
             yield f"SIMD loop {nest.simd} is not the last subscript of {access}: AutoSA vectorises neighbours in memory only"
+
+
+def _of_windows(nest: LoopNest, access: Access, subscript: Affine) -> Iterator[str]:
+    """What speaks against a subscript in which windows move, such as ``2*r+p``."""
+    steps = [c for loop, c in subscript.terms if loop not in nest.untiled]
+    window = [(c, nest.sizes[loop]) for loop, c in subscript.terms if loop in nest.untiled]
+    if not steps or not window:
+        return
+    if min(steps) > 1 < min(c for c, _ in window):
+        yield f"stride and dilation of {access} have no common factor, and neither is 1: AutoSA stops without a kernel"
+    elif min(steps) > 1 + sum(c * (n - 1) for c, n in window):
+        yield f"windows of {access} lie apart: AutoSA's buffers hold more than is modelled"
 
 
 def _of_names(nest: LoopNest) -> Iterator[str]:

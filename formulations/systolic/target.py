@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 from fractions import Fraction
+from math import gcd
 
 from ithaca.formulations.algebra.expression import Constant
 from ithaca.formulations.space import Link, Relation
 from ithaca.formulations.systolic.dataflows import dataflows
-from ithaca.formulations.systolic.quantities import lanes, t1
+from ithaca.formulations.systolic.quantities import lanes, t1, t2
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.workloads.nest import LoopNest
 
@@ -55,3 +56,10 @@ def requirements(nest: LoopNest, array: SystolicArray) -> Iterator[Requirement]:
     if nest.sizes[nest.simd] == 1:
         broken = f"SIMD loop {nest.simd} has one iteration (padded): AutoSA drops such loops"
         yield Link(TWO, Relation.AT_MOST, t1(nest.simd)), broken
+    for access in nest.inputs:
+        for subscript in access:
+            window = [c for loop, c in subscript.without_gaps(nest.once).terms if loop in nest.untiled]
+            for loop in set(subscript.loops) - nest.untiled if gcd(*window) > 1 else ():
+                covered = t2(loop) if loop in array.dataflow else t1(loop)
+                what = f"a tile covers 1 iteration of {loop}: AutoSA stores nothing between the elements of {access}'s window"
+                yield Link(TWO, Relation.AT_MOST, covered), f"{what}, and the model does"

@@ -9,6 +9,7 @@ from math import gcd
 import pytest
 
 from ithaca.exports.autosa.folder import expected_design, sa_sizes
+from ithaca.exports.autosa.requirements import nest_obstacles, obstacles
 from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
@@ -38,7 +39,7 @@ DILATED = {"o": 4, "r": 4, "c": 4, "i": 8, "p": 3, "q": 3}
         ("o,r", (2, 2, 1), STRIDED | {"c": 8}, 2 * 4 * 8),
         ("o,c", (2, 2, 2), STRIDED | {"p": 3}, 9 * 2 * 8),
         ("o,r", (2, 2, 2), DILATED | {"s": 2, "d": 2}, 4 * 6 * 8),
-        ("o,r", (2, 2, 2), DILATED | {"s": 4}, 7 * 15 * 8),
+        ("o,c", (2, 2, 2), STRIDED | {"p": 3, "s": 2, "d": 1}, 9 * 2 * 8),
         ("r,c", (2, 1, 1), STRIDED | {"s": 3}, 8),
     ],
 )
@@ -48,7 +49,7 @@ def test_buffers_are_the_compilers(dataflow: str, t2: tuple[int, ...], sizes: di
     assert held == [[words, words]]
 
 
-@pytest.mark.parametrize("window", product((1, 3, 4), (1, 2, 3), (1, 2, 3, 4)))
+@pytest.mark.parametrize("window", list(product((1, 3, 4), (1, 2, 3), (1, 2, 3, 4))))
 def test_buffers_hold_the_used_elements_and_nothing_before_between_or_behind(window: tuple[int, int, int]) -> None:
     extent, dilation, stride = window
     sizes = {"o": 4, "r": 8, "c": 8, "i": 4, "p": extent, "q": extent, "s": stride, "d": dilation}
@@ -87,3 +88,29 @@ def test_simd_factors_are_as_many_as_the_compiler_asks_for(
     found = re.search(r"simd\[([\d,]*)\]", sa_sizes(convolution(dataflow, t1, t2, 2, **sizes)))
     assert found
     assert [int(factor) for factor in found[1].split(",")] == factors
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({}, None),
+        ({"d": 2}, None),
+        ({"s": 2, "d": 2}, None),
+        ({"s": 3}, None),
+        ({"s": 4}, "windows of cin[4*r+p][4*c+q][i] lie apart: AutoSA's buffers hold more than is modelled"),
+        ({"s": 4, "p": 1, "q": 1}, None),
+        ({"s": 3, "d": 2}, "stride and dilation of cin[3*r+2*p][3*c+2*q][i] have no common factor, and neither is 1"),
+    ],
+)
+def test_windows_that_the_compiler_treats_otherwise_are_refused(changes: dict[str, int], reason: str | None) -> None:
+    found = nest_obstacles(workload("conv2d", {**DILATED, **changes}))
+    assert (found == ()) if reason is None else found[0].startswith(reason)
+
+
+@pytest.mark.parametrize(("t2", "t1"), [((2, 1, 2), 4), ((2, 2, 1), 1)])
+def test_one_row_of_a_dilated_window_is_refused(t2: tuple[int, ...], t1: int) -> None:
+    """The compiler's buffer held 3 rows of 8 columns and 8 channels, where the model counts 5."""
+    chosen = convolution("o,r", (4, 4, t1, 8), t2, 2, **DILATED, d=2)
+    assert any("AutoSA stores nothing between the elements of" in reason for reason in obstacles(chosen))
+    assert obstacles(convolution("o,r", (4, 4, 4, 8), (2, 2, 2), 2, **DILATED, d=2)) == ()
+    assert obstacles(convolution("o,r", (4, 4, t1, 8), t2, 2, **DILATED)) == ()
