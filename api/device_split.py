@@ -82,7 +82,9 @@ def _remarks(
         limits = tuple(Limit(x.metric, x.bound + (sizes[metric] if x.metric == metric else 0)) for x in request.limits)
         more = solve(replace(request, limits=limits))
         if more.status == Status.OPTIMAL.value and more.value is not None:
-            gain = 1 - more.value / found.value
-            told = f"{number(more.value)} instead of {number(found.value)} ({float(gain):.2%} less)" if gain else "nothing"
+            told = "nothing"
+            if more.value != found.value:
+                share = f" ({float(1 - more.value / found.value):.2%} less)" if found.value > 0 else ""
+                told = f"{number(more.value)} instead of {number(found.value)}{share}"
             lines.append(f"one more share of {metric} ({number(sizes[metric])}) would buy {told}, proven")
     return lines

@@ -16,7 +16,7 @@ from ithaca.formulations.systolic.design import systolic
 from ithaca.results.certificate import Certificate, Status, as_stated
 from ithaca.results.solution import Solution
 from ithaca.studies.network.charts import compared_name
-from ithaca.studies.network.explanation import explain_network, kept_statements
+from ithaca.studies.network.explanation import kept_statements, layers_take
 from ithaca.studies.network.modes import MULTI_ARRAY, SHARED_ARRAY
 from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import ArrayResult, NetworkResult, SharedDesign
@@ -82,7 +82,8 @@ def fusing_lines(result: NetworkResult) -> list[str]:
 
 def print_comparison(result: NetworkResult, other: NetworkResult) -> None:
     """Print what another result of the network takes, and how much more that is."""
-    (what, mine), (_, whole) = ((e.what, e.whole) for e in map(explain_network, (result, other)))
+    (what, own), (_, others) = map(layers_take, (result, other))
+    mine, whole = (sum(takes for takes, _ in taken) for taken in (own, others))
     how = "the same" if whole == mine else "more" if whole > mine else "less"
     difference = f"{percent(abs(whole / mine - 1))} {how}" if mine and whole != mine else how
     proven = "" if other.total is None else f"  ({proof(other.total.certificate)}{as_stated(other)})"

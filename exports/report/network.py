@@ -30,7 +30,7 @@ def network_page(result: NetworkResult, explained: NetworkExplanation, statement
     facts += [("data type", request.title)] if isinstance(request, NetworkRequest) else []
     facts += [("platform", request.platform.name), ("layers", result.mode)]
     facts += [("model edition", request.model), ("minimised", request.objective.text)]
-    shares = {id(part.result): "–" if part.share is None else percent(part.share) for part in explained.parts}
+    shares = {id(part.result): percent(part.share) for part in explained.parts}
     sections = [_layers(result, shares), _totals(result), findings(statements, METRICS, "What dominates, and what limits it")]
     sections += _shared(result)
     text = "Each layer opens: its factors, its array drawn, and what is proven of every design."
@@ -55,9 +55,10 @@ def _verdict(result: NetworkResult) -> Verdict:
 
 
 def _cards(result: NetworkResult, explained: NetworkExplanation) -> tuple[Card, ...]:
-    metric = METRICS.get(explained.what)
-    value = explained.whole if result.total is None else result.total.value
-    found = [Card(explained.what, number(value), "" if metric is None else metric.unit, result.mode)]
+    total, what = result.total, result.request.objective.text
+    what, value = (explained.what, explained.whole) if total is None else (what, total.value)
+    metric = METRICS.get(what)
+    found = [Card(what, number(value), "" if metric is None else metric.unit, result.mode)]
     time, operations = result.sum_of("time"), sum(r.layer.operations for r in result.layers)
     if time is not None and result.throughput is not None and result.mac_cycles:
         clock = number(result.request.platform.technology.clock_mhz)

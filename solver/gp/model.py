@@ -162,6 +162,7 @@ def build_geometric_model(problem: Problem) -> GeometricModel:
     pieces = [p * Posynomial.quantity(e.name, -1) for e in epigraphs for p in e.pieces]
     constraints = compile_posynomials((*pieces, *limits), column, len(base))
     powers = [column[name] for name in space.powers]
+    whole = [column[name] for name in dict.fromkeys((*space.quantities, *derived)) if name not in space.powers]
     return GeometricModel(
         problem=problem,
         spans=spans,
@@ -170,7 +171,7 @@ def build_geometric_model(problem: Problem) -> GeometricModel:
         derivation=derivation,
         constraints=constraints,
         propagation=stack(constraints, _implied(covers, derivation)),
-        whole=np.array([column[name] for name in dict.fromkeys((*space.quantities, *derived)) if name not in space.powers]),
+        whole=np.array(whole, dtype=np.int64),
         powers=np.array(powers, dtype=np.int64),
         covers=covers,
         curves=tuple(CurveColumn(column[c.name], column[c.symbol], c.symbol in space.powers, c) for c in lowering.curves),

@@ -90,6 +90,8 @@ def _reshaped(space: Space, point: Mapping[str, float]) -> Iterator[Mapping[str,
 
 def _starts(model: BoundModel, point: Mapping[str, float]) -> list[list[int]]:
     """Combinations of near rows, the best first: those within the limits by objective, then by excess."""
+    if not model.trees:  # there is nothing to choose
+        return [[]]
     width = max(2, int(COMBINATIONS ** (1 / len(model.trees))))
     near = [_nearest(tree.table, point, width) for tree in model.trees]
     rows: Rows = np.stack([grid.ravel() for grid in np.meshgrid(*near, indexing="ij")]).astype(np.int32)

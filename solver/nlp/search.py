@@ -10,6 +10,7 @@ from math import exp, log, sqrt
 import numpy as np
 
 from ithaca.formulations.algebra.rounding import value_above
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.gp.model import enumerated_cells
 from ithaca.solver.gp.seeds import round_points
@@ -95,6 +96,9 @@ class NlpSearch(Incumbent):
         known = None
         if self.incumbent is not None:
             known = {name: float(value) for name, value in self.incumbent.items()}
+        if not self._program.ranges:  # Ipopt wants something to choose
+            self.offer(Configuration({}))
+            return
         for point in islice(starting_points(self._program.ranges, self.seed, known), self._most):
             if should_stop():
                 return

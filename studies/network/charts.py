@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from ithaca.formulations.shown_numbers import number, percent
 from ithaca.studies.charts.chart import Bar, BarChart, Chart, LineChart, Series, metric_label, metric_unit, wide_spread
-from ithaca.studies.network.explanation import explain_network
+from ithaca.studies.network.explanation import explain_network, layers_take
 from ithaca.studies.network.result import NetworkResult
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
@@ -27,11 +27,10 @@ def layer_bars(result: NetworkResult) -> BarChart:
         if part is None:
             bars.append(Bar(name, None, layer.answer.certificate.status.value))
             continue
-        share = "" if part.share is None else f" ({percent(part.share)})"
         busy = layer.efficiency or Fraction(0)
-        bound = layer.answer.certificate.lower_bound
+        bound = layer.answer.certificate.lower_bound if explained.what == result.request.objective.text else None
         mark = None if layer.answer.settled or bound is None else float(layer.layer.count * bound)
-        note = f"{number(part.takes)}{share}; {percent(busy)} at work" + ("" if mark is None else ", not proven")
+        note = f"{number(part.takes)} ({percent(part.share)}); {percent(busy)} at work{'' if mark is None else ', not proven'}"
         bars.append(Bar(name, float(part.takes), note, part=float(part.takes * busy), mark=mark))
     title = f"{_title(result)}: {explained.what} {number(explained.whole)} by layer, dark where MAC units work"
     design = result.layers[0].answer.problem.design
@@ -40,19 +39,18 @@ def layer_bars(result: NetworkResult) -> BarChart:
 
 def modes_compared(results: Sequence[NetworkResult]) -> LineChart:
     """What each layer takes in several results; a line of its own for each."""
-    explained = [explain_network(result) for result in results]
     names = tuple(dict.fromkeys(layer.name for result in results for layer in result.network.layers))
     series = []
-    for result, known in zip(results, explained, strict=True):
+    for result in results:
+        what, taken = layers_take(result)
         takes: dict[str, Fraction] = {}
-        for part in known.parts:  # a layer may run on several arrays
-            name = part.result.layer.name
-            takes[name] = takes.get(name, Fraction(0)) + part.takes
+        for own, layer in taken:  # a layer may run on several arrays
+            takes[layer.layer.name] = takes.get(layer.layer.name, Fraction(0)) + own
         shown = tuple(name for name in names if name in takes)
-        whole = known.whole if result.total is None or result.total.value is None else result.total.value
+        whole = sum(takes.values()) if result.total is None or result.total.value is None else result.total.value
         label = f"{compared_name(result, results)} ({number(whole)}{'' if result.complete else ', partial'})"
         series.append(Series(label, shown, tuple(float(takes[name]) for name in shown)))
-    what, design = explained[0].what, results[0].layers[0].answer.problem.design
+    design = results[0].layers[0].answer.problem.design
     return LineChart(
         title=f"{_title(results[0], mode=False)}: {what} of all runs of each layer",
         x_label="layer",

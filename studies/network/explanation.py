@@ -27,8 +27,8 @@ class LayerPart:
     """What a layer takes of the whole, and why."""
 
     result: LayerResult
-    takes: Fraction  #: The objective of all its runs; of an objective that does not add up, their cycles
-    share: Fraction | None  #: Of the whole; None where that is 0
+    takes: Fraction  #: What all its runs take
+    share: Fraction  #: Of the whole
     explanation: Explanation | None  #: What limits it; None of a layer that takes little
 
 
@@ -36,7 +36,7 @@ class LayerPart:
 class NetworkExplanation:
     """The layers of a network, those that take most first."""
 
-    what: str  #: What is shared out: the objective, or the latency where that does not add up
+    what: str  #: What is shared out: the objective, or the latency where that does not add up, or has no shares above 0
     whole: Fraction
     parts: tuple[LayerPart, ...]  #: The layers that have a configuration
 
@@ -46,14 +46,24 @@ class NetworkExplanation:
         return tuple(part for part in self.parts if part.explanation is not None)
 
 
+def layers_take(result: NetworkResult, *, adds_up: bool = True) -> tuple[str, list[tuple[Fraction, LayerResult]]]:
+    """What is compared, and what all runs of each layer that has a configuration take of it.
+
+    That is the objective; where it does not add up, the latency.
+    """
+    if result.total is None or not adds_up:
+        known = [layer for layer in result.layers if layer.answer.found is not None]
+        return "latency", [(layer.layer.count * layer.answer.metrics["latency"], layer) for layer in known]
+    values = [(layer.answer.value, layer) for layer in result.layers]
+    return result.request.objective.text, [(layer.layer.count * v, layer) for v, layer in values if v is not None]
+
+
 def explain_network(result: NetworkResult) -> NetworkExplanation:
     """Find the layers that dominate, and what limits each; nothing is solved again."""
-    what = "latency" if result.total is None else result.request.objective.text
-    taken = []
-    for layer in result.layers:
-        if layer.answer.found is not None and layer.answer.value is not None:
-            one = layer.answer.metrics["latency"] if result.total is None else layer.answer.value
-            taken.append((layer.layer.count * one, layer))
+    what, taken = layers_take(result)
+    amounts = [takes for takes, _ in taken]
+    if amounts and (min(amounts) < 0 or not max(amounts)):  # of such a whole there are no shares
+        what, taken = layers_take(result, adds_up=False)
     taken.sort(key=lambda each: -each[0])  # stable: of equals the first in the network
     whole, before, parts = sum((takes for takes, _ in taken), Fraction(0)), Fraction(0), []
     for takes, layer in taken:
@@ -62,7 +72,7 @@ def explain_network(result: NetworkResult) -> NetworkExplanation:
             alone = layer_result(result, layer)
             explained = explain(alone, alone.solutions, None)
         before += takes
-        parts.append(LayerPart(layer, takes, takes / whole if whole else None, explained))
+        parts.append(LayerPart(layer, takes, takes / whole, explained))
     return NetworkExplanation(what, whole, tuple(parts))
 
 
@@ -80,13 +90,17 @@ def network_statements(result: NetworkResult, explained: NetworkExplanation) -> 
         return
     runs = sum(part.result.layer.count for part in explained.parts)
     proof = "" if result.total is None or result.total.value is None else f" ({_proof(result)})"
-    if result.request.minimise is Minimise.SLOWEST and result.total is not None:
+    slowest = result.request.minimise is Minimise.SLOWEST
+    if result.total is not None and explained.what != request.objective.text:
+        of_array = " of the slowest array" if slowest else ""
+        proof = f"; {request.objective.text}{of_array} is {number(result.total.value)}{proof}"
+    elif result.total is not None and slowest:
         proof = f"; the slowest array takes {number(result.total.value)}{proof}"
     of = f"{counted(runs, 'run')} of {counted(len(explained.parts), 'layer')}"
     yield f"Total: {explained.what} is {number(explained.whole)} in {of}{proof}."
     yield from (f"{statement}." for statement in kept_statements(result))
     dominant = explained.dominant
-    share = sum((part.share or Fraction(0) for part in dominant), Fraction(0))
+    share = sum((part.share for part in dominant), Fraction(0))
     take = "layers take" if len(dominant) > 1 else "layers takes"
     yield f"Dominant: {len(dominant)} of {len(explained.parts)} {take} {percent(share)} of the {explained.what}."
     for part in dominant:
@@ -115,7 +129,7 @@ def kept_statements(result: NetworkResult) -> Iterator[str]:
             said = (f"{e.producer} → {e.consumer} {number(e.words)} words{'' if e.fits else ' (no room)'}" for e in edges)
             yield f"{term}: {'; '.join(said)}"
     without, saved = result.fusing.without, ""
-    if result.total is not None and result.total.value is not None and without.value:
+    if result.total is not None and result.total.value is not None and without.value is not None and without.value > 0:
         saved = f"; keeping saves {percent(1 - result.total.value / without.value)}"
     proof = f"{without.certificate.status.value}{as_stated(result)}"
     yield f"Unfused: {result.request.objective.text} {number(without.value)} ({proof}){saved}"
@@ -134,10 +148,9 @@ def _proof(result: NetworkResult) -> str:
 def _part(part: LayerPart, what: str) -> Iterator[str]:
     layer, explanation = part.result, part.explanation
     assert explanation is not None
-    share = "" if part.share is None else f", {percent(part.share)}"
     on = "" if layer.array is None else f", array {layer.array}"
     name = f"{layer.layer.name} × {layer.layer.count}"
-    yield f"{name}: {what} {number(part.takes)}{share}; design {layer.answer.design}{on}."
+    yield f"{name}: {what} {number(part.takes)}, {percent(part.share)}; design {layer.answer.design}{on}."
     told: set[str] = set()
     for statement in explanation.remarks.statements:
         term = statement.partition(":")[0]
@@ -159,7 +172,7 @@ def network_explanation_document(result: NetworkResult, explained: NetworkExplan
             "count": layer.layer.count,
             "design": layer.answer.design,
             "value": json_number(part.takes),
-            "share": None if part.share is None else json_number(part.share),
+            "share": json_number(part.share),
             "dsp_efficiency": None if layer.efficiency is None else json_number(layer.efficiency),
         }
         if part.explanation is not None:

@@ -76,7 +76,8 @@ class Hierarchy:
         self.counts: tuple[Count, ...] = ()
         #: What an instance of every level leaks a cycle, in whole numbers, a row for each metric that counts it.
         self.leaks: tuple[tuple[int, ...], ...] = ()
-        self.loops = tuple(name for name, extent in nest.extents if extent > 1)
+        #: One of one trip is left where no loop has more: matrices have a row for each.
+        self.loops = tuple(name for name, extent in nest.extents if extent > 1) or nest.loops[:1]
         place = {name: number for number, name in enumerate(self.loops)}
         self.extents = tuple(nest.sizes[name] for name in self.loops)
         self.tensors = tuple(
