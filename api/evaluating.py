@@ -16,9 +16,10 @@ from ithaca.api.loading import is_result, opened_layers
 from ithaca.api.mapped_points import MappedPoints, evaluate_mappings, mapped_solutions
 from ithaca.api.options import DTYPES, LayerName
 from ithaca.api.parsing import parse_edition
-from ithaca.api.request import read_data_type, read_nest
+from ithaca.api.request import machine_changes, read_data_type, read_machine, read_nest
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.json_numbers import SCHEMA, refuse
+from ithaca.formulations.machine import RTL
 from ithaca.formulations.shown_numbers import counted
 from ithaca.formulations.systolic.data_types import DataType, data_type
 from ithaca.formulations.systolic.design import systolic
@@ -91,14 +92,20 @@ def evaluate(
             "--arch", help="Memory hierarchy (ithaca list architectures; or Timeloop's file, or folder) that --points map onto."
         ),
     ] = None,
+    sums: Annotated[
+        str | None,
+        Option("--sums", help="Of a CSV of the cycle edition: a PE adds its neighbour's sum first (AutoSA) or last."),
+    ] = None,
 ) -> Points | MappedPoints:
     """Compute all metrics of given configurations afresh, by the exact reference."""
     if arch is not None:
+        if sums is not None:
+            raise InputError("--sums cannot be given with --arch; allowed with systolic arrays")
         return _of_mappings(source, points, dtype, edition, str(arch))
     if source is None:
         raise InputError("WORKLOAD|RESULT is missing; allowed: a loop nest or a result, or with --arch only --points")
     if isinstance(source, Answer) or (not isinstance(source, LoopNest) and is_result(str(source))):
-        for option, given in (("--points", points), ("--dtype", dtype), ("--edition", edition)):
+        for option, given in (("--points", points), ("--dtype", dtype), ("--edition", edition), ("--sums", sums)):
             if given is not None:
                 raise InputError(f"{option} cannot be given with a result, which states its own; allowed with a workload")
         result = opened_layers(source if isinstance(source, Answer) else str(source), layer)
@@ -112,7 +119,7 @@ def evaluate(
         raise InputError(f"--points is missing; allowed: configurations of {quoted(str(source))}, or a result in its place")
     else:
         stated = None if edition is None else parse_edition(edition)
-        found = load_any_points(points, read_nest(source), None if dtype is None else read_data_type(dtype), stated)
+        found = load_any_points(points, read_nest(source), None if dtype is None else read_data_type(dtype), stated, sums)
         named = [(str(number), point) for number, point in enumerate(found, start=1)]
     names, values = zip(*named, strict=True)
     return Points(names, values)
@@ -152,16 +159,22 @@ def points_of(result: Result | NetworkResult) -> list[tuple[str, Point]]:
 
 
 def load_any_points(
-    path: str | Path | Result, nest: LoopNest, data: DataType | None, edition: Edition | None = None
+    path: str | Path | Result,
+    nest: LoopNest,
+    data: DataType | None,
+    edition: Edition | None = None,
+    sums: str | None = None,
 ) -> tuple[Point, ...]:
     """Read the points of a CSV file, or of a result file (one that ends in .json), which states its data type and edition.
 
     Raises `InputError` if the file is malformed, belongs to another workload or data type, or has no points.
     """
     if not isinstance(path, Result) and Path(path).suffix.lower() != ".json":
-        return load_points(Path(path), nest, data or data_type("fp32"), edition)
-    if edition is not None:
-        raise InputError("--edition cannot be given with a result, which states its own; allowed with a CSV file")
+        machine, stated = read_machine(RTL, sums=sums), machine_changes(sums=sums)
+        return load_points(Path(path), nest, data or data_type("fp32"), edition, machine, stated)
+    for option, given in (("--edition", edition), ("--sums", sums)):
+        if given is not None:
+            raise InputError(f"{option} cannot be given with a result, which states its own; allowed with a CSV file")
     found = tuple(point for _, point in points_of(opened_layers(path)))
     where = path.source if isinstance(path, Result) else path
     for known in (design for design, _ in found):

@@ -12,6 +12,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from ithaca.formulations.json_numbers import DECIMAL
 from ithaca.formulations.platform import Bound, Share
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.target import Target
@@ -87,16 +88,16 @@ def parse_upper(name: str, value: object, where: str = "") -> Bound:
     if value is None or value == "none":
         return None
     if isinstance(value, str) and value.endswith("%"):
-        if not re.fullmatch(r"[0-9]{1,15}(\.[0-9]{0,15})?%", value):
+        if not re.fullmatch(f"{DECIMAL}%", value):
             raise InputError(f"{where}{quoted(name)} is {quoted(value)}; allowed: a share such as 50%")
         return Share(Fraction(value[:-1]))
     plain = name.replace(".", "").isidentifier()
     if isinstance(value, Fraction) and (value >= 0 or not plain):
         return value
     text = str(value)
-    if not re.fullmatch(("" if plain else "-?") + r"([0-9]{1,15}(\.[0-9]{0,15})?|\.[0-9]{1,15})(e\+?[0-9]{1,2})?", text):
+    if not re.fullmatch(("" if plain else "-?") + DECIMAL, text):
         sign = " that is not negative" if plain else ""
-        what = f"a finite number{sign}, such as 8601.6 or 1e9; exponents up to 99"
+        what = f"a finite number{sign}, such as 8601.6 or 1e9; exponents of two digits"
         raise InputError(f"{where}{quoted(name)} is {quoted(text)}; allowed: {what}")
     return Fraction(text)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ithaca.api.answers import Answer, Result
 from ithaca.api.options import AsJson, Loops, Output, TableFile
 from ithaca.commands.display import loop_nest, print_result
 from ithaca.commands.outcome import check_loops, nothing_found, print_document, say, wrote
+from ithaca.workloads.errors import InputError
 from ithaca.workloads.writing import check_writable, write_text_atomically
 
 
@@ -30,18 +32,29 @@ class Told:
                 check_writable(path)
 
 
+def write_and_show(show: Callable[[], None], *writes: tuple[Path | None, Callable[[Path], object]]) -> None:
+    """Write the files that have a path, then show: neither a closed pipe nor a full disk must cost the result.
+
+    Raises `InputError` in the end if a file could not be written.
+    """
+    failures = []
+    for path, write in writes:
+        if path is None:
+            continue
+        try:
+            write(path)
+            wrote(path)
+        except InputError as error:
+            failures.append(str(error))
+    show()
+    if failures:
+        raise InputError("; ".join(failures))
+
+
 def tell_answer(answer: Answer, show: Callable[[], None], *, as_json: bool, output: Path | None, table: Path | None) -> None:
-    """Write an answer to the files asked for, then print it: a closed pipe must not cost the result."""
-    if output is not None:
-        answer.save(output)
-        wrote(output)
-    if table is not None:
-        write_text_atomically(table, answer.table)
-        wrote(table)
-    if as_json:
-        print_document(answer.document)
-    else:
-        show()
+    """Write an answer to the files asked for, then print it."""
+    print_it = partial(print_document, answer.document) if as_json else show
+    write_and_show(print_it, (output, answer.save), (table, lambda path: write_text_atomically(path, answer.table)))
 
 
 def conclude(ask: Callable[..., Result], told: Told) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from ithaca.api.evaluating import Points
 from ithaca.api.evaluating import evaluate as evaluate_points
 from ithaca.api.mapped_points import MappedPoints
 from ithaca.api.options import AsJson, Loops, TableFile
+from ithaca.commands.conclusion import write_and_show
 from ithaca.commands.display import console, loop_nest, unit_cells
 from ithaca.commands.display import table as shown_table
-from ithaca.commands.outcome import check_loops, print_document, say, wrote
+from ithaca.commands.outcome import check_loops, print_document, say
 from ithaca.commands.typed import calls
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.spatial.drawing import loop_lines
@@ -31,12 +33,11 @@ def evaluate(
     """``ithaca evaluate``."""
     check_loops(loops=loops, as_json=as_json)
     found = ask()
-    if table is not None:
-        found.save_table(table)
-        wrote(table)
-    if as_json:
-        print_document(found.document)
-        return
+    show = partial(print_document, found.document) if as_json else partial(_show, found, loops=loops)
+    write_and_show(show, (table, found.save_table))
+
+
+def _show(found: Points | MappedPoints, *, loops: bool) -> None:
     if isinstance(found, MappedPoints):
         print_mappings(found)
         if loops:

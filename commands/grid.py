@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from typer import Option
 from ithaca.api.grids import METRIC, Grid
 from ithaca.api.grids import grid as evaluate_grid
 from ithaca.api.options import WRITTEN
+from ithaca.commands.conclusion import write_and_show
 from ithaca.commands.display import console
 from ithaca.commands.outcome import nothing_found, wrote
 from ithaca.commands.typed import calls
@@ -69,11 +71,7 @@ def _tell(grid: Grid, picture: tuple[Path, str, str, str] | None, output: Path |
     check()
     if picture is not None:
         check_metric(dataset, picture[3])
-    if output is not None:
-        grid.save(output)
-        wrote(output)
-    check()
-    _print(grid)
+    write_and_show(partial(_print, grid), (output, grid.save))
     check()
     if picture is not None:
         grid.plot(*picture)

@@ -14,6 +14,7 @@ from ithaca.api.options import DTYPES, WRITTEN, AsJson, TableFile
 from ithaca.api.request import machine_changes, read_data_type, read_machine, read_nest
 from ithaca.api.simulating import Simulation, read_memory, simulate_points
 from ithaca.api.simulating import simulate as run_simulation
+from ithaca.commands.conclusion import tell_answer
 from ithaca.commands.display import console
 from ithaca.commands.display import table as shown_table
 from ithaca.commands.outcome import NOTHING_FOUND, print_document, say, write_rows, wrote
@@ -59,13 +60,7 @@ def simulate(
         if path is not None:
             check_writable(path)
     found = ask()
-    if table is not None:
-        write_text_atomically(table, found.table)
-        wrote(table)
-    if as_json:
-        print_document(found.document)
-    else:
-        print_simulation(found)
+    tell_answer(found, lambda: print_simulation(found), as_json=as_json, output=None, table=table)
     network = array_network(found.design, found.configuration, found.machine, found.memory)
     if trace is not None:
         write_text_atomically(trace, document_text(phase_trace(network, signals.check)))

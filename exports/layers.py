@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from ithaca.exports.configuration import ArrayConfiguration, Tool, template
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.workloads.csv_text import csv_text
+
+#: Longest name of a layer's folder (characters).
+LONGEST = 100
 
 #: The table: layers, how often each runs, their folders and designs.
 TABLE = "layers.csv"
@@ -69,6 +73,8 @@ def _readme(tool: Tool, layers: Sequence[ExportedLayer], folders: Sequence[str])
 def fresh_folder(name: str, taken: Sequence[str]) -> str:
     """A folder's name for a layer's, whatever characters that has."""
     plain = re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII).strip("._") or "layer"
+    if len(plain) > LONGEST:  # file systems hold names of 255 bytes
+        plain = f"{plain[: LONGEST - 11]}_{sha256(name.encode(errors='surrogatepass')).hexdigest()[:10]}"
     used = {each.casefold() for each in (*taken, TABLE, SCRIPT, "README.md")}
     names = (plain, *(f"{plain}_{number}" for number in range(2, len(used) + 3)))
     return next(each for each in names if each.casefold() not in used)

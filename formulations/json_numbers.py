@@ -21,6 +21,9 @@ from ithaca.workloads.reading import read_text as read_text
 #: Version of all documents Ithaca reads and writes.
 SCHEMA = "ithaca/1"
 
+#: A number that is not negative, as somebody types it or a result prints it: of up to 40 digits before and after the point.
+DECIMAL = r"([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,2})?"
+
 
 def json_number(value: Fraction) -> int | float:
     """An exact rational as a JSON number: an integer where it is one, else the nearest double."""

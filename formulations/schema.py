@@ -92,7 +92,7 @@ class KernelDocument(Document):
 
     statement: Text
     untiled: list[str]
-    simd: Text
+    simd: Annotated[str, Field(max_length=10_000)]  # empty where no loop is vectorised
 
 
 class NestDocument(Document):

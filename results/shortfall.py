@@ -6,6 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, floor, log10
+
+from ithaca.formulations.shown_numbers import number
 
 #: Why nothing is feasible although no limit by itself is at fault.
 CONTRADICTION = "the limits contradict each other, and raising a single one is not enough"
@@ -52,10 +55,12 @@ def _line(smallest: Fraction, shortfall: Shortfall, open_: bool) -> str:
         verb = "the smallest that could be met" if shortfall.proven else "no value below could be met; proven so far:"
     kept = " with the other limits as they are" if shortfall.others_kept else ""
     return (
-        f"limit {shortfall.metric} = {_shown(shortfall.bound)} cannot be met; "
-        f"{verb}{kept} is {_shown(smallest)} (design {shortfall.design})"
+        f"limit {shortfall.metric} = {number(shortfall.bound)} cannot be met; "
+        f"{verb}{kept} is {_rounded(smallest, shortfall.proven)} (design {shortfall.design})"
     )
 
 
-def _shown(value: Fraction) -> str:
-    return f"{float(value):,.4f}".rstrip("0").rstrip(".")
+def _rounded(value: Fraction, proven: bool) -> str:
+    """A value that would do, or a lower bound of it, as `number` writes it, rounded so that this holds of what is written."""
+    digits = 3 - floor(log10(abs(value))) if 0 < abs(value) < 1 else 4
+    return number(Fraction((ceil if proven else floor)(value * 10**digits), 10**digits))

@@ -130,6 +130,7 @@ class Store:
     def __init__(self, folder: Path, note: Note = lambda line: None, asked: Sequence[str | int] = ()) -> None:
         self.folder = folder
         self._note, self._asked = note, asked
+        self._refused = False  #: Whether a file could not be written
         self._names: dict[tuple[int, ...], tuple[Sequence[Problem], str]] = {}
         try:
             folder.mkdir(exist_ok=True)
@@ -161,9 +162,14 @@ class Store:
         method: Method = Method.EXACT,
         name: str | None = None,
     ) -> None:
-        """Keep an answer and what was asked for it, replacing an older one."""
+        """Keep an answer and what was asked for it, replacing an older one; that it cannot be kept is noted, once."""
         path = self.path(problems, name)
-        write_text_atomically(path, document_text(_document(path.stem, problems, answer, options, method)))
+        try:
+            write_text_atomically(path, document_text(_document(path.stem, problems, answer, options, method)))
+        except InputError as error:
+            if not self._refused:
+                self._note(f"results are not kept: {error}")
+            self._refused = True
 
     def path(self, problems: Sequence[Problem], name: str | None = None) -> Path:
         """Where the answer to some problems is kept."""

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 import ithaca
+from ithaca.api.parsing import parse_limits
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.platform import Share
+from ithaca.workloads import writing
+from ithaca.workloads.yaml_documents import parse_yaml
 from tests.command_line import ithaca as command
 
 MM = "{op: kernel, name: %s, kernel: mm, sizes: {i: %d, j: %d, k: %d}}"
@@ -86,3 +92,120 @@ def test_a_codesign_whose_total_is_not_above_0_is_explained(tmp_path: Path) -> N
     explained = command("explain", result, "--quick")
     assert (explained.returncode, explained.stderr) == (0, "")
     assert "of the latency." in explained.stdout
+
+
+# -- numbers -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text", ["1e-07", "2.5E-7", "0.00021333333333333335", "637.1234567890123", "12345678901234567890", ".5e+3"]
+)
+def test_limits_are_read_as_results_print_numbers(text: str) -> None:
+    assert parse_limits([f"time<={text}"]) == {"time": Fraction(text)}
+    assert parse_limits([f"time - 1<=-{text}"]) == {"time - 1": -Fraction(text)}
+    assert parse_limits([f"dsp={text}%"]) == {"dsp": Share(Fraction(text))}
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-1", "1e999", "1_0", "٣", "0x10", "1e", "1e-"])
+def test_what_is_no_limit_is_refused_in_one_line(text: str) -> None:
+    with pytest.raises(ithaca.InputError, match="allowed: a finite number that is not negative"):
+        parse_limits([f"time={text}"])
+
+
+@pytest.mark.parametrize(
+    ("loops", "limit"), [({"i": 2, "j": 2, "k": 2}, "1e-9*energy"), ({"i": 3, "j": 7, "k": 2}, "energy/7")]
+)
+def test_the_smallest_limit_is_met_as_it_is_printed(loops: dict[str, int], limit: str) -> None:
+    asked = ("map", "--arch", "simple", "--problem", "mm", "-s", ",".join(f"{n}={v}" for n, v in loops.items()))
+    refused = command(*asked, "--limit", f"{limit}<=1e-11")
+    assert (refused.returncode, f"limit {limit} = 1e-11 cannot be met" in refused.stderr) == (1, True)
+    smallest = refused.stderr.partition(" as they are is ")[2].split()[0].replace(",", "")
+    assert command(*asked, "--limit", f"{limit}<={smallest}").returncode == 0
+
+
+@pytest.mark.parametrize("word", ["True", "TRUE", "true"])
+def test_booleans_are_read_as_python_writes_them(word: str) -> None:
+    text = f"a: {word}\nb: '{word}'\nc: on\nd: no\ne: False\nf: Null\ng: Yes"
+    read = {"a": True, "b": word, "c": "on", "d": "no", "e": False, "f": None, "g": "Yes"}
+    assert parse_yaml(text, "file") == read
+
+
+# -- full disks --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    def write(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(writing, "_write_new", write)
+
+
+@pytest.mark.usefixtures("full_disk")
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("whatif", "mm", "-s", "i=4,j=4,k=4", "--dataflow", "i,j", "--vary", "dsp=100,200"),
+        ("network", "net.yaml", "--arch", "simple"),
+        ("codesign", "dmazerunner-memory", "-w", "net.yaml"),
+    ],
+)
+def test_a_full_disk_costs_what_is_kept_not_the_answer(asked: tuple[str, ...], tmp_path: Path) -> None:
+    network_file(tmp_path, ("a", 2, 2, 2), ("b", 2, 2, 1))
+    found = command(*asked, "--results", "kept", cwd=tmp_path)
+    assert (found.returncode, "2 of 2" in found.stdout or "optimal" in found.stdout) == (0, True)
+    assert found.stderr.startswith("ithaca: results are not kept: cannot write kept")
+    assert found.stderr.endswith("No space left on device\n")
+    assert found.stderr.count("\n") == 1
+
+
+@pytest.mark.usefixtures("full_disk")
+def test_an_answer_that_cannot_be_written_is_printed(tmp_path: Path) -> None:
+    asked = ("map", "--arch", "simple", "--problem", "mm", "-s", "i=1,j=1,k=1")
+    found = command(*asked, "-o", "m.json", "--table", "m.csv", cwd=tmp_path)
+    assert (found.returncode, "objective  1,274.25" in found.stdout) == (2, True)
+    assert (
+        found.stderr == "ithaca: " + "; ".join(f"cannot write {f}: No space left on device" for f in ("m.json", "m.csv")) + "\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+    assert json.loads(command(*asked, "-o", "m.json", "--json", cwd=tmp_path).stdout)["objective"]["value"] == 1274.25
+
+
+# -- nests that no loop is vectorised in ---------------------------------------------------
+
+
+def test_nests_without_a_simd_loop_are_matched_and_mapped(tmp_path: Path) -> None:
+    """A 1-D convolution: p and r are no subscripts by themselves. On 4 lanes of a dot product, 3 taps of 4 outputs: 4 calls."""
+    statement, result = "y[p] += x[p+r] * w[r]", tmp_path / "m.json"
+    found = ithaca.match(statement, intrinsic="dot", intrinsic_sizes={"i": 4}, p=4, r=3)
+    assert [(dict(each.binding), each.whole.calls) for each in found.choices] == [({"i": "r"}, 4)]
+    asked = ("map", "--arch", "simple", "--problem", statement, "-s", "p=4,r=3", "--objective", "latency", "-o", result)
+    assert command(*asked).returncode == 0
+    assert command("verify", result).returncode == 0
+    refused = command("solve", statement, "-s", "p=4,r=3")
+    told = "ithaca: simd is missing and no tiled loop is an obvious choice; allowed: one of p, r\n"
+    assert (refused.returncode, refused.stderr) == (2, told)
+
+
+# -- points on the machine that they state -------------------------------------------------
+
+
+def test_points_state_how_sums_are_added(tmp_path: Path) -> None:
+    """A convolution that reduces over PEs: the table of a result, read again, has the result's cycles."""
+    result, table, again = tmp_path / "r.json", tmp_path / "p.csv", tmp_path / "q.csv"
+    sizes = "o=4,r=4,c=4,i=4,p=2,q=2"
+    asked = ("solve", "conv2d", "-s", sizes, "--dataflow", "i", "--min-lanes", "2", "--sums", "last", "--regime", "hls")
+    assert command(*asked, "-o", result).returncode == 0
+    assert command("evaluate", result, "--table", table).returncode == 0
+    stated = json.loads(command("evaluate", result, "--json").stdout)
+    points = ("evaluate", "conv2d", "--points", table)
+    assert json.loads(command(*points, "--json").stdout) == stated
+    assert command(*points, "--sums", "last").returncode == 2  # the table says it
+
+    lines = table.read_text(encoding="utf-8").replace(",sums,", ",note,")
+    again.write_text(lines, encoding="utf-8")
+    points = ("evaluate", "conv2d", "--points", again, "--json")
+    assert json.loads(command(*points, "--sums", "last").stdout) == stated
+    assert json.loads(command(*points, "--sums", "first").stdout) == json.loads(command(*points).stdout) != stated
+    refused = command(*points, "--sums", "middle")
+    assert (refused.returncode, refused.stderr) == (2, "ithaca: --sums is 'middle'; allowed: first, last\n")

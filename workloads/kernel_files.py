@@ -94,9 +94,7 @@ def default_simd(band: tuple[str, ...], output: Access, inputs: tuple[Access, ..
     """The loop that is vectorised unless a file says which.
 
     The innermost tiled reduction that can be; if there is none, the innermost tiled loop that is the
-    last subscript of every array it indexes.
-
-    Raises `InputError` if no loop can be vectorised.
+    last subscript of every array it indexes. Empty if there is none either: systolic arrays need one, others do not.
     """
     accesses = (output, *inputs)
     able = [loop for loop in reversed(band) if all(_vectorises(access, loop) for access in accesses)]
@@ -106,7 +104,7 @@ def default_simd(band: tuple[str, ...], output: Access, inputs: tuple[Access, ..
     for loop in able:
         if all(access.subscripts[-1].coefficient(loop) for access in accesses if access.indexed_by(loop)):
             return loop
-    raise InputError(f"simd is missing and no tiled loop is an obvious choice; allowed: one of {', '.join(band)}")
+    return ""
 
 
 def _nest(read: KernelDocument) -> LoopNest:
@@ -136,7 +134,7 @@ def _nest(read: KernelDocument) -> LoopNest:
         extents=tuple((loop, read.extents[loop]) for loop in loops),
         output=output,
         inputs=inputs,
-        simd=default_simd(band, output, inputs) if read.simd is None and band else read.simd or "",
+        simd=default_simd(band, output, inputs) if read.simd is None else read.simd,
         untiled=frozenset(read.untiled),
         parameters=tuple(read.parameters.items()),
         template=statement if read.parameters else "",

@@ -31,7 +31,7 @@ class LoopNest:
     output: Access
     inputs: tuple[Access, ...]  #: The read-only references, at least two
     #: The band loop that is vectorised inside a PE: a reduction, whose products one accumulator
-    #: sums up, or a parallel loop, with an accumulator per lane.
+    #: sums up, or a parallel loop, with an accumulator per lane. Empty where there is none, as systolic arrays need.
     simd: str
     untiled: frozenset[str] = frozenset()  #: Loops that are not tiled but run inside the PE (a convolution's p, q)
     parameters: tuple[tuple[str, int], ...] = ()  #: Numbers that the template uses by name, such as a stride
@@ -44,7 +44,7 @@ class LoopNest:
             check_size(f"size of loop '{loop}'", extent)
         self._check_arrays()
         self._check_loops()
-        if self.simd not in self.band:
+        if self.simd and self.simd not in self.band:
             self._refuse(f"SIMD loop '{self.simd}' must be one of the band loops {', '.join(self.band)}")
 
     def _check_names(self) -> None:

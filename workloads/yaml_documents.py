@@ -20,7 +20,13 @@ MAX_DEPTH = 8
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _DECIMAL = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
-_WORDS: dict[str, object] = {"": None, "~": None, "null": None, "true": True, "false": False}
+#: As YAML 1.2 reads them, and Python writes them: ``no`` and ``on`` are text, such as names of layers.
+_WORDS: dict[str, object] = {"": None, "~": None}
+_WORDS |= {
+    spelled: value
+    for word, value in (("null", None), ("true", True), ("false", False))
+    for spelled in (word, word.title(), word.upper())
+}
 
 
 def parse_yaml(text: str, where: object, tags: Collection[str] = (), depth: int = MAX_DEPTH) -> Any:

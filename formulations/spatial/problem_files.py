@@ -77,7 +77,7 @@ def problem_nest(document: Any, where: object) -> LoopNest:
             extents=tuple((loop, numbers[loop]) for loop in loops),
             output=output,
             inputs=inputs,
-            simd=_vectorised(loops, output, inputs),
+            simd=default_simd(loops, output, inputs),
             parameters=tuple(used.items()),
             template=template if used else "",
         )
@@ -95,11 +95,3 @@ def _reference(space: _DataSpace, shape: _Shape, where: object) -> str:
             )
     ranks = (" + ".join("*".join(term) for term in rank) for rank in space.projection)
     return space.name + "".join(f"[{rank}]" for rank in ranks)
-
-
-def _vectorised(loops: tuple[str, ...], output: Any, inputs: Any) -> str:
-    """A loop that systolic arrays could vectorise; the family of memory hierarchies does not ask for one."""
-    try:
-        return default_simd(loops, output, inputs)
-    except InputError:
-        return loops[-1]

@@ -67,6 +67,8 @@ def derive(nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition:
 
 @lru_cache(maxsize=1024)
 def _derive(nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition: Edition) -> SystolicArray:
+    if not nest.simd:
+        raise InputError(f"simd is missing and no tiled loop is an obvious choice; allowed: one of {', '.join(nest.band)}")
     if len(dataflow) > 1 and set(dataflow) <= set(nest.reduction_loops):
         raise InputError(f"dataflow {','.join(dataflow)}: two reduction loops in space are not supported")
     context = _Context(nest, dataflow, loop_order(nest, permutation), edition)

@@ -18,7 +18,7 @@ from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.json_numbers import json_ratio, parse_json, read_text, refuse
-from ithaca.formulations.machine import LEAST, LETTERS, RTL, Machine
+from ithaca.formulations.machine import LEAST, LETTERS, RTL, Machine, Sums
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.dataflows import find_dataflow
@@ -42,7 +42,7 @@ BATCH = 4096
 COLUMNS = ("dataflow", "reuse", "sizes", "array_part", "latency_hiding", "simd", "pack")
 
 #: Columns that say on what machine a point runs (`ithaca.formulations.machine.Machine`).
-MACHINE = tuple(LEAST)
+MACHINE = (*LEAST, "sums")
 
 _INTEGER = re.compile(r"-?[0-9]{1,300}")
 
@@ -65,7 +65,8 @@ def load_points(
     """Read points of a workload from a CSV file, one per row, with the extents of each row.
 
     They are of the edition given, or else of what the column ``edition`` says, and on the machine given, but for what the
-    columns ``swap``, ``entry``, ``hop``, ``mac`` and ``fifo_depth`` say; those ``stated`` of the machine may be no columns.
+    columns ``swap``, ``entry``, ``hop``, ``mac``, ``fifo_depth`` and ``sums`` say; those ``stated`` of the machine may be no
+    columns.
 
     The columns ``sizes``, ``array_part``, ``latency_hiding`` and ``pack`` (per buffer module) hold JSON objects of integers;
     ``sizes`` may set the workload's parameters, too. Values are taken as given: only what the model has no meaning for is
@@ -115,7 +116,7 @@ def _point(row: Mapping[str, str], nest: LoopNest, data: DataType, arrays: _Desi
         array = _array(row, sized, arrays)
         pack = group_packs(array, _integers(row, "pack"))
         tiling = Tiling(_integers(row, "array_part"), _integers(row, "latency_hiding"), _integer(row, "simd"), pack)
-        own: dict[str, Any] = {name: _integer(row, name) for name in MACHINE if row.get(name, "").strip()}
+        own = {name: _of_machine(row, name) for name in MACHINE if row.get(name, "").strip()}
         technology = replace(data.energies(), machine=replace(machine, **own))
         design = SystolicDesign(sized, array, data, technology=technology)
         return design, design.configuration(tiling)
@@ -159,6 +160,15 @@ def _integer(row: Mapping[str, str], column: str) -> int:
     if not _INTEGER.fullmatch(text):
         raise InputError(f"{column} is {quoted(text)}; allowed: an integer")
     return int(text)
+
+
+def _of_machine(row: Mapping[str, str], column: str) -> Any:
+    if column in LEAST:
+        return _integer(row, column)
+    words = [each.value for each in Sums]
+    if row[column].strip() not in words:
+        raise InputError(f"{column} is {quoted(row[column])}; allowed: {', '.join(words)}")
+    return Sums(row[column].strip())
 
 
 # -- evaluated -------------------------------------------------------------------------
@@ -209,8 +219,9 @@ def _evaluated(points: Sequence[Point]) -> Iterator[dict[str, Any]]:
 
 
 def points_text(points: Sequence[Point]) -> str:
-    """The table that `load_points` reads: one point a row, with every metric that the technology knows."""
-    known = points[0][0].vocabulary
+    """The table that `load_points` reads: one point a row, its machine where one is not the default, and every metric known."""
+    known, machines = points[0][0].vocabulary, [design.technology.machine for design, _ in points]
+    own = [name for name in MACHINE if any(getattr(machine, name) != getattr(RTL, name) for machine in machines)]
 
     def row(point: Point, found: Mapping[str, Any]) -> list[object]:
         (design, configuration), metrics = point, found["metrics"]
@@ -225,9 +236,10 @@ def points_text(points: Sequence[Point]) -> str:
             *(json.dumps(dict(mapping)) for mapping in mappings),
             tiling.simd,
             json.dumps(tiling.module_packs(design.array)),
+            *(getattr(value := getattr(design.technology.machine, name), "value", value) for name in own),
             *(metrics[name] for name in known),
             found["meets_bounds"],
         ]
 
     header = ["app", "descriptor", "dataflow", "reuse", "edition", "sizes", "array_part", "latency_hiding", "simd", "pack"]
-    return csv_text([*header, *known, "meets_bounds"], map(row, points, evaluate_points(points)))
+    return csv_text([*header, *own, *known, "meets_bounds"], map(row, points, evaluate_points(points)))

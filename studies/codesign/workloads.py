@@ -11,6 +11,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from ithaca.formulations.hardware.accelerator import Work
+from ithaca.formulations.json_numbers import DECIMAL
 from ithaca.formulations.spatial.architecture_files import load
 from ithaca.formulations.spatial.dmazerunner.layers import read_layers
 from ithaca.formulations.spatial.problem_files import read_problem
@@ -63,7 +64,7 @@ def _weighted(given: Sequence[Workload] | Mapping[Any, object]) -> Iterator[tupl
 
 def positive_weight(workload: Workload, given: object) -> Fraction:
     text = str(given)
-    if not re.fullmatch(r"[0-9]{1,15}(\.[0-9]{0,15})?(e[+-]?[0-9]{1,2})?|[0-9]{1,15}/[0-9]{1,15}", text) or not Fraction(text):
+    if not re.fullmatch(rf"{DECIMAL}|[0-9]{{1,15}}/[0-9]*[1-9][0-9]*", text) or not Fraction(text):
         name = workload if isinstance(workload, str) else workload.name
         raise InputError(f"--workload {quoted(name)} has the weight {quoted(text)}; allowed: a positive number")
     return Fraction(text)
