@@ -123,6 +123,7 @@ def evaluate(
     dtype: str | DataType | None = None,
     edition: str | None = None,
     arch: str | Path | None = None,
+    sums: str | None = None,
 ) -> Points | MappedPoints:
     """Compute all metrics of given configurations afresh, by the exact reference."""
 

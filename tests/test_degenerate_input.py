@@ -5,16 +5,22 @@ from __future__ import annotations
 import errno
 import json
 import os
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 import ithaca
 from ithaca.api.parsing import parse_limits
+from ithaca.exports.layers import fresh_folder
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.platform import Share
+from ithaca.studies.charts.chart import Bar, BarChart
+from ithaca.studies.charts.files import save_plot
 from ithaca.workloads import writing
+from ithaca.workloads.messages import escaped
 from ithaca.workloads.yaml_documents import parse_yaml
 from tests.command_line import ithaca as command
 
@@ -209,3 +215,64 @@ def test_points_state_how_sums_are_added(tmp_path: Path) -> None:
     assert json.loads(command(*points, "--sums", "first").stdout) == json.loads(command(*points).stdout) != stated
     refused = command(*points, "--sums", "middle")
     assert (refused.returncode, refused.stderr) == (2, "ithaca: --sums is 'middle'; allowed: first, last\n")
+
+
+# -- names ---------------------------------------------------------------------------------
+
+#: Sequences that drive a terminal, what no XML can hold, what ends a line, turns the direction, or is markup.
+NAMES = ("\x1b[31mred", "nul\0x\x0b", "a\nb\tc", "\u202ertl\u202c<b>&\"'", "\ufffe\uffff", "\x85\u2028", "$x_{1}$", "=cmd|x")
+
+
+def onnx_model(path: Path, names: Sequence[str]) -> None:
+    onnx = pytest.importorskip("onnx")
+    make, nodes, weights, before = onnx.helper, [], [], "x"
+    for number, name in enumerate(names):
+        nodes.append(make.make_node("Conv", [before, f"w{number}"], [f"y{number}"], name=name))
+        weights.append(make.make_tensor(f"w{number}", 1, [4 + number, 3 + number, 1, 1], [0.0] * (4 + number) * (3 + number)))
+        before = f"y{number}"
+    nodes.append(make.make_node("Odd\x1b", [before], ["z"], name="odd\x1b[0m", domain="other\0"))
+    inputs, outputs = [make.make_tensor_value_info("x", 1, ["N\x07", 3, 2, 2])], [make.make_tensor_value_info("z", 1, None)]
+    opsets = [make.make_opsetid("", 13), make.make_opsetid("other\0", 1)]
+    onnx.save(make.make_model(make.make_graph(nodes, "g", inputs, outputs, weights), opset_imports=opsets), path)
+
+
+def test_names_of_models_drive_no_terminal_and_break_no_picture(tmp_path: Path) -> None:
+    model, result = tmp_path / "m.onnx", tmp_path / "r.json"
+    onnx_model(model, NAMES)
+    asked = ("network", model, "--arch", "simple", "--objective", "latency")
+    commands = [
+        (*asked, "-o", result, "--table", tmp_path / "t.csv", "--plot", tmp_path / "p.svg"),
+        (*asked, "--plot", tmp_path / "p.html"),
+        ("explain", result),
+        ("report", result, "-o", tmp_path / "r.html"),
+    ]
+    texts = []
+    for words in commands:
+        done = command(*words)
+        assert done.returncode == 0, done.stderr
+        texts += [done.stdout, done.stderr]
+    assert [layer.layer.name for layer in ithaca.load(result).layers] == [escaped(name) for name in NAMES]
+    texts += [file.read_text(encoding="utf-8") for file in tmp_path.iterdir() if file.suffix != ".onnx"]
+    assert {c for text in texts for c in text if not c.isprintable()} <= {"\n", "\t"}
+    ElementTree.parse(tmp_path / "p.svg")
+
+
+def test_charts_of_results_that_state_such_names_are_drawn(tmp_path: Path) -> None:
+    """Results are files, too: whoever writes them may put anything into a name."""
+    bars = tuple(Bar(name, 1.0, f"note {name}") for name in NAMES)
+    chart = BarChart("title\x1b", "x\0", bars)
+    for ending in ("svg", "html", "png"):
+        save_plot(chart, tmp_path / f"c.{ending}")
+    texts = [(tmp_path / name).read_text(encoding="utf-8") for name in ("c.svg", "c.html")]
+    assert {c for text in texts for c in text if not c.isprintable()} <= {"\n", "\t"}
+    ElementTree.parse(tmp_path / "c.svg")
+
+
+def test_folders_of_layers_with_long_names_have_short_ones_that_differ() -> None:
+    names = ["z" * 300, "z" * 299 + "y", "short"]
+    folders: list[str] = []
+    for name in names:
+        folders.append(fresh_folder(name, folders))
+    assert [len(folder) for folder in folders] == [100, 100, 5]
+    assert len(set(folders)) == 3
+    assert fresh_folder(names[1], []) == folders[1]

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import zip_longest
 from math import isfinite
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.design import Design
 from ithaca.formulations.shown_numbers import number
+from ithaca.workloads.messages import printable
 
 #: A ratio of largest to smallest value from which an axis is logarithmic.
 LOGARITHMIC = 30.0
@@ -251,3 +253,19 @@ def _in(unit: Unit | None, value: float) -> str:
 
 def _said(x: Coordinate) -> str:
     return x.replace("\n", " ") if isinstance(x, str) else number(x)
+
+
+def printable_chart(chart: Chart) -> Chart:
+    """The chart with control characters of its texts escaped: names in files may hold what no picture can."""
+    found: Chart = _printable(chart)
+    return found
+
+
+def _printable(part: Any) -> Any:
+    if isinstance(part, str):
+        return printable(part)
+    if isinstance(part, tuple):
+        return tuple(map(_printable, part))
+    if is_dataclass(part) and not isinstance(part, type):
+        return replace(part, **{field.name: _printable(getattr(part, field.name)) for field in fields(part) if field.init})
+    return part

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ithaca.studies.charts.chart import Chart, HeatMap, LineChart
 from ithaca.studies.charts.picture import CELLS
 from ithaca.studies.charts.svg import drawings
+from ithaca.workloads.messages import printable
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -69,12 +70,13 @@ def text_hash(text: str) -> str:
 
 @cache
 def environment(package: str) -> Environment:
-    """Templates of a package, into which names and expressions of users' files come: they are escaped."""
+    """Templates of a package, into which names and expressions of users' files come: these are escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(
         loader=PackageLoader(package, "."),
         autoescape=True,
+        finalize=lambda value: printable(value) if type(value) is str else value,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

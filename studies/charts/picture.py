@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from ithaca.studies.charts.chart import BarChart, Chart, HeatMap, LineChart, Unit
+from ithaca.studies.charts.chart import BarChart, Chart, HeatMap, LineChart, Unit, printable_chart
 from ithaca.studies.charts.palette import ROLES, SERIES, heat, ink
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ Tips = dict[str, Sequence[str]]
 
 def save_picture(chart: Chart, to: Path | IO[bytes]) -> None:
     """Draw a chart to a file whose ending is that of a kind of picture, or to a stream as PNG."""
+    chart = printable_chart(chart)
     with drawn(chart, WIDTH, chart.title) as (figure, _):
         figure.savefig(to, dpi=RESOLUTION)
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from xml.etree import ElementTree as ET
 
-from ithaca.studies.charts.chart import Chart
+from ithaca.studies.charts.chart import Chart, printable_chart
 from ithaca.studies.charts.palette import ROLES
 from ithaca.studies.charts.picture import BROAD, PHONE, Tips, drawn
 
@@ -25,7 +25,7 @@ def inline_svg(chart: Chart, name: str, width: float = BROAD) -> str:
     """
     from matplotlib import rc_context
 
-    stream = io.StringIO()
+    stream, chart = io.StringIO(), printable_chart(chart)
     with drawn(chart, width) as (figure, tips), rc_context({"svg.fonttype": "none"}):  # text stays text
         figure.savefig(stream, format="svg", transparent=True, metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
     return _for_page(stream.getvalue(), name, chart, tips, "narrow" if width < BROAD else "broad")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.messages import quoted, refuse
+from ithaca.workloads.messages import escaped, quoted, refuse
 from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind, Run, chosen_parameters, merge
 from ithaca.workloads.networks.onnx_operators import PASSING, omission
 from ithaca.workloads.networks.operators import FeatureMap, KernelUse, convolution, matrix_product
@@ -42,6 +42,8 @@ BIAS = "Bias"
 def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
     """Import an ONNX model, whose weights may lie elsewhere and are not read, as a network named after the file.
 
+    Control characters of names are escaped.
+
     Sizes are values of symbolic dimensions; those of a batch are 1 unless given. Every node is in a layer or among
     ``unsupported``, with the reason where arithmetic is left out: unknown shapes, strides that differ, other operators.
     Raises `InputError` if the file is no ONNX model, a size none of its symbolic dimensions, or no node becomes a layer.
@@ -51,8 +53,8 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
     written: dict[str, str] = {}  # what a layer wrote, perhaps element by element changed, by tensor
     omitted: dict[tuple[str, OmissionKind, str], list[str]] = {}
     for index, node in enumerate(model.nodes):
-        name = node.name or next(filter(None, node.output), f"{node.op_type}_{index}")
-        operator = f"{node.domain}.{node.op_type}".removeprefix("ai.onnx.").removeprefix(".")
+        name = escaped(node.name or next(filter(None, node.output), f"{node.op_type}_{index}"))
+        operator = escaped(f"{node.domain}.{node.op_type}".removeprefix("ai.onnx.").removeprefix("."))
         if operator not in OPERATORS:
             if operator in PASSING and model.only_reads(node) in written:
                 written[node.output[0]] = written[node.input[0]]
@@ -64,7 +66,7 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
             runs.append(Run(name, layer.nest, layer.count, follows))
             written[node.output[0]] = name
         except InputError as error:
-            reason = str(error).removeprefix(f"layer {name}: ")
+            reason = escaped(str(error).removeprefix(f"layer {name}: "))
             omitted.setdefault((operator, OmissionKind.UNSUPPORTED, reason), []).append(name)
             continue
         if any(node.input[OPERATORS[operator] :]):
@@ -73,7 +75,8 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
     layers = merge(Layer(run.source, run.nest, run.count, (run.source,)) for run in runs)
     if not layers:
         raise refuse(path, f"no node can become a layer: {_summary(omissions)}; allowed: models with Conv, Gemm or MatMul")
-    return Network(path.stem, layers, "ONNX model", omissions, model.parameters, tuple(runs), "")
+    parameters = tuple((escaped(symbol), value) for symbol, value in model.parameters)
+    return Network(escaped(path.stem), layers, "ONNX model", omissions, parameters, tuple(runs), "")
 
 
 def _kernel_use(model: _Model, node: NodeProto) -> KernelUse:
