@@ -116,6 +116,9 @@ def leaking(seed: int) -> Problem:
         leaks = [Fraction(rng.choice((0, 1, 2, 9, 40)), 4) for _ in design.architecture.levels]
         if design.architecture.compute.instances > 1 and any(leaks):
             levels = tuple(replace(level, leak=leak) for level, leak in zip(design.architecture.levels, leaks, strict=True))
+            if rng.random() < 0.5:  # where nothing else costs energy, what leaks decides
+                free = {"read_energy": Fraction(0), "write_energy": Fraction(0), "update_energy": Fraction(0)}
+                levels = tuple(replace(level, **free) for level in levels)
             own = f"{levels[-1].name}.energy"
             objective = rng.choice(("energy", "energy", "edp", own, f"{own}*latency"))
             return posed(replace(design, architecture=replace(design.architecture, levels=levels)), objective)
