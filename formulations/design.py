@@ -85,6 +85,11 @@ class Design(ABC):
         """Parts of its space that published methods keep to, by name: designs and limits, the first that is not empty."""
         return {}
 
+    @property
+    def narrower(self) -> tuple[Design, ...]:
+        """Parts of its space that options narrow it to, the narrowest first: the best of them is where to begin."""
+        return ()
+
     def translated(self, design: Design, configuration: Configuration) -> Configuration | None:
         """What a configuration of a design like this one, such as a baseline, is here; None if it is nothing here."""
         return self.space.adopted(configuration)

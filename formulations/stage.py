@@ -51,8 +51,11 @@ class Stage(Protocol):
     def dropped(self) -> Fraction | float:
         """No configuration that was left out is below this: for want of memory, or of precision. Infinite if none was."""
 
-    def incumbents(self) -> Iterator[Configuration | None]:
-        """Good configurations to begin with, found quickly; they need not be feasible."""
+    def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Iterator[Configuration | None]:
+        """Good configurations to begin with, found quickly; they need not be feasible, nor below the cutoff.
+
+        Where time is short (``hurried``), any configuration comes first, however bad.
+        """
 
     def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
         """All rows whose bound is below the cutoff, but those `dropped`. A `MemoryError` ends the search with what is known."""

@@ -9,6 +9,8 @@ limit leaves the problem open, CP-SAT spends the last part of it on the same pro
 and the bound found so far.
 
 A `Course` is this, step by step: whoever solves many problems decides how far each goes, and when.
+
+What options narrow a space to is searched before the whole of it, which begins with the best that is found there.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from ithaca.solver.ties import breaking_ties, preferred
 from ithaca.workloads.errors import InputError
 
 if TYPE_CHECKING:
+    from ithaca.formulations.design import Design
     from ithaca.formulations.stage import Stage
     from ithaca.solver.evolution.seeding import Start
 
@@ -85,7 +88,13 @@ class Course:
     """
 
     def __init__(
-        self, problem: Problem, start: Configuration | None = None, *, others: bool = True, stage: Stage | None = None
+        self,
+        problem: Problem,
+        start: Configuration | None = None,
+        *,
+        others: bool = True,
+        stage: Stage | None = None,
+        narrower: Sequence[Design] | None = None,
     ) -> None:
         self.problem = problem
         self._stage = stage or problem.design.stage(problem)
@@ -97,6 +106,9 @@ class Course:
         self._combined = self._looked_ahead = self._evolved = False
         self._known: Start | None = None
         self._ties_broken: bool | None = None
+        designs = problem.design.narrower if narrower is None else narrower
+        self._narrower = [Course(replace(problem, design=design), others=False, narrower=()) for design in designs]
+        self._part: float | None = None  #: Seconds that each of them may take
 
     # -- what is known -----------------------------------------------------------------
 
@@ -106,6 +118,11 @@ class Course:
         if isinstance(self._search, StagedSearch) and self._search.exhausted:
             return True
         return stopped or self.state.complete or options.gap_is_met(self.state.value, self.state.lower_bound)
+
+    @property
+    def staged(self) -> bool:
+        """Whether it is searched in stages."""
+        return self._stage is not None
 
     @property
     def prepared(self) -> bool:
@@ -153,7 +170,9 @@ class Course:
         if not self.closed(options) and (self._search is not None or self._prepare(budget)):
             assert self._search is not None
             self._search.report = report
-            self._run(budget.share().at_most(most))
+            own = Budget(budget.share().at_most(most))
+            self._explore_narrower(own, report)
+            self._run(own.share())
         self.seconds += budget.spent
 
     def bound(self, options: SolveOptions) -> None:
@@ -273,8 +292,50 @@ class Course:
         self._begin(Search(model, budget.options), EXACT)
         return True
 
+    def _explore_narrower(self, budget: Budget, report: Report | None) -> None:
+        """Search narrower spaces first, until each is proven or has had an equal part of the first time limit."""
+
+        def tell(progress: Progress) -> None:
+            if report is not None:
+                report(replace(progress, lower_bound=self.state.lower_bound))
+
+        def stopped() -> bool:  # what is found first is known at once
+            return self.closed(budget.options) or (self.state.value is None and course.state.value is not None)
+
+        if budget.options.rival is not None and self._narrower and self.state.lower_bound is None:  # a bound may be enough
+            once = iter((False,))
+            self._run(replace(budget.share(), stop=lambda: next(once, True)))
+        while self._narrower and not self.closed(budget.options) and not budget.up:
+            course = self._narrower[0]
+            if self._part is None and budget.options.time_limit is not None:
+                self._part = budget.options.time_limit / (len(self._narrower) + 1)
+            # there must be an answer
+            most = None if self._part is None or self.state.value is None else max(self._part - course.seconds, 0.0)
+            options = budget.share().at_most(most)
+            course.explore(replace(options, stop=stopped, rival=self.state.value), tell)
+            for other in (self, *self._narrower[1:]):
+                other._adopt_from(course)
+            had_its_part = self._part is not None and course.seconds >= self._part
+            if had_its_part or course.closed(replace(options, stop=None, rival=self.state.value)):
+                self.state.boxes += course.state.boxes
+                del self._narrower[0]
+
+    def _adopt_from(self, other: Course) -> None:
+        """Take the incumbent of another space over, if it is one of this space and improves."""
+        known, value, found = self.state.value, other.state.value, other.state.incumbent
+        if found is not None and value is not None and (known is None or value < known):
+            try:
+                own = self.problem.design.translated(other.problem.design, found)
+            except InputError:  # it is none
+                return
+            if own is not None:
+                self._offer(own)
+
     def _offer(self, found: Configuration) -> Fraction | None:
-        """Take a configuration as incumbent, before there is a search, if the reference confirms that it improves."""
+        """Take a configuration as incumbent, if the reference confirms that it improves."""
+        if self._search is not None:
+            self._search.offer(found)
+            return self.state.value
         state, value = self.state, self.problem.feasible_value(found)
         if value is not None and (state.value is None or value < state.value):
             check_bound(self.problem, value, state.lower_bound)
@@ -317,12 +378,8 @@ class Course:
             return
         self._evolved, before = True, self.state.value
         found = better_incumbent(self.problem, options, self.state.incumbent, self._known or NOTHING)
-        if found is not None and self._search is not None:
-            self._search.offer(found)
-        elif found is not None:
-            bound, self.state = self.state.lower_bound, unsearched(self.problem, found)
-            check_bound(self.problem, self.state.value, bound)
-            self.state.lower_bound = bound
+        if found is not None:
+            self._offer(found)
         if self.state.value != before:
             self._methods.append("evolve")
 

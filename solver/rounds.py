@@ -4,7 +4,7 @@ Problems are *rivals* where only the best of them matters, as the designs of a w
 last one was:
 
 1. *opening* and *survey*: a short exact search of every problem, which proves most, as long as it does; of the others a bound
-   and seeds by geometric programs;
+   and seeds by geometric programs; what only a search in stages finds comes before, until there is one of every problem;
 2. *evolution* of whatever may still beat its best rival, the least bound first;
 3. *contest* of the same, for longer and longer stretches, with all engines;
 4. *proofs*: what is left of the time goes to each problem's own optimum, and at last to its ties.
@@ -57,6 +57,7 @@ LEAST_STRETCH = 1.0
 class Step(Enum):
     """What is done with a problem in a round."""
 
+    FIRST = "first"
     OPENING = "opening"
     SURVEY = "survey"
     EVOLUTION = "evolution"
@@ -91,6 +92,9 @@ def advance(entry: Entry, step: Step, options: SolveOptions, report: Callable[[P
         recorder(progress)
         report(progress)
 
+    if step is Step.FIRST and entry.best is None:
+        stop = lambda: course.state.value is not None or (options.stop is not None and options.stop())  # noqa: E731
+        course.explore(replace(options, stop=stop, rival=None), tell)
     if step is Step.OPENING or (step is Step.SURVEY and entry.turn is None):
         most = ALONE if entry.turn is None else min(ALONE, entry.patience)
         # where nothing is known and no other engine helps, tables may take their time: there must be an answer
@@ -152,7 +156,7 @@ class Rounds:
         self.entries = [Entry(Course(p, s, others=others), key, alone=alone, chooses=chooses) for p, s, key in pairs]
         self.failed: set[int] = set()
         self._budget, self._executor, self._tell = budget, executor, tell
-        self._others, self._best_only = others, best_only
+        self._others, self._best_only = any(entry.course.others for entry in self.entries), best_only
         self._resumes, self._rivalry = isinstance(executor, InProcess), True
         self._set_rivals()
 
@@ -177,6 +181,8 @@ class Rounds:
             # one of each first: the time may not suffice for all
             pairs = sorted((place, number) for numbers in places.values() for place, number in enumerate(numbers))
             order = [number for _, number in pairs]
+            if limit is not None:
+                yield from self._round([n for n in order if self.entries[n].course.staged], Step.FIRST)
             if limit is not None and (not self._others or self._resumes or turn >= LEAST_TABLES):
                 yield from self._opening(order, limit, most)
             if limit is None or self._others:

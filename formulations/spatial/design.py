@@ -367,6 +367,14 @@ class SpatialDesign(Design):
         }
         return {"cosa": ((replace(self, constraints=constraints), ()) for constraints in programmed(self)), **fixed}
 
+    @property
+    def narrower(self) -> tuple[Design, ...]:
+        """Factors that divide, and levels that keep what they may."""
+        padded = (True,) if self.options.divisors_only else (True, False)
+        free = (False, True) if self.options.free_bypass else (False,)
+        found = [replace(self.options, divisors_only=d, free_bypass=f) for d in padded for f in free]
+        return tuple(replace(self, options=options) for options in found[:-1])
+
     def translated(self, design: Design, configuration: Configuration) -> Configuration | None:
         """A configuration of a smaller space as one of this space."""
         return self.configuration(design.mapping(configuration)) if isinstance(design, SpatialDesign) else None

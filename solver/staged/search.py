@@ -26,6 +26,9 @@ from ithaca.solver.progress import Progress
 #: Rows of a block that are completed at once, and of the first batch after all blocks.
 AT_ONCE, FIRST_BATCH = 8, 16
 
+#: Seconds of a time limit below which any configuration is wanted before good ones are looked for.
+HURRY = 2.0
+
 #: Rows completed at most before bounds are compared again.
 LARGEST_BATCH = 1 << 14
 
@@ -118,9 +121,10 @@ class StagedSearch:
             state.complete, state.lower_bound = True, state.value
 
     def _search(self) -> Iterator[None]:
-        stage = self._stage
+        stage, limit = self._stage, self.options.time_limit
         self._rest = stage.least
-        for found in stage.incumbents():
+        yield
+        for found in stage.incumbents(self._cutoff, hurried=limit is not None and limit < HURRY):
             if found is not None:
                 self.offer(found)
             yield

@@ -41,7 +41,7 @@ class ChainFirst:
         found = [(problem.feasible_value(point), point) for point, _ in every_point(problem) if point["blocks"] == blocks]
         return [(value, Configuration(point)) for value, point in found if value is not None]
 
-    def incumbents(self) -> Iterator[Configuration | None]:
+    def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Iterator[Configuration | None]:
         yield None
         yield Configuration({"blocks": 1, "fold": 1, "word": 4, "burst": 1})  # illegal: the reference refuses it
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from itertools import islice, product
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -72,23 +71,15 @@ class TilingStage(ABC):
 
     # -- incumbents --------------------------------------------------------------------
 
-    def incumbents(self) -> Iterator[Configuration | None]:
+    def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Iterator[Configuration | None]:
         """Of padded spaces, the best mappings of those few rows with factors that divide which are bounded least."""
         if self._design.divisors_only:
             return
         plain = replace(self._design, divisors_only=True)
         stage = type(self)(replace(self._problem, design=plain), plain)
-        known: list[Fraction] = []
-
-        def cutoff() -> Fraction | None:
-            return min(known, default=None)
-
         blocks = (block for block in stage.blocks(cutoff) if block.bounds.size)
         for block in islice(blocks, FIRST_BLOCKS):
-            for found in stage.complete(block.rows[np.argsort(block.bounds)[:FIRST_ROWS]], cutoff):
-                if found is not None:
-                    known.append(stage._problem.value(found))
-                yield found
+            yield from stage.complete(block.rows[np.argsort(block.bounds)[:FIRST_ROWS]], cutoff)
 
     # -- inner choices -----------------------------------------------------------------
 

@@ -59,7 +59,7 @@ class IntrinsicStage:
     def _configuration(self, columns: Mapping[str, Any]) -> Configuration:
         return Configuration({self._design.quantity(loop): int(column[0]) for loop, column in columns.items()})
 
-    def incumbents(self) -> Iterator[Configuration | None]:
+    def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Iterator[Configuration | None]:
         """Loops take their best tiles one after the other, from tiles as small as they are, and from square ones."""
         side = (self._work.scratchpad / len(self._work.operands)) ** 0.5
         for square in (False, True):

@@ -53,13 +53,13 @@ class BypassStage:
         fixed = cast("SpatialDesign", self.choices[choice].design)
         return self.design.configuration(fixed.mapping(found))
 
-    def incumbents(self) -> Iterator[Configuration | None]:
+    def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Iterator[Configuration | None]:
         """The first incumbents of the choice that keeps all, and of those that differ from the best so far in one tensor."""
         values: dict[int, Fraction | None] = {}
 
         def tried(choice: int) -> Iterator[Configuration | None]:
             values[choice] = None
-            for found in self._stage(choice).incumbents():
+            for found in self._stage(choice).incumbents(lambda: values[choice], hurried=hurried):
                 if found is not None:
                     value = self.choices[choice].value(found)
                     known = values[choice]

@@ -346,9 +346,11 @@ class TimeloopStage:
         """The bound of nothing decided, as far as it is known at once."""
         return float(self.bound(beginning(self.hierarchy), Position(self.steps[0].level)).min())
 
-    def incumbents(self) -> Iterator[Configuration | None]:
+    def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Iterator[Configuration | None]:
         """The best that narrow searches find."""
-        known: Fraction | None = None
+        known = first = cutoff()
+        if hurried and first is None and (dive := (yield from self._beam(1, None))) is not None:
+            yield dive[0]
         for width in BEAMS:
             found, before = (yield from self._beam(width, known)), known
             if found is not None:
@@ -356,7 +358,7 @@ class TimeloopStage:
             yield None if found is None else found[0]
             # narrow ones may well find nothing better, or nothing
             gained = known is not None and (before is None or known <= before * Fraction(1 - GAIN))
-            if not gained and (found is not None or width > NARROW):
+            if not gained and (found is not None or width > NARROW or known == first is not None):
                 break
 
     def blocks(self, cutoff: Cutoff) -> Iterator[Block]:

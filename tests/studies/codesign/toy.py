@@ -94,7 +94,7 @@ class ToyStage:
     def least(self) -> float:
         return float(self._known[0][0] * Fraction(4, 5)) if self._known else inf
 
-    def incumbents(self) -> Iterator[Configuration | None]:
+    def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Iterator[Configuration | None]:
         yield None
 
     def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
