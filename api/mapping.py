@@ -231,22 +231,32 @@ def solve_mapping(
 
     Raises `DisagreementError` if the two engines contradict each other.
     """
-    with Interrupt() as interrupt, LiveLine("laying out loops", [problem.design.name for problem in posed]) as line:
+    return solve_mappings([posed], architecture, options, engine, second)[0]
+
+
+def solve_mappings(
+    posed: Sequence[Sequence[Problem]],
+    architecture: str,
+    options: SolveOptions,
+    engine: Engine = Engine.AUTO,
+    second: Engine | None = None,
+) -> tuple[Result, ...]:
+    """The same of several nests, within one time limit: some mapping of each comes before proofs."""
+    problems = [problem for designs in posed for problem in designs]
+    rivals = [place for place, designs in enumerate(posed) for _ in designs]
+    with Interrupt() as interrupt, LiveLine("laying out loops", [problem.design.name for problem in problems]) as line:
         bounded = Budget(replace(options, stop=interrupt)).share()
-        found = solve_designs(posed, bounded, method=engine, report=line.report, finished=line.finished)
+        found = solve_designs(problems, bounded, method=engine, rivals=rivals, report=line.report, finished=line.finished)
         if second is not None:
             found = tuple(prove_again(solution, second, bounded) for solution in found)
-    return Result(architecture, best_solution(found), tuple(found))
+    own = [[s for s, rival in zip(found, rivals, strict=True) if rival == place] for place in range(len(posed))]
+    return tuple(Result(architecture, best_solution(each), tuple(each)) for each in own)
 
 
 def _solve_layers(path: str, asked: Question, options: SolveOptions, engine: Engine, second: Engine | None) -> MappedLayers:
     """The best mapping of every layer of a file; a time limit is that of all of them."""
-    rows, found, budget = read_layers(path), [], Budget(options)
-    posed = [asked.problems(row.layer.nest, row.layer.stored) for row in rows]
-    for place, layer in enumerate(posed):
-        share = budget.share(len(posed) - place)
-        found.append(solve_mapping(layer, asked.architecture.name, share, engine, second))
-    return MappedLayers(tuple(found))
+    posed = [asked.problems(row.layer.nest, row.layer.stored) for row in read_layers(path)]
+    return MappedLayers(solve_mappings(posed, asked.architecture.name, options, engine, second))
 
 
 def read_problem_or_nest(given: str | PathLike[str] | LoopNest, sizes: Mapping[str, int]) -> LoopNest:

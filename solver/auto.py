@@ -35,7 +35,6 @@ from ithaca.solver.ties import breaking_ties, preferred
 from ithaca.workloads.errors import InputError
 
 if TYPE_CHECKING:
-    from ithaca.formulations.design import Design
     from ithaca.formulations.stage import Stage
     from ithaca.solver.evolution.seeding import Start
 
@@ -94,7 +93,7 @@ class Course:
         *,
         others: bool = True,
         stage: Stage | None = None,
-        narrower: Sequence[Design] | None = None,
+        widens: bool = True,
     ) -> None:
         self.problem = problem
         self._stage = stage or problem.design.stage(problem)
@@ -106,8 +105,7 @@ class Course:
         self._combined = self._looked_ahead = self._evolved = False
         self._known: Start | None = None
         self._ties_broken: bool | None = None
-        designs = problem.design.narrower if narrower is None else narrower
-        self._narrower = [Course(replace(problem, design=design), others=False, narrower=()) for design in designs]
+        self._narrower: list[Course] | None = None if widens else []  #: Of parts of the space, as long as they are of use
         self._part: float | None = None  #: Seconds that each of them may take
 
     # -- what is known -----------------------------------------------------------------
@@ -302,6 +300,9 @@ class Course:
         def stopped() -> bool:  # what is found first is known at once
             return self.closed(budget.options) or (self.state.value is None and course.state.value is not None)
 
+        if self._narrower is None:
+            parts = (replace(self.problem, design=design) for design in self.problem.design.narrower)
+            self._narrower = [Course(part, others=False, widens=False) for part in parts]
         if budget.options.rival is not None and self._narrower and self.state.lower_bound is None:  # a bound may be enough
             once = iter((False,))
             self._run(replace(budget.share(), stop=lambda: next(once, True)))

@@ -31,6 +31,7 @@ def solve_designs(
     method: Method = Method.EXACT,
     threads: int = 1,
     starts: Sequence[Configuration | None] | None = None,
+    rivals: Sequence[Hashable] | None = None,
     report: Tell | None = None,
     finished: Finished | None = None,
     executor: Executor | None = None,
@@ -47,7 +48,7 @@ def solve_designs(
     budget, given = Budget(options or SolveOptions()), starts or [None] * len(problems)
     solutions: dict[int, Solution] = {}
     with open_executor(min(threads, len(problems))) if executor is None else nullcontext(executor) as used:
-        for index, outcome in solve_together(problems, budget, used, method=method, starts=given, tell=report):
+        for index, outcome in solve_together(problems, budget, used, method=method, starts=given, rivals=rivals, tell=report):
             if isinstance(outcome, Exception):
                 raise outcome
             known = solutions.get(index)
