@@ -303,7 +303,8 @@ class Course:
         if self._narrower is None:
             parts = (replace(self.problem, design=design) for design in self.problem.design.narrower)
             self._narrower = [Course(part, others=False, widens=False) for part in parts]
-        if budget.options.rival is not None and self._narrower and self.state.lower_bound is None:  # a bound may be enough
+        at_ease = budget.options.time_limit is None or budget.options.rival is not None  # else there must be an answer
+        if at_ease and self._narrower and self.state.lower_bound is None:  # a bound may be enough
             once = iter((False,))
             self._run(replace(budget.share(), stop=lambda: next(once, True)))
         while self._narrower and not self.closed(budget.options) and not budget.up:
@@ -317,7 +318,8 @@ class Course:
             for other in (self, *self._narrower[1:]):
                 other._adopt_from(course)
             had_its_part = self._part is not None and course.seconds >= self._part
-            if had_its_part or course.closed(replace(options, stop=None, rival=self.state.value)):
+            foreign = self.state.value is None and course.state.value is not None
+            if had_its_part or foreign or course.closed(replace(options, stop=None, rival=self.state.value)):
                 self.state.boxes += course.state.boxes
                 del self._narrower[0]
 
