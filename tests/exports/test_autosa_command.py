@@ -191,7 +191,7 @@ def test_the_script_mends_and_checks_what_was_written(compiler, script, tmp_path
         "void A_PE_dummy_in(int idx) {\n  for (int c = 0; c <= 1; c += 1)\n    A_t2 fifo_data;\n    fifo_data = in.read();\n}\n"
     )
     done = run(script, compiler, tmp_path, WRITES=bare)
-    assert "mended A_PE_dummy_in: braces around the body of its loop\n" in done.stdout
+    assert "mended A_PE_dummy_in: braces around what it does\n" in done.stdout
     assert done.returncode == 0
     assert (script.parent / "output" / "src" / "kernel_kernel.cpp").read_text().count("{") == 2
     done = run(script, compiler, tmp_path, WRONG="yes")

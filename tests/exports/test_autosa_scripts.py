@@ -101,8 +101,8 @@ def test_every_fault_is_mended_and_said(after_the_first: str, exported: Path, tm
     kernel = KERNEL.replace("p0 >= 1", f"p0 {after_the_first}")  # of two PEs, the second
     texts, said = mended(exported, tmp_path / "src", {**FILES, "kernel_kernel.cpp": kernel})
     assert said == [
-        "mended A_PE_dummy_in: braces around the body of its loop",
-        "mended C_1_PE_dummy_out: braces around the body of its loop",
+        "mended A_PE_dummy_in: braces around what it does",
+        "mended C_1_PE_dummy_out: braces around what it does",
         "mended PE: takes what C_1_PE_dummy_out sends in the first PE, too",
         "mended host: C[0] for [21951]",
         "mended A_IO_L2_in_serialize, host: each tile once, not 6 times",
@@ -123,6 +123,17 @@ def test_every_fault_is_mended_and_said(after_the_first: str, exported: Path, tm
     assert "memcpy(buffer_C[i]" in host
     assert [f"c{n} <= {last};" in header for n, last in enumerate((1, 0, 0, 3, 3))] == [True] * 5
     assert "i < 8; i++" in kernel
+
+
+def test_a_case_is_mended_like_a_loop(exported: Path, tmp_path: Path) -> None:
+    """A window inside the PE: one word for all of its places."""
+    old, new = "c5 += 1)\n    C_t1", "c5 += 1)\n    if (c5 == 0)\n    C_t1"
+    assert old in KERNEL
+    texts, said = mended(exported, tmp_path / "src", {**FILES, "kernel_kernel.cpp": KERNEL.replace(old, new)})
+    assert "mended C_1_PE_dummy_out: braces around what it does" in said
+    after = texts["kernel_kernel.cpp"].partition("if (c5 == 0)")[2]
+    lines = [line.strip() for line in after.splitlines()[:4]]
+    assert lines == ["{", "C_t1 fifo_data = 0;", "fifo_C_1_out.write(fifo_data);", "}"]
 
 
 def test_what_is_right_stays_as_it_is(exported: Path, tmp_path: Path) -> None:
