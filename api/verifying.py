@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 from typer import Option
 
+from ithaca.api.answers import Answer, NetworkResult, Result, StudyAnswer
 from ithaca.api.codesign_result import CodesignResult
 from ithaca.api.keywords import public
 from ithaca.api.loading import opened
+from ithaca.api.matching import STUDY as MATCH
+from ithaca.api.matching import read_matches
 from ithaca.api.options import LayerName, ResultFile
 from ithaca.api.parsing import parse_search
-from ithaca.formulations.json_numbers import refuse
-from ithaca.results.result import Result
+from ithaca.formulations.json_numbers import document_text, parse_json, read_text, refuse
+from ithaca.results.certificate import OWN
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.verification import verify as verify_claim
 from ithaca.studies.codesign.layers import shown_name
 from ithaca.studies.codesign.verification import verify_codesign
-from ithaca.studies.network.result import NetworkResult
+from ithaca.studies.network.documents import MAX_BYTES
 from ithaca.studies.network.verification import Check, verify_network
+from ithaca.studies.verification import verify_front, verify_study
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.signals import Interrupt
 
@@ -58,7 +63,8 @@ def verify(
     ``hear`` is told of each check when it is done. Raises `InputError` if the result claims what is false, and no engine says
     so, `DisagreementError` if engines contradict each other.
     """
-    options, found, checks = parse_search(time_limit), opened(result, layer), []
+    options, checks = parse_search(time_limit), []
+    found = _read(result, layer)
     with Interrupt() as interrupt:
         try:
             for check in _checks(found, replace(options, stop=interrupt)):
@@ -70,7 +76,35 @@ def verify(
     return Verification(tuple(checks))
 
 
-def _checks(result: Result | NetworkResult | CodesignResult, options: SolveOptions) -> Iterator[Check]:
+@dataclass(frozen=True)
+class _Stated:
+    """A front, a study or matches as a file states them."""
+
+    document: dict[str, Any]
+    source: str
+
+
+Verifiable = Result | NetworkResult | CodesignResult | _Stated
+
+
+def _read(given: str | Path | Answer, layer: str | None) -> Verifiable:
+    if isinstance(given, str | Path) and layer is None:
+        document = parse_json(read_text(Path(given), MAX_BYTES), Path(given))
+        if isinstance(document, dict) and document.get("study") in (MATCH, "pareto", "whatif"):
+            return _Stated(document, str(given))
+    elif isinstance(given, StudyAnswer) and not isinstance(given, CodesignResult):
+        return _Stated(parse_json(document_text(given.document), Path(OWN)), OWN)
+    return opened(given, layer)
+
+
+def _checks(result: Verifiable, options: SolveOptions) -> Iterator[Check]:
+    if isinstance(result, _Stated):
+        document, path = result.document, Path(result.source)
+        if document["study"] == MATCH:
+            yield Check("match", f"{read_matches(document, path).headline}; all found again", True)
+        else:
+            yield from (verify_front if document["study"] == "pareto" else verify_study)(document, path, options)
+        return
     if isinstance(result, CodesignResult):
         yield from verify_codesign(result, options)
         return
@@ -81,7 +115,7 @@ def _checks(result: Result | NetworkResult | CodesignResult, options: SolveOptio
         yield Check(recorded.design, *verify_claim(recorded, options, f"designs[{index}]"))
 
 
-def _width(result: Result | NetworkResult | CodesignResult) -> int:
+def _width(result: Verifiable) -> int:
     if isinstance(result, CodesignResult):
         return max(len(shown_name(result.question, work)) for work in result.question.works)
     return max(len(r.layer.name) for r in result.layers) if isinstance(result, NetworkResult) else 10

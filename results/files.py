@@ -77,7 +77,11 @@ def load_result(path: Path, families: Families = FAMILIES) -> Result:
 
     Raises `InputError` if it is no result file, or not what the model computes.
     """
-    document = parse_json(read_text(path, MAX_BYTES), path)
+    return read_result(parse_json(read_text(path, MAX_BYTES), path), path, families)
+
+
+def read_result(document: Any, path: Path, families: Families = FAMILIES) -> Result:
+    """The result that a document states, checked against the model."""
     name: Any = UNNAMED
     if isinstance(document, dict):
         if "study" in document:

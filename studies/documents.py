@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, create_model
 
-from ithaca.formulations.families import FAMILIES
+from ithaca.formulations.families import FAMILIES, UNNAMED
 from ithaca.formulations.json_numbers import SCHEMA
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import Document, Number, ObjectiveDocument
-from ithaca.results.schema import CertificateDocument, FirstPart, configuration_fields, tightest
+from ithaca.results.schema import CertificateDocument, FirstPart, configuration_fields, head_fields, tightest
 from ithaca.results.solution import Solution
 from ithaca.studies.front import Front, FrontPoint
+from ithaca.studies.grid import Index
 from ithaca.studies.marginal import Marginal
 from ithaca.studies.prover import ProofStep
 from ithaca.studies.whatif import Study, StudyPoint
@@ -43,6 +46,7 @@ class PointDocument(Document):
     """The best at one point of a study."""
 
     at: dict[str, str | int | float]
+    question: dict[str, Any] = Field(default_factory=dict)
     objective: ObjectiveDocument
     limits: dict[str, Number]
     certificate: CertificateDocument
@@ -95,6 +99,7 @@ class FrontDocument(FirstPart):
     model_config = ConfigDict(extra="allow")
 
     study: Literal["pareto"]
+    question: dict[str, Any] = Field(default_factory=dict)
     objectives: list[str]
     complete: bool
     unfinished: str | None
@@ -111,17 +116,19 @@ def study_document(study: Study) -> dict[str, Any]:
         "study": "whatif",
         "axes": [{"name": a.name, "unit": a.unit, "values": list(a.labels)} for a in study.axes],
         "complete": study.complete,
-        "points": [{"at": study.labels(index), **_point(point)} for index, point in study.points.items()],
+        "points": [_point(study, index) for index in study.points],
     }
     return StudyDocument.model_validate({**fields, **study.provenance}, from_attributes=True).written()
 
 
 def front_document(front: Front, provenance: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The document of ``ithaca pareto --json``."""
-    names = [o.text for o in front.objectives]
+    names, asked = [o.text for o in front.objectives], provenance or {}
+    posed = [replace(problem, objective=front.objectives[0]) for problem in front.problems]
     fields = {
         "schema": SCHEMA,
         "study": "pareto",
+        "question": question_fields(posed, asked.get("platform", asked.get("arch", UNNAMED))),
         "objectives": names,
         "complete": front.complete,
         "unfinished": front.unfinished,
@@ -130,10 +137,29 @@ def front_document(front: Front, provenance: Mapping[str, str] | None = None) ->
         "points": [_front_point(point, names) for point in front.points],
         "completeness": [_step(step, names) for step in front.completeness],
     }
-    return FrontDocument.model_validate({**fields, **(provenance or {})}, from_attributes=True).written()
+    return FrontDocument.model_validate({**fields, **asked}, from_attributes=True).written()
 
 
-def _point(point: StudyPoint) -> dict[str, Any]:
+def _point(study: Study, index: Index) -> dict[str, Any]:
+    point, known = study.points[index], {**study.provenance, **study.labels(index)}
+    question = question_fields(point.problems, str(known.get("platform", known.get("arch", UNNAMED))))
+    return {"at": study.labels(index), "question": question, **point_fields(point)}
+
+
+def question_fields(problems: Sequence[Problem], platform: str) -> dict[str, Any]:
+    """What was asked, as results state it, and of which designs."""
+    family = FAMILIES[problems[0].design.family]
+    head = head_fields(family, problems[0], platform, None)
+    bases: Any = (family.head, FirstPart)
+    choices: Any = list[family.choice]  # type: ignore[name-defined]
+    asked: Any = create_model("QuestionDocument", __base__=bases, designs=(choices, ...))
+    designs = [family.choice_fields(problem.design) for problem in problems]
+    fields = {"schema": SCHEMA, "family": problems[0].design.family, **head, "designs": designs}
+    written: dict[str, Any] = asked.model_validate(fields, from_attributes=True).written()
+    return written
+
+
+def point_fields(point: StudyPoint) -> dict[str, Any]:
     answer, solution, problem = point.answer, point.answer.found, point.problems[0]
     return {
         "objective": {"expression": problem.objective.text, "value": answer.value},

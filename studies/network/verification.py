@@ -103,9 +103,9 @@ def _search_again(result: NetworkResult, options: SolveOptions) -> Check:
     search, budget = replace(options, gap=below(claim.gap or 0.0), time_limit=limit), Budget(options)
     again = _solved(result, result.request, search)
     assert again.total is not None
-    confirmed = _agree(result.total, again.total, "total")
+    confirmed = agree(result.total, again.total, "total")
     if result.fusing is not None and again.fusing is not None:
-        confirmed &= _agree(result.fusing.without, again.fusing.without, "fusing")
+        confirmed &= agree(result.fusing.without, again.fusing.without, "fusing")
         for index, (edge, other) in enumerate(zip(result.fusing.edges, again.fusing.edges, strict=True)):
             if other.fits and not edge.fits:
                 raise InputError(f"fusing.edges[{index}].fits is false, yet both layers have room for it: {EDITED}")
@@ -123,7 +123,7 @@ def _solved(result: NetworkResult, request: NetworkRequest | MappingRequest, sea
     return mode(result.mode)(result.network, request, RunOptions(search=search))
 
 
-def _agree(claim: Total, again: Total, at: str) -> bool:
+def agree(claim: Total, again: Total, at: str) -> bool:
     """Whether what is claimed of a value without its parts is proven again; False where time was too short for that."""
     (value, proof), (other, known) = ((each.value, each.certificate) for each in (claim, again))
     (bound, none), (proven, nothing) = ((p.lower_bound, p.status is Status.INFEASIBLE) for p in (proof, known))
@@ -142,6 +142,6 @@ def _verify_unrestricted(result: NetworkResult, options: SolveOptions) -> Iterat
     if claim is not None and isinstance(request, NetworkRequest):
         again = _solved(result, replace(request, space=replace(request.space, target=None)), options).total
         assert again is not None
-        confirmed = _agree(Total(claim.value, claim.certificate), again, "unrestricted")
+        confirmed = agree(Total(claim.value, claim.certificate), again, "unrestricted")
         said = "proven again" if confirmed else f"not checked: proven in time is {number(again.certificate.lower_bound)}"
         yield Check("unrestricted", f"{claim.certificate.status.value}: value {number(claim.value)}; {said}", confirmed)

@@ -27,11 +27,15 @@ Steps = tuple[str | int, ...]
 QUESTION = (
     r"^(workloads?|limits|platform|edition|technology|space|architecture|problem|objectives?|objective\.expression)$|"
     r"^(workloads?|limits|platform|technology|space|architecture|problem|objectives)\.|^(dtype|restriction|partition)\b|"
+    r"^(points\.\d+\.)?question\.|^(tile|intrinsic|title|sizes|statement|arch|for)\b|^axes\.\d+\.unit$|"
     r"^network\.(name|parameters|omissions)\b|^layers\.\d+\.(name|folded|sources)\b"
 )
 
 #: How a search went, which no other search repeats.
-RECORDS = r"\b(nodes|seconds|method)$|^complete$|\btrace\b|^counts\.(boxes|excluded|evaluated|layers)$"
+RECORDS = (
+    r"\b(nodes|seconds|method|unfinished|designs_solved|designs_known|termination)$|^complete$|\btrace\b|"
+    r"^counts\.(boxes|excluded|evaluated|layers)$"
+)
 
 #: What may be left out: less is stated then, and files of earlier versions did not state it.
 OMITTED = r"metrics\.|\.(trace|termination|ties_broken)$|^(unrestricted|open)$"
@@ -66,6 +70,16 @@ KINDS: dict[str, Callable[[Path], Any]] = {
     "accelerators cut short": lambda folder: ithaca.codesign(small_space(folder), time_limit=1e-9),
     "accelerators to a gap": lambda folder: ithaca.codesign(small_space(folder), gap=0.5),
     "front of accelerators": lambda folder: ithaca.codesign(small_space(folder), objectives="energy,latency"),
+    "front": lambda folder: ithaca.pareto(
+        "mm", **MM, limit=LIMITS, divisors_only=True, dataflow="i,j", objectives="latency,dsp"
+    ),
+    "front of mappings": lambda folder: ithaca.pareto(
+        "mm", **MM, arch="simple", divisors_only=True, objectives="latency,energy"
+    ),
+    "study": lambda folder: ithaca.whatif(
+        "mm", **MM, limit={"bram18k": 100}, divisors_only=True, dataflow="i,j", vary={"dsp": [4, 20]}, marginal=10
+    ),
+    "matches": lambda folder: ithaca.match("mm", **MM),
     "no mapping": lambda folder: ithaca.map("mm", **MM, arch="simple", divisors_only=True, limit={"energy": 10}),
 }
 
@@ -76,7 +90,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 #: Those that take long to prove again.
-SLOW = {"layers", "layers fused", "layers of one dataflow", "front of accelerators"}
+SLOW = {"layers", "layers fused", "layers of one dataflow", "front of accelerators", "front", "study"}
 
 
 @pytest.fixture(scope="module", params=[pytest.param(kind, marks=[pytest.mark.slow] * (kind in SLOW)) for kind in KINDS])

@@ -1,0 +1,146 @@
+"""Check fronts and what-if studies in files: the question is posed again, configurations are evaluated, proofs repeated.
+
+What is then to be in the file is compared with it, place by place, but for what is no claim (`RECORDS`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from ithaca.formulations.json_numbers import SCHEMA, json_number
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.schema import number
+from ithaca.results.files import EDITED, read_result
+from ithaca.results.schema import CertificateDocument
+from ithaca.results.solution import Solution
+from ithaca.solver.engines import Method
+from ithaca.solver.options import Budget, SolveOptions
+from ithaca.studies.best import solve_best
+from ithaca.studies.documents import FrontDocument, PointDocument, StudyDocument, front_document, point_fields
+from ithaca.studies.front import pareto_front
+from ithaca.studies.marginal import marginal_values
+from ithaca.studies.network.documents import check_same
+from ithaca.studies.network.result import Total
+from ithaca.studies.network.verification import Check, agree
+from ithaca.studies.whatif import StudyPoint
+from ithaca.workloads.documents import validated
+from ithaca.workloads.errors import InputError
+
+#: How a search went, and why it ended: no claims, as no other search repeats them.
+RECORDS = {"nodes", "seconds", "method", "termination", "designs_solved", "designs_known", "unfinished", "ties_broken"}
+
+NOTHING = {"lower_bound": None, "gap": None, "method": "none", "nodes": 0, "seconds": 0}
+
+
+def claims(document: Any) -> Any:
+    """A document without what is no claim."""
+    if isinstance(document, Mapping):
+        return {name: claims(part) for name, part in document.items() if name not in RECORDS}
+    return [claims(part) for part in document] if isinstance(document, list) else document
+
+
+def _posed(document: Mapping[str, Any], path: Path) -> tuple[Problem, ...]:
+    """The problems that a file poses, one per design."""
+    asked = document.get("question")
+    if not isinstance(asked, Mapping) or not isinstance(asked.get("designs"), list):
+        raise InputError("question is missing, which earlier versions did not state; allowed: a file written anew")
+    nothing = {"tiling": None, "metrics": None, "certificate": {"status": "unknown", **NOTHING}}
+    designs = [{**design, **nothing} for design in asked["designs"]]
+    return tuple(s.problem for s in read_result({"schema": SCHEMA, **asked, "best": None, "designs": designs}, path).designs)
+
+
+def _evaluated(document: Mapping[str, Any], stated: Mapping[str, Any], value: Any, path: Path) -> Solution:
+    """A configuration that a file states, evaluated again. Raises `InputError` if it is not what the model computes."""
+    asked = document["question"]
+    choice = {name: stated.get(name) for name in asked["designs"][0]}
+    if choice not in asked["designs"]:
+        raise InputError(f"a configuration is of no design of the question: {EDITED}")
+    own = {**choice, "tiling": stated["tiling"], "metrics": stated["metrics"], "certificate": {"status": "feasible", **NOTHING}}
+    head = {**asked, "objective": {**asked["objective"], "value": value}}
+    found = read_result({"schema": SCHEMA, **head, "best": own, "designs": [own]}, path).best
+    assert found is not None
+    return found
+
+
+def verify_front(document: Mapping[str, Any], path: Path, options: SolveOptions) -> Iterator[Check]:
+    """Find a front again, and compare all that is claimed of it: points, their proofs, and that there are no others."""
+    validated(FrontDocument, document, path)
+    problems, names, budget = _posed(document, path), document["objectives"], Budget(options)
+    again = pareto_front(problems, names, options, method=_other(problems))
+    model = front_document(again)
+    proven = {tuple(point["values"].items()): point for point in model["points"]}
+    points, missing = [], 0
+    for place, point in enumerate(document["points"]):
+        _evaluated(document, point, point["values"].get(names[0]), path)
+        known = proven.get(tuple(point["values"].items()))
+        if known is None and again.complete:
+            raise InputError(f"points[{place}].values are not on the front: {EDITED}")
+        missing += known is None
+        own = {name: part for name, part in point.items() if name in ("tiling", "metrics", *document["question"]["designs"][0])}
+        points.append({**(known or point), **own})
+    design: Any = problems[0].design
+    nest, asked = design.nest, document["question"]
+    known = {"workload": nest.name, "statement": str(nest), "sizes": ",".join(f"{x}={n}" for x, n in nest.sizes.items())}
+    known |= {"platform": asked["platform"]["name"], "arch": asked["platform"]["name"], "edition": asked["edition"]}
+    known |= {"dtype": asked.get("workload", {}).get("dtype"), "for": asked.get("space", {}).get("for")}
+    model |= {name: text for name, text in known.items() if name in document}
+    model |= {"question": document["question"], "points": points}
+    if not document["complete"]:
+        steps = len(document["completeness"])
+        model |= {"complete": document.get("unfinished") is None, "completeness": model["completeness"][:steps]}
+    if again.complete or not document["complete"]:
+        check_same(claims(document), claims(model), "")
+    done = not missing and (again.complete or not document["complete"])
+    said = f"{len(points)} points, " + ("nothing else" if document["complete"] else "perhaps others")
+    yield Check("front", f"{said}; {'proven again' if done else 'not all proven again in time'} in {budget.spent:.1f} s", done)
+
+
+def _other(problems: tuple[Problem, ...]) -> Method:
+    """An engine that fronts are not found by, where there is one."""
+    return Method.EXACT if problems[0].design.stage(problems[0]) is not None else Method.CPSAT
+
+
+def verify_study(document: Mapping[str, Any], path: Path, options: SolveOptions) -> Iterator[Check]:
+    """Solve every point of a study again, and compare all that is claimed of it."""
+    validated(StudyDocument, document, path)
+    names, values = ([axis[part] for axis in document["axes"]] for part in ("name", "values"))
+    labels = [dict(zip(names, each, strict=True)) for each in product(*values)]
+    if labels != [point["at"] for point in document["points"]]:
+        raise InputError(f"points are not those of axes: {EDITED}")
+    for place, point in enumerate(document["points"]):
+        budget, name = Budget(options), ", ".join(f"{axis} {label}" for axis, label in point["at"].items()) or "point"
+        try:
+            done = _same_point(point, path, budget)
+        except InputError as error:
+            raise InputError(f"points[{place}]: {str(error).removeprefix(f'{path}: ')}") from None
+        said = "proven again" if done else "not proven again in time"
+        value = point["objective"]["value"]
+        yield Check(name, f"{point['certificate']['status']}: value {value}; {said} in {budget.spent:.1f} s", done)
+
+
+def _same_point(point: Mapping[str, Any], path: Path, budget: Budget) -> bool:
+    problems, claim = _posed(point, path), CertificateDocument.model_validate(point["certificate"]).certificate()
+    design: Any = problems[0].design
+    sizes, limits = design.nest.sizes, {f"{x.metric}_limit": json_number(x.bound) for x in problems[0].limits}
+    for axis, label in point["at"].items():
+        if (known := {**sizes, **limits}.get(axis, label)) != label and not isinstance(label, str):
+            raise InputError(f"at.{axis} is {label}, yet the question says {known}: {EDITED}")
+    stated, value = point["best"], point["objective"]["value"]
+    own = None if stated is None else _evaluated(point, stated, value, path)
+    again = solve_best(problems, budget.share(), method=_other(problems))
+    done = agree(Total(None if own is None else own.value, claim), Total(again.value, again.certificate), "objective")
+    broken = claim.ties_broken and again.certificate.ties_broken
+    if own is not None and broken and own.configuration != again.configuration:
+        raise InputError(f"certificate.ties_broken is true, yet another configuration of that value is preferred: {EDITED}")
+    marginals = point.get("marginal", [])
+    raised = [100 * (number(m["to"]) / number(m["from"]) - 1) for m in marginals]
+    if not done or not claim.status.proven or any(m["certificate"]["status"] != "optimal" for m in marginals):
+        return done and not marginals
+    found = marginal_values(problems, again, raised[0], budget.share()) if raised else ()
+    fields = {"at": point["at"], "question": point["question"], **point_fields(StudyPoint(problems, again, found))}
+    model = PointDocument.model_validate(fields, from_attributes=True).written()
+    check_same(claims(point), claims({**model, "best": stated}), "")
+    return done
