@@ -179,7 +179,7 @@ class Result(Answer, results.Result):
     def headline(self) -> str:
         what = f"{self.problem.design.title}, on {self.platform_name}"
         found = "" if self.best is None else f", design {self.best.design}"
-        return f"{what}{found}: {_told(self.objective.text, self.value, self.status)}"
+        return f"{what}{found}: {_told(self.objective.text, self.value, self.certificate.told)}"
 
     def _repr_html_(self) -> str:
         from ithaca.api.explaining import explain_result
@@ -236,7 +236,7 @@ class Result(Answer, results.Result):
         if self.best is not None:
             return ""
         if not all(s.certificate.status is Status.INFEASIBLE for s in self.designs):
-            return "nothing found before the search ended; allow more time"
+            return self.certificate.failure
         found = [shortfall for solution in self.designs for shortfall in solution.shortfalls]
         return f"infeasible: {why_infeasible([solution.problem for solution in self.designs], found)}"
 

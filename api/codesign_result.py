@@ -41,7 +41,7 @@ class CodesignResult(StudyAnswer, results.CodesignResult):
         what = f"{self.question.space.name} for {', '.join(self.question.workloads)}: {asked}"
         if len(self.question.objectives) > 1:
             return f"{what}: {counted(len(self.front), 'point')} of the front ({self.status})"
-        return f"{what}{'' if self.value is None else f' {number(self.value)}'} ({self.status})"
+        return f"{what}{'' if self.value is None else f' {number(self.value)}'} ({self.certificate.told})"
 
     @property
     def status(self) -> str:
@@ -102,7 +102,7 @@ class CodesignResult(StudyAnswer, results.CodesignResult):
         if self.best is not None:
             return ""
         if self.certificate.status is not Status.INFEASIBLE:
-            return "nothing found before the search ended; allow more time"
+            return self.certificate.failure
         return f"infeasible: {'; '.join(explain(self.shortfalls, len({s.design for s in self.shortfalls})))}"
 
     @property

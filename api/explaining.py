@@ -65,7 +65,7 @@ def _statements(result: Result, explanation: Explanation) -> Iterator[str]:
         yield f"No configuration: {explanation.failure}."
         return
     certificate = explanation.certificate
-    proof = "proven optimal" if certificate.status is Status.OPTIMAL else "not proven optimal"
+    proof = f"proven {certificate.told}" if certificate.status is Status.OPTIMAL else "not proven optimal"
     if certificate.status is not Status.OPTIMAL and certificate.lower_bound is not None:
         proof += f"; no less than {number(certificate.lower_bound)} is possible"
     yield f"Design: {solution.design}; {objective} is {number(solution.value)} ({proof}{as_stated(result)})."

@@ -52,7 +52,8 @@ class Front(StudyAnswer, fronts.Front):
         if self.points:
             found = Status.OPTIMAL if self.complete else Status.FEASIBLE
         else:
-            found = Status.INFEASIBLE if self.complete else Status.UNKNOWN
+            narrowed = self.problems[0].feasible_among
+            found = Status.INFEASIBLE if self.complete and not narrowed else Status.UNKNOWN
         return found.value
 
     @property

@@ -52,6 +52,7 @@ def _print_best(out: Console, result: CodesignResult, best: HardwarePoint) -> No
     if best.costs:
         out.print(escape(f"           {'; '.join(told(question, name, cost) for name, cost in best.costs.items())}"))
     meaning = ": no accelerator of the space is better" if result.complete else ""
+    meaning += ", with such mappings" if meaning and result.certificate.among else ""
     value = told(question, question.objectives[0].text, best.values[0])
     out.print(escape(f"objective  {value}  ({proof(result.certificate)}{meaning})"))
     where = "" if result.complete and len(result.networks) == 1 else " on this accelerator"
@@ -66,7 +67,8 @@ def _print_best(out: Console, result: CodesignResult, best: HardwarePoint) -> No
 def _print_front(out: Console, result: CodesignResult) -> None:
     many = counted(len(result.front), "point")
     if result.complete:
-        out.print(f"complete: {many}, and no other vector of objectives is on the front")
+        among = f" among {result.certificate.among}" if result.certificate.among else ""
+        out.print(f"complete: {many}, and no other vector of objectives is on the front{among}")
     else:
         bound = result.lower_bound
         least = "" if bound is None else f"; {result.question.objectives[0].text} is at least {number(bound)}"

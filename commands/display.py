@@ -207,7 +207,12 @@ def proof_text(certificate: Certificate) -> str:
     effort = f"{certificate.nodes:,} boxes, {certificate.seconds:.2f} s"
     if certificate.status is Status.OPTIMAL:
         ties = "; not all that are as good were compared" if certificate.ties_broken is False else ""
-        return f"optimal: no configuration of this design is better{ties}; {effort}"
+        better = (
+            f"{certificate.told}: no other of these is better"
+            if certificate.among
+            else "optimal: no configuration of this design is better"
+        )
+        return f"{better}{ties}; {effort}"
     gap = "unknown gap" if certificate.gap is None else f"gap {certificate.gap:.2%}"
     return f"not proven: lower bound {number(certificate.lower_bound)}, {gap}; {effort}"
 

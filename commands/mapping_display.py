@@ -28,9 +28,9 @@ def print_mapping(result: Result) -> None:
     design = result.problem.design if best is None else best.problem.design
     out.print(escape(f"{design.title}, on {result.platform_name}, minimising {objective}"))
     if best is None or best.configuration is None:
-        proof = result.designs[0].certificate
-        unknown = f"nothing found in time; lower bound {number(proof.lower_bound)}"
-        out.print("\ninfeasible: no mapping meets the limits" if proof.status is Status.INFEASIBLE else f"\n{unknown}")
+        known = result.designs[0].certificate
+        unknown = known.failure if known.empty else f"nothing found in time; lower bound {number(known.lower_bound)}"
+        out.print("\ninfeasible: no mapping meets the limits" if known.status is Status.INFEASIBLE else f"\n{unknown}")
         return
     out.print(escape(f"\nobjective  {number(best.value)}  ({proof_text(best.certificate)}{as_stated(result)})"))
     found, told = best.metrics, [f"latency {number(best.metrics['latency'])} cycles"]

@@ -98,4 +98,6 @@ def explain_failure(result: NetworkResult) -> str:
     names = ", ".join(r.layer.name for r in missing)
     if result.failures:
         return f"nothing found for {names}: {len(result.failures)} problems failed"
+    if narrowed := next((r.answer.certificate for r in missing if r.answer.certificate.empty), None):
+        return f"{names}: {narrowed.failure}"
     return f"nothing found for {names} before the run ended; allow more time"

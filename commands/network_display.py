@@ -240,7 +240,7 @@ def _units(result: NetworkResult, request: NetworkRequest) -> str:
 
 def proof(certificate: Certificate) -> str:
     if certificate.status is Status.OPTIMAL:
-        return "optimal"
+        return certificate.told
     if certificate.status is Status.FEASIBLE and certificate.lower_bound is None:
         return "not proven"
     if certificate.status is Status.FEASIBLE:

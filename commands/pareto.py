@@ -62,13 +62,12 @@ def print_front(front: Front) -> None:
     out = console()
     out.print(escape(front.title))
     points = f"{len(front.points)} point{'' if len(front.points) == 1 else 's'}"
-    effort = f"{front.nodes:,} boxes, {front.seconds:.2f} s"
+    effort, among = f"{front.nodes:,} boxes, {front.seconds:.2f} s", f" among {front.among}" if front.among else ""
     if front.complete:
-        out.print(f"complete: {points}, and no other vector of objectives is on the front; {effort}")
+        out.print(f"complete: {points}, and no other vector of objectives is on the front{among}; {effort}")
     else:
-        out.print(
-            f"partial ({escape(str(front.unfinished))}): {points}, each proven to be on the front; others may exist; {effort}"
-        )
+        proven = f"{points}, each proven to be on the front{among}; others may exist; {effort}"
+        out.print(f"partial ({escape(str(front.unfinished))}): {proven}")
     if front.points:
         out.print(_table(front))
     if target := front.target:
@@ -77,6 +76,8 @@ def print_front(front: Front) -> None:
 
 def explain_failure(front: Front) -> str:
     """One line: why there is no point."""
+    if front.complete and (among := front.problems[0].feasible_among):
+        return f"nothing that meets the limits is among {among}; others, which might, were not searched"
     if front.complete:
         return f"infeasible: {why_infeasible(front.problems, front.shortfalls)}"
     return "nothing proven before the search ended; allow more time with --time-limit"

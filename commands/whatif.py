@@ -103,6 +103,8 @@ def explain_failure(study: Study) -> str:
     if all(point.answer.certificate.status is Status.INFEASIBLE for point in points):
         more = f" (and {len(points) - 1} more points)" if len(points) > 1 else ""
         return f"infeasible: {why_infeasible(points[0].problems, points[0].answer.shortfalls)}{more}"
+    if narrowed := next((point.answer.certificate for point in points if point.answer.certificate.empty), None):
+        return narrowed.failure
     return "nothing found before the search ended; allow more time with --time-limit"
 
 
@@ -119,7 +121,7 @@ def _table(study: Study) -> Table:
         row = [(name, _label(label)) for name, label in study.labels(index).items()]
         row.append((objective, number(answer.value)))
         row += bound_cells(certificate) if unproven else []
-        row.append(("status", certificate.status.value))
+        row.append(("status", certificate.told))
         row.append(("best design", "–" if answer.found is None else answer.found.problem.design.name))
         row += unit_cells(metrics, point.problems[0].design.vocabulary)
         row += [(metric, number(metrics.get(metric))) for metric in limited]

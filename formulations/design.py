@@ -81,6 +81,13 @@ class Design(ABC):
         """How a problem of this design is searched in stages; None where bounds of `metrics` do."""
         return None
 
+    def among(self, falling: Collection[str]) -> str:
+        """Among what optima are proven, where the space leaves out what may pay with such an objective or limits.
+
+        ``falling`` are the metrics that these may fall with. Empty: an optimum of the space is one of everything.
+        """
+        return ""
+
     def baselines(self) -> Mapping[str, Iterable[tuple[Design, tuple[Limit, ...]]]]:
         """Parts of its space that published methods keep to, by name: designs and limits, the first that is not empty."""
         return {}

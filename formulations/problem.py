@@ -21,7 +21,7 @@ from ithaca.formulations.algebra.expression import (
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, SYMBOLIC
 from ithaca.formulations.algebra.parsing import parse_expression, quoted
-from ithaca.formulations.algebra.polarity import bounds, trends
+from ithaca.formulations.algebra.polarity import bounds, falling, trends
 from ithaca.formulations.algebra.rounding import magnitude
 from ithaca.formulations.design import Design
 from ithaca.formulations.space import Space
@@ -125,6 +125,21 @@ class Problem:
         if any(limit.used(metrics) > limit.bound for limit in self.limits):
             return None
         return self.objective.value(metrics)
+
+    @cached_property
+    def falling(self) -> frozenset[str]:
+        """The metrics that the objective or a limit may fall with."""
+        return falling(*(expression for *_, expression in self._asked))
+
+    @cached_property
+    def among(self) -> str:
+        """Among what an optimum of the space is proven to be one; empty: among everything (`Design.among`)."""
+        return self.design.among(self.falling)
+
+    @cached_property
+    def feasible_among(self) -> str:
+        """Among what nothing meets the limits where nothing of the space does; empty: among everything."""
+        return self.design.among(falling(*(limit.expression for limit in self.limits)))
 
     @property
     def open_limits(self) -> tuple[Limit, ...]:

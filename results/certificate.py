@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 
@@ -45,6 +46,8 @@ class Termination(Enum):
     """It was told to stop."""
     EXHAUSTED = "exhausted"
     """The method had nothing more to try: it proves little by itself, or its samples were used up."""
+    NARROWED = "none among these"
+    """Nothing meets the limits among what the space offers; what it leaves out might."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,41 @@ class Certificate:
     #: Whether, of all configurations of an optimum, the answer is proven to be the one that is preferred; None where that was
     #: not recorded.
     ties_broken: bool | None = None
+    #: Among what the bound is proven, and nothing found, where the space leaves out what may pay; empty: among everything.
+    among: str = ""
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is left to be found of what was searched."""
+        return self.status is Status.INFEASIBLE or self.termination is Termination.NARROWED
+
+    @property
+    def settled(self) -> bool:
+        """Whether no further search can change it."""
+        return self.status.proven or self.empty
+
+    @property
+    def told(self) -> str:
+        """The status in words."""
+        return f"{self.status.value}{f' among {self.among}' if self.among and self.settled else ''}"
+
+    @property
+    def failure(self) -> str:
+        """Why nothing is known where nothing was found."""
+        if self.termination is Termination.NARROWED:
+            return f"nothing that meets the limits is among {self.among}; others, which might, were not searched"
+        return "nothing found before the search ended; allow more time"
+
+    def within(self, among: str, feasible: str) -> Certificate:
+        """The same where optima are proven ``among`` what that says, and that nothing is feasible among what this does."""
+        if self.empty and feasible:
+            return replace(self, status=Status.UNKNOWN, termination=Termination.NARROWED, among=feasible)
+        return self if self.status is Status.INFEASIBLE or among == self.among else replace(self, among=among)
+
+
+def among_all(certificates: Iterable[Certificate]) -> str:
+    """Among what all of several are proven."""
+    return " and ".join(dict.fromkeys(part for known in certificates for part in known.among.split(" and ") if part))
 
 
 #: Whence a result is that no file states.

@@ -134,6 +134,9 @@ class _Reader:
         found = Solution(problem, None, None, certificate, self._shortfalls(read, design.name, f"{at}.shortfalls"))
         if read.tiling is not None:
             found = self._found(problem, read, at)
+        if (certificate.told, certificate.among) != (found.certificate.told, found.certificate.among):
+            what = f"{at}.certificate is '{certificate.told}'"
+            raise InputError(f"{what}; allowed: '{found.certificate.told}', as the space leaves out what may pay")
         check_certificate(certificate, found.value, f"{at}.certificate")
         _check_trace(certificate, found.value, f"{at}.certificate.trace")
         if status is Status.OPTIMAL:  # a file states bounds as doubles; the optimum is the exact value

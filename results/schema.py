@@ -27,10 +27,11 @@ class ProofDocument(Document):
     lower_bound: Number | None
     gap: Annotated[float, Field(ge=0)] | None
     method: Text
+    among: str = ""
 
     def certificate(self) -> Certificate:
         """What the fields state; boxes and seconds are 0 where they state none."""
-        return Certificate(self.status, self.lower_bound, self.gap, self.method, 0, 0.0)
+        return Certificate(self.status, self.lower_bound, self.gap, self.method, 0, 0.0, among=self.among)
 
 
 class TraceDocument(Document):
@@ -75,7 +76,7 @@ class CertificateDocument(ProofDocument):
             rows = zip(self.trace.seconds, self.trace.nodes, self.trace.incumbent, self.trace.lower_bound, strict=True)
             trace = tuple(TracePoint(*row) for row in rows)
         found = (self.status, self.lower_bound, self.gap, self.method, self.nodes, self.seconds)
-        return Certificate(*found, trace, self.termination, self.ties_broken)
+        return Certificate(*found, trace, self.termination, self.ties_broken, self.among)
 
 
 class ShortfallDocument(Document):

@@ -25,6 +25,10 @@ class Solution:
     certificate: Certificate  #: What is proven
     shortfalls: tuple[Shortfall, ...] = ()  #: Limits that cannot be met, of an infeasible problem
 
+    def __post_init__(self) -> None:
+        problem = self.problem
+        object.__setattr__(self, "certificate", self.certificate.within(problem.among, problem.feasible_among))
+
     def __repr__(self) -> str:
         known = self.certificate
         value = "" if self.value is None else f"{self.problem.objective.text} {float(self.value):,.10g} "
@@ -43,7 +47,7 @@ class Solution:
     @property
     def settled(self) -> bool:
         """Whether no further search can improve it."""
-        return self.certificate.status.proven
+        return self.certificate.settled
 
     @property
     def final(self) -> bool:

@@ -155,7 +155,7 @@ class Course:
     def learn(self, solution: Solution) -> None:
         """Take over what a copy of this course, in another process, came to."""
         known = solution.certificate
-        infeasible = known.status is Status.INFEASIBLE
+        infeasible = known.empty
         self.state = SearchState(solution.configuration, solution.value, known.nodes, known.lower_bound, infeasible)
         self.seconds, self._methods = known.seconds, [name for name in known.method.split("+") if name != METHOD]
         self._ties_broken = known.ties_broken

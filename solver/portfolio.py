@@ -136,7 +136,7 @@ def not_solved(problem: Problem, start: Configuration | None = None) -> Solution
 def _bounded(solution: Solution, options: SolveOptions) -> Solution:
     """A solution with the bound that needs no search, where its method has proven none that is better."""
     known, floor = solution.certificate, solution.problem.floor
-    if known.status.proven or floor is None or (known.lower_bound is not None and known.lower_bound >= floor):
+    if known.settled or floor is None or (known.lower_bound is not None and known.lower_bound >= floor):
         return solution
     exhausted = known.termination is Termination.EXHAUSTED
     again = conclude(solution.value, floor, options, method=known.method, exhausted=exhausted, nodes=known.nodes)

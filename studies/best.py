@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.results.certificate import Certificate, Status, relative_gap
+from ithaca.results.certificate import Certificate, Status, among_all, relative_gap
 from ithaca.results.result import Unrestricted
 from ithaca.results.shortfall import Shortfall
 from ithaca.results.solution import Solution, best_solution, make_solution
@@ -71,9 +71,7 @@ def _preferred(answer: Solution, every: Sequence[Solution], budget: Budget) -> S
     """Of all configurations of an optimum, of any design, the one that is the answer."""
     value, proof = answer.value, answer.certificate
     assert value is not None
-    open_ = [
-        s for s in every if s.certificate.status is not Status.INFEASIBLE and (s.certificate.lower_bound or value) <= value
-    ]
+    open_ = [s for s in every if not s.certificate.empty and (s.certificate.lower_bound or value) <= value]
     holder = next(number for number, solution in enumerate(open_) if solution.design == answer.design)
     known = [solution.configuration if solution.value == value else None for solution in open_]
     found = preferred_of([solution.problem for solution in open_], value, known, holder, budget)
@@ -134,9 +132,9 @@ def conclude_least(
     parts.
     """
     certificates = [certificate for _, certificate in parts]
-    infeasible = not missing and all(c.status is Status.INFEASIBLE for c in certificates)
+    infeasible = not missing and all(c.empty for c in certificates)
     value = min((value for value, _ in parts if value is not None), default=None)
-    bounds = [c.lower_bound for c in certificates if c.status is not Status.INFEASIBLE] + [None] * missing
+    bounds = [c.lower_bound for c in certificates if not c.empty] + [None] * missing
     known = [b for b in (*bounds, value) if b is not None]
     proof = conclude(
         value,
@@ -146,9 +144,9 @@ def conclude_least(
         method="+".join(dict.fromkeys(part for c in certificates for part in c.method.split("+"))) or "none",
         nodes=sum(c.nodes for c in certificates),
         seconds=sum(c.seconds for c in certificates) if budget is None else budget.spent,
-    )
+    ).within(among := among_all(certificates), among)
     # what is worse does not matter
-    ties = [c.ties_broken for c in certificates if c.status is not Status.INFEASIBLE and c.lower_bound == value]
+    ties = [c.ties_broken for c in certificates if not c.empty and c.lower_bound == value]
     return proof if set(ties) <= {None} else replace(proof, ties_broken=all(ties))
 
 

@@ -235,6 +235,8 @@ def _failure(solutions: Sequence[Solution]) -> str:
     if len(infeasible) < len(solutions):
         count = f"{len(infeasible)} of {len(solutions)} designs {is_or_are(len(infeasible))}"
         known = f"{count} proven infeasible, and the others are open" if infeasible else "no design is proven infeasible"
+        if all(s.certificate.empty for s in solutions):
+            return next(s.certificate.failure for s in solutions if s not in infeasible)
         return f"nothing was found before the search ended; {known}"
     shortfalls = [shortfall for s in solutions for shortfall in s.shortfalls]
     return f"infeasible: {why_infeasible([s.problem for s in solutions], shortfalls)}"

@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ithaca.formulations.algebra.parsing import parse_expression
+from ithaca.formulations.algebra.polarity import falling
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.results.shortfall import Shortfall
@@ -70,6 +71,13 @@ class Front:
     seconds: float  #: Wall time
     #: Design and limit that cannot be met, if no configuration of any design is feasible.
     shortfalls: tuple[Shortfall, ...] = ()
+
+    @property
+    def among(self) -> str:
+        """Among what its points are proven to be on the front; empty: among everything (`Design.among`)."""
+        asked = [o.expression for o in self.objectives]
+        limits = [limit.expression for limit in self.problems[0].limits]
+        return self.problems[0].design.among(falling(*asked, *limits))
 
     @property
     def complete(self) -> bool:
@@ -156,7 +164,8 @@ class _Search:
             stop = budget.options.stop
             unfinished = "interrupted" if stop is not None and stop() else "time was up"
         points = tuple(sorted(self.points, key=lambda p: p.values))
-        found = all_shortfalls(self.problems, budget) if not points and unfinished is None else ()
+        none = not points and unfinished is None and not self.problems[0].feasible_among
+        found = all_shortfalls(self.problems, budget) if none else ()
         nodes, proofs = self.prover.nodes, tuple(self.proofs)
         return Front(self.objectives, self.problems, points, unfinished, proofs, nodes, budget.spent, found)
 

@@ -194,7 +194,7 @@ class Prover:
     def _learn(self, design: int, objective: int, region: Region, searched: Region, solution: Solution) -> Found | None:
         self.nodes += solution.certificate.nodes
         self.seconds += solution.certificate.seconds
-        if solution.certificate.status is Status.INFEASIBLE:
+        if solution.certificate.empty:
             self._empty[design].append(searched)
             return None
         if solution.certificate.status is not Status.OPTIMAL or solution.configuration is None:

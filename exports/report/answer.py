@@ -97,8 +97,9 @@ def verdict(certificate: Certificate, objective: str, result: object = None) -> 
 
 def _verdict(certificate: Certificate, objective: str) -> Verdict:
     if certificate.status is Status.OPTIMAL:
-        detail = "No configuration of the designs considered is better: the lower bound equals the value in exact arithmetic."
-        return Verdict("optimal", "✓", "Proven optimal", detail)
+        which = f"with {certificate.among}" if certificate.among else "of the designs considered"
+        detail = f"No configuration {which} is better: the lower bound equals the value in exact arithmetic."
+        return Verdict("optimal", "✓", f"Proven {certificate.told}", detail)
     if certificate.lower_bound is None:
         return Verdict(certificate.status.value, "?", "Not proven optimal", "No lower bound is known.")
     detail = f"No {objective} below {number(certificate.lower_bound)} is possible"

@@ -41,9 +41,9 @@ def _verdict(result: CodesignResult) -> Verdict:
     proof = result.certificate
     if proof.status is Status.OPTIMAL:
         what = "point is missing from the front" if len(result.question.objectives) > 1 else "accelerator is better"
-        return Verdict(
-            "optimal", "✓", "Proven optimal", f"No {what}, of {result.counts.points:,} in the space{as_stated(result)}."
-        )
+        among = f", with {proof.among}" if proof.among else ""
+        said = f"No {what}, of {result.counts.points:,} in the space{among}{as_stated(result)}."
+        return Verdict("optimal", "✓", f"Proven {proof.told}", said)
     if proof.status is Status.INFEASIBLE:
         return Verdict("infeasible", "✕", "Proven infeasible", "No accelerator of the space keeps rules and limits.")
     return verdict(proof, result.question.objectives[0].text, result)

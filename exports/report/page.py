@@ -119,4 +119,6 @@ def _nothing(result: Result, explanation: Explanation) -> tuple[Section, ...]:
 def _failed(result: Result) -> Verdict:
     if all(s.certificate.status is Status.INFEASIBLE for s in result.solutions):
         return Verdict("infeasible", "✕", "Proven infeasible", "No configuration of any design meets the limits.")
-    return Verdict("unknown", "?", "Nothing found", "The search ended before it found a configuration.")
+    narrowed = next((s.certificate.failure for s in result.solutions if s.certificate.empty), None)
+    detail = "The search ended before it found a configuration." if narrowed is None else f"{narrowed.capitalize()}."
+    return Verdict("unknown", "?", "Nothing found", detail)

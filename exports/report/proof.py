@@ -33,7 +33,9 @@ def certificate(best: BestConfiguration) -> Section:
     rows = tuple((name, *(column[name] for column in columns)) for name in columns[0])
     blocks: list[Block] = [Table("What is proven", head, rows, frozenset({0, 1, 2}))]
     if whole.status is Status.OPTIMAL:
-        blocks.insert(0, Paragraph("The lower bound equals the value in exact arithmetic, so no search could find better."))
+        among = f" among {whole.among}" if whole.among else ""
+        said = f"The lower bound equals the value in exact arithmetic, so no search could find better{among}."
+        blocks.insert(0, Paragraph(said))
     if own.trace:
         title = f"Incumbent and lower bound over time, design {best.solution.design}"
         blocks.append(chart_figure("convergence", _convergence(own.trace, title, best)))
@@ -48,7 +50,7 @@ def certificate(best: BestConfiguration) -> Section:
 
 def _entries(proof: Certificate, best: BestConfiguration) -> dict[str, str]:
     return {
-        "status": proof.status.value,
+        "status": proof.told,
         best.objective: number(best.value),
         "lower bound": number(proof.lower_bound),
         "gap": "–" if proof.gap is None else percent(proof.gap),

@@ -8,9 +8,10 @@ for ceilings, for a quantity that is defined as one, and the other way round for
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
-from ithaca.formulations.algebra.expression import CeilingDivision, Expression, Maximum, Minimum, Product, Sum
+from ithaca.formulations.algebra.expression import CeilingDivision, Expression, Maximum, Minimum, Product, Sum, Symbol
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import INTERVAL
 
@@ -41,6 +42,19 @@ def trends(expression: Expression, ranges: Mapping[str, Interval]) -> dict[Expre
 
     visit(expression, 1)
     return found
+
+
+#: Where metrics are, for all that is known of them when it is asked which way expressions over them move.
+POSITIVE = Interval(Fraction(1, 10**30), Fraction(10**60))
+
+
+def falling(*expressions: Expression) -> frozenset[str]:
+    """The metrics that some of these expressions may fall with."""
+    found = set[str]()
+    for expression in expressions:
+        moves = trends(expression, dict.fromkeys(expression.symbols, POSITIVE))
+        found |= {name for name in expression.symbols if moves.get(Symbol(name), 0) != 1}
+    return frozenset(found)
 
 
 def misplaced(directions: Mapping[Expression, int]) -> tuple[Expression, ...]:

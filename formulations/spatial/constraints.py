@@ -76,6 +76,11 @@ class Constraints:
         """The tensors that are to pass by a level."""
         return frozenset().union(*(tensors for name, tensors in self.bypass if name == level))
 
+    @property
+    def asks_for_more(self) -> bool:
+        """Whether larger factors, or more multipliers that work, are asked for than mappings may have of themselves."""
+        return self.least_used > 0 or any(found.low > 1 for *_, found in self.factors)
+
     def check(self, nest: LoopNest, architecture: Architecture) -> None:
         """Refuse what nest and architecture do not have, and what contradicts itself or them."""
         for complaint in self._complaints(nest, architecture):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from math import ceil
+from math import ceil, factorial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.formulations.algebra.expression import (
@@ -31,7 +31,7 @@ from ithaca.formulations.spatial.cosa import programmed
 from ithaca.formulations.spatial.drawing import costs, loop_lines, statements
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Order, Slot, keep_quantity, order_quantity, slots
-from ithaca.formulations.spatial.orders import as_good, sufficient_orders
+from ithaca.formulations.spatial.orders import LEAST_PADDINGS, MOST_REUSE, as_good, sufficient_orders
 from ithaca.formulations.spatial.remedies import remedies
 from ithaca.formulations.spatial.timeloop import Number, Numbers, TimeloopModel, check_supported
 from ithaca.workloads.errors import InputError
@@ -202,10 +202,27 @@ class SpatialDesign(Design):
         """The orders that each level offers, outermost loop first."""
         fixed, found = dict(self.fixed_orders), {}
         for place, level in enumerate(self.architecture.levels):
-            inside = frozenset().union(*(self.keeps(k) for k in range(place + 1, len(self.architecture.levels))))
-            innermost = self.constraints.innermost(level.name)
+            inside, innermost = self._inside(place), self.constraints.innermost(level.name)
             found[level.name] = (fixed[level.name],) if level.name in fixed else sufficient_orders(self.nest, inside, innermost)
         return found
+
+    def _inside(self, level: int) -> frozenset[str]:
+        """The tensors that levels inside may keep."""
+        return frozenset().union(*(self.keeps(k) for k in range(level + 1, len(self.architecture.levels))))
+
+    def among(self, falling: Collection[str]) -> str:
+        """Orders decide on words alone; words of tiles, lanes and multiply-accumulates do not depend on them."""
+        words = any(name not in ("pes", "computes") and not name.endswith(".capacity") for name in falling)
+        padded = not self.options.divisors_only and (falling or self.constraints.asks_for_more)
+        left_out = ((MOST_REUSE, words and not self._offers_all), (LEAST_PADDINGS, padded))
+        return " and ".join(what for what, may_pay in left_out if may_pay)
+
+    @property
+    def _offers_all(self) -> bool:
+        """Whether levels have all orders that make a difference."""
+        inner = [level.name for place, level in enumerate(self.architecture.levels[:-1]) if self._inside(place)]
+        free = {name: len(set(self.moving) - set(self.constraints.innermost(name))) for name in inner}
+        return all(name in dict(self.fixed_orders) or len(self.orders[name]) == factorial(free[name]) for name in inner)
 
     def _highest(self, slot: Slot, loop: str) -> int | None:
         """The largest factor of a loop that a slot allows; None: any."""

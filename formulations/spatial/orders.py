@@ -26,6 +26,9 @@ from ithaca.workloads.nest import LoopNest
 #: Beyond as many loops, orders that others are better than are left in: finding them takes 2^loops steps.
 MAX_COMPARED = 9
 
+#: What mappings have where not all orders are offered, and where padded factors are only as large as their trips need.
+MOST_REUSE, LEAST_PADDINGS = "orders of most reuse", "least paddings"
+
 #: What an order does where some loops have several trips: to every tensor, the loops that cost nothing, and the closing one.
 _Effect = tuple[tuple[frozenset[str], str | None], ...]
 

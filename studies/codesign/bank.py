@@ -18,7 +18,6 @@ from ithaca.formulations.algebra.expression import Expression, split_coefficient
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.accelerator import Accelerator, Trend, Work
 from ithaca.formulations.problem import Objective, Problem
-from ithaca.results.certificate import Status
 from ithaca.results.solution import Solution, make_solution
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.engines import Method, engine
@@ -119,7 +118,7 @@ def solve_layer(
 
 def _bound(found: Solution) -> Bound:
     proof = found.certificate
-    if proof.status is Status.INFEASIBLE:
+    if proof.empty:
         return inf
     return -inf if proof.lower_bound is None else proof.lower_bound
 

@@ -90,7 +90,8 @@ def statements(result: CodesignResult) -> Iterator[str]:
     if best is None:
         return
     if len(question.objectives) > 1:
-        proof = "the whole front, proven" if result.complete else "others may be better"
+        among = f" among {result.certificate.among}" if result.certificate.among else ""
+        proof = f"the whole front{among}, proven" if result.complete else "others may be better"
         yield f"Front: {counted(len(result.front), 'point')}, {proof}{as_stated(result)}."
         for place, objective in enumerate(question.objectives):
             found = min(result.front, key=lambda found: found.values[place])
@@ -98,7 +99,8 @@ def statements(result: CodesignResult) -> Iterator[str]:
         return
     bound = result.certificate.lower_bound
     least = "" if bound is None else f"; no accelerator of the space is below {number(bound)}"
-    proof = "proven: no accelerator of the space is better" if result.complete else f"not proven{least}"
+    among = f", with {result.certificate.among}" if result.certificate.among else ""
+    proof = f"proven: no accelerator of the space is better{among}" if result.complete else f"not proven{least}"
     proof += as_stated(result)
     yield f"Hardware: {hardware_text(space, best.point)}."
     if full := [q.name for q in space.quantities if best.point[q.name] == q.values[-1] != q.values[0] and not q.labels]:

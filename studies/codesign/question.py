@@ -121,6 +121,27 @@ class Question:
                     found |= {symbol for figure in figures for symbol in figure.symbols}
         return frozenset(found)
 
+    @cached_property
+    def among(self) -> str:
+        """Among what mappings an optimum is proven to be one; empty: among all (`Design.among`)."""
+        return self._among(range(len(self.amounts)))
+
+    @cached_property
+    def feasible_among(self) -> str:
+        """Among what mappings no accelerator keeps the limits where none does; empty: among all."""
+        return self._among(range(len(self.minimised), len(self.amounts)))
+
+    def _among(self, places: Sequence[int]) -> str:
+        found, point = dict[str, None](), self.space.box.corner(high=True)
+        moves = [(n, d) for p in places if self.amounts[p].shares for n, d in self.directions[p].items()]
+        falling = {name for name, direction in moves if name not in self.space.costs and direction != 1}
+        place = next(place for place, amount in enumerate(self.amounts) if amount.shares)
+        figures, objective = self.space.at(point), self.amounts[place].of_layer(self.space.cost(point))
+        for work in self.works:
+            for problem in self.space.accelerator.problems(work, figures, objective):
+                found |= dict.fromkeys(filter(None, problem.design.among(falling).split(" and ")))
+        return " and ".join(found)
+
     def best_costs(self, place: int, box: Box) -> dict[str, Fraction]:
         """The costs in an amount of runs at that end of a box where the amount is least."""
         moves, costs = self.directions[place], self.space.costs

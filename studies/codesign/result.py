@@ -73,7 +73,7 @@ class CodesignResult:
     @property
     def complete(self) -> bool:
         """Whether everything is proven: the optimum, the whole front, or that there is nothing."""
-        return self.certificate.status.proven
+        return self.certificate.settled
 
 
 #: Open boxes that a result lists.

@@ -388,6 +388,7 @@ class BoxSearch:
         if self._several and open_ and certificate.status.proven:  # the least of the first objective, but not the whole front
             certificate = replace(conclude(value, None, options, method=METHOD), lower_bound=bound, gap=certificate.gap)
             certificate = replace(certificate, nodes=self._boxes, seconds=spent)
+        certificate = certificate.within(self.question.among, self.question.feasible_among)
         whole, asked = self.question.space.box.count, len(self.bank.asked)
         counts = Counts(whole, self._boxes, self._excluded, self._evaluated, asked)
         boxes = tuple(self._open_box(node) for node in open_[:SHOWN])

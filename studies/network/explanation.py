@@ -139,7 +139,7 @@ def _proof(result: NetworkResult) -> str:
     assert result.total is not None
     certificate = result.total.certificate
     if certificate.status is Status.OPTIMAL:
-        return f"proven optimal{as_stated(result)}"
+        return f"proven {certificate.told}{as_stated(result)}"
     bound = certificate.lower_bound
     least = "" if bound is None else f"; no less than {number(bound)} is possible{as_stated(result)}"
     return f"not proven optimal{least}"

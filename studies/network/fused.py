@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ithaca.formulations.problem import Problem
-from ithaca.results.certificate import Status
+from ithaca.results.certificate import among_all
 from ithaca.results.solution import Solution
 from ithaca.solver.conclusion import conclude
 from ithaca.studies.network.layers import SolvedLayer
@@ -137,14 +137,13 @@ def solve_fused(network: Network, request: NetworkRequest | MappingRequest, opti
     # of equals those are better that move less off chip
     values: Costs = {v: None if s.value is None else (s.value, -Fraction(sum(n for _, n in v[1]))) for v, s in best.items()}
     bounds: Costs = {
-        v: None if s.certificate.status is Status.INFEASIBLE else (s.certificate.lower_bound or Fraction(0), Fraction(0))
-        for v, s in best.items()
+        v: None if s.certificate.empty else (s.certificate.lower_bound or Fraction(0), Fraction(0)) for v, s in best.items()
     }
     chosen, bound, roomless = chain.best(values), chain.best(bounds), chain.roomless(bounds)
     kept = (False,) * len(chain.runs) if chosen is None else chosen[1]
     layers = _layers(chain, kept, solved, best)
     proofs = [solution.certificate for solution in best.values()]
-    known = all(proof.lower_bound is not None or proof.status is Status.INFEASIBLE for proof in proofs)
+    known = all(proof.lower_bound is not None or proof.empty for proof in proofs)
     certificate = conclude(
         None if chosen is None else chosen[0],
         bound[0] if known and bound is not None else None,
@@ -152,7 +151,7 @@ def solve_fused(network: Network, request: NetworkRequest | MappingRequest, opti
         method=options.method.value,
         nodes=sum(proof.nodes for proof in proofs),
         seconds=sum(proof.seconds for proof in proofs),
-    )
+    ).within(among := among_all(proofs), among)
     alone = [(run.count, best[run.nest, ()]) for run in chain.runs]
     without = total([(count, own.value, own.certificate) for count, own in alone], options.method.value)
     outcomes = [outcome for part in solved.values() for outcome in part.outcomes]

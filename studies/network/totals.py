@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from ithaca.formulations.algebra.expression import CeilingDivision, Constant, Expression, Maximum, Minimum, Product, Sum, Symbol
 from ithaca.formulations.problem import Objective
-from ithaca.results.certificate import Certificate, Status
+from ithaca.results.certificate import Certificate, among_all
 from ithaca.solver.conclusion import conclude
 from ithaca.studies.best import conclude_least
 from ithaca.studies.network.result import Total
@@ -46,9 +46,10 @@ def total(parts: Iterable[tuple[int, Fraction | None, Certificate]], method: str
     value = _sum((count, value) for count, value, _ in parts)
     bound = _sum((count, certificate.lower_bound) for count, _, certificate in parts)
     certificates = [certificate for *_, certificate in parts]
-    infeasible = any(c.status is Status.INFEASIBLE for c in certificates)
+    infeasible, among = any(c.empty for c in certificates), among_all(certificates)
     nodes, seconds = sum(c.nodes for c in certificates), sum(c.seconds for c in certificates)
-    return Total(value, conclude(value, bound, complete=infeasible, method=method, nodes=nodes, seconds=seconds))
+    proof = conclude(value, bound, complete=infeasible, method=method, nodes=nodes, seconds=seconds)
+    return Total(value, proof.within(among, among_all(c for c in certificates if c.empty)))
 
 
 def best_total(totals: Sequence[Total]) -> Total:

@@ -10,9 +10,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from ithaca.formulations.algebra.expression import Constant, Expression, Symbol, ceiling_division
-from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY, SYMBOLIC, NumberSystem
-from ithaca.formulations.algebra.polarity import trends
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric, Remarks
 from ithaca.formulations.hardware.remedies import Remedy
@@ -41,6 +39,7 @@ from ithaca.formulations.spatial.dmazerunner.tables import Tables, asked_of
 from ithaca.formulations.spatial.drawing import costs
 from ithaca.formulations.spatial.mapping import Mapping as Laid
 from ithaca.formulations.spatial.mapping import Slot
+from ithaca.formulations.spatial.orders import LEAST_PADDINGS, MOST_REUSE
 from ithaca.formulations.spatial.remedies import capacity, lanes
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.footprints import footprints
@@ -220,18 +219,21 @@ class DmazerunnerDesign(Design):
         return Axis(loop, tuple(quantities), (Link(d, Relation.EQUAL, outside), *rules))
 
     def best_of(self, problem: Problem) -> str:
-        """Among what mappings an optimum of the space is proven to be the best.
+        """Among what mappings an optimum of the space is proven to be the best."""
+        factors = "factors that divide extents" if self.divisors_only else "all paddings"
+        return (
+            problem.among if not self.divisors_only and problem.among else " and ".join(filter(None, (factors, problem.among)))
+        )
+
+    def among(self, falling: Collection[str]) -> str:
+        """Orders decide on words that move, and so on cycles and energy; what tiles and PEs take does not depend on them.
 
         Padded factors are least. Larger ones are never better, unless inputs have rows that nothing reads (tiles may be whole
-        with them), something asked for falls with the use of PEs or words, or constraints ask for such use.
+        with them), something asked for falls with a metric, or constraints ask for the use of PEs or words.
         """
-        if self.divisors_only:
-            return "factors that divide extents"
-        spans = {name: Interval(Fraction(0), Fraction(10**60)) for name in self.vocabulary}
-        asked = (problem.objective.expression, *(limit.expression for limit in problem.limits))
-        falls = any(trends(e, spans).get(Symbol(name), 0) < 1 for e in asked for name in e.symbols)
-        least = self.constraints.least_used > 0 or any(found.low > 1 for *_, found in self.constraints.factors)
-        return "least paddings" if self.layer.surplus or falls or least else "all paddings"
+        moved = any(name not in self.machine.limits for name in falling)
+        padded = not self.divisors_only and (falling or self.layer.surplus or self.constraints.asks_for_more)
+        return " and ".join(what for what, may_pay in ((MOST_REUSE, moved), (LEAST_PADDINGS, padded)) if may_pay)
 
     def baselines(self) -> Mapping[str, Iterable[tuple[Design, tuple[Limit, ...]]]]:
         def within(constraints: Constraints) -> Design:

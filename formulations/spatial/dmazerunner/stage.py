@@ -106,8 +106,8 @@ class DmazerunnerStage(TilingStage):
         inner = inner_parts(layer, machine, one_pass, tiles["trips"], tiles["whole"], own)
         for energy, cycles, words in outer.parts:
             for e, c in inner:
-                known = {**exact, "dram_words": words[place]}
-                found = np.minimum(found, self._corner(e + energy[place], np.maximum(c, cycles[place]), known, known))
+                least = {**exact, "dram_words": words[place]}  # orders of less reuse move more
+                found = np.minimum(found, self._corner(e + energy[place], np.maximum(c, cycles[place]), least, exact))
         return found
 
     def _metrics(

@@ -107,7 +107,7 @@ class ExplainableStage(TilingStage):
     def _pair_bounds(self, outer: Outer, place: Integers, rows: Columns, tiles: Columns) -> Floats:
         known = {**self._known(rows), "spm_banks": outer.banks[place]}
         words = np.array([part[0][place] for part in outer.parts])
-        return self._bounds(self._tile(rows), tiles, known, {**known, "dram_words": words.max(axis=0)}, words.min(axis=0))
+        return self._bounds(self._tile(rows), tiles, known, known, words.min(axis=0))
 
     def _metrics(
         self, factors: Mapping[str, Mapping[str, Floats]], rows: Columns, banks: Floats

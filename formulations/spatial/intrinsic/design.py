@@ -22,7 +22,6 @@ from ithaca.formulations.spatial.intrinsic.model import Work
 from ithaca.formulations.spatial.intrinsic.stage import IntrinsicStage
 from ithaca.formulations.spatial.mapping import Mapping as Laid
 from ithaca.formulations.spatial.mapping import Slot
-from ithaca.formulations.spatial.search.goal import monotone
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 
@@ -136,7 +135,7 @@ class IntrinsicDesign(Design):
 
     def stage(self, problem: Problem) -> Stage | None:
         """All tiles that may be best; None for objectives and limits that may fall as metrics grow."""
-        return IntrinsicStage(problem, self) if monotone(problem, VOCABULARY) else None
+        return None if problem.falling else IntrinsicStage(problem, self)
 
     def meaning(self, quantity: str) -> tuple[str, str]:
         """What a tile is."""

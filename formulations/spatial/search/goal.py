@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from math import inf, lcm
 from typing import Any
 
 import numpy as np
 
-from ithaca.formulations.algebra.expression import Symbol
-from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.number_systems import NUMPY
-from ithaca.formulations.algebra.polarity import trends
 from ithaca.formulations.algebra.rounding import ROUNDING, all_below, least_double, loosened
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.search.hierarchy import Count, Hierarchy
@@ -153,13 +150,3 @@ class Goal:
             if name not in used:
                 found[place] = 1
         return found if self.timed else np.concatenate([np.ones((1, found.shape[1])), found[1:]])
-
-
-def monotone(problem: Problem, names: Mapping[str, object]) -> bool:
-    """Whether objective and limits never fall when a metric grows."""
-    ranges = {name: Interval(Fraction(1, 10**30), Fraction(10**30)) for name in names}
-    for expression in (problem.objective.expression, *(limit.expression for limit in problem.limits)):
-        moves = trends(expression, ranges)
-        if any(moves.get(Symbol(name), 1) != 1 for name in expression.symbols):
-            return False
-    return True

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.search.bypasses import BypassStage
-from ithaca.formulations.spatial.search.goal import monotone
 from ithaca.formulations.spatial.search.stage import TimeloopStage
 from ithaca.formulations.stage import Stage
 
@@ -21,7 +20,7 @@ HELD = ".capacity"
 
 def stage_of(design: SpatialDesign, problem: Problem) -> Stage | None:
     """The stage of a problem; None where objective or limits may fall as a metric grows, or count what the search does not."""
-    if not monotone(problem, design.vocabulary):
+    if problem.falling:
         return None
     if design.options.free_bypass:
         return None if any("." in name for name in problem.used_metrics) else BypassStage(design, problem)

@@ -170,7 +170,8 @@ def check(seed: int) -> None:
     pays = surplus or objective.endswith("/pes") or design.constraints.least_used > 0
     truth = least_value(problem, least=not exact and pays)
     if truth == np.inf:
-        assert solution.certificate.status is Status.INFEASIBLE, seed
+        assert solution.certificate.empty, seed
+        assert (solution.certificate.status is Status.INFEASIBLE) is not bool(problem.feasible_among), seed
     else:
         assert solution.certificate.status is Status.OPTIMAL, seed
         assert solution.value is not None

@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import product
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -123,6 +124,31 @@ def test_the_best_memories_are_those_of_solving_every_layer_on_all() -> None:
         assert result.best is not None
         assert result.best.values == (min(expected.values()),) == (expected[result.best.point],)
         assert result.certificate.status is Status.OPTIMAL
+
+
+#: Objectives and limits that fall as metrics of layers, or of the hardware, grow.
+FALLING = ("energy/latency", "0 - latency", "latency - energy/9", "energy - area*latency", "0 - area", "traffic - latency")
+
+
+@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 100))])
+def test_what_falls_as_metrics_grow_is_that_of_enumeration(seed: int) -> None:
+    draw, drawn = Random(seed), random_question(seed)
+
+    def asking(objective: str, limits: dict[str, Fraction]) -> Question:
+        return make_question(drawn.space, drawn.works[:2], [objective], limits)
+
+    limits = {}
+    for text in draw.sample(FALLING, draw.choice((0, 1, 1))):
+        least = min(brute_force(asking(text, {})), default=(Fraction(0),))[0]
+        limits |= {text: least + draw.choice((-1, 0, 5, 40))} if text != "energy/latency" else {text: abs(least) * 2}
+    question = asking(draw.choice((*FALLING, "energy")), limits)
+    result, expected = codesign(question), brute_force(question)
+    assert [point.values for point in result.front] == sorted(expected)[:1]
+    assert result.certificate.status is (Status.OPTIMAL if expected else Status.INFEASIBLE)
+    for fall in result.shortfalls if len(question.workloads) == 1 else ():
+        alone = [replace(work, weight=Fraction(1)) for work in question.works]
+        others = {limit.metric: limit.bound for limit in question.limits if limit.metric != fall.metric}
+        assert [fall.smallest] == [v[0] for v in brute_force(make_question(drawn.space, alone, [fall.metric], others))]
 
 
 def points(asked: Question) -> Iterator[Configuration]:

@@ -81,7 +81,7 @@ class Toy(Design):
 
 
 class ToyStage:
-    """All mappings as one block; known at once is four fifths of the least."""
+    """All mappings as one block; known at once is the least but for a fifth of it."""
 
     dropped = inf
 
@@ -92,7 +92,7 @@ class ToyStage:
 
     @property
     def least(self) -> float:
-        return float(self._known[0][0] * Fraction(4, 5)) if self._known else inf
+        return float(self._known[0][0] - abs(self._known[0][0]) / 5) if self._known else inf
 
     def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Iterator[Configuration | None]:
         yield None
