@@ -46,6 +46,7 @@ def split_device(
         dataflow=accelerator.dataflow,
         arrays=accelerator.arrays,
         minimise=Minimise(accelerator.minimise),
+        shares=sizes,
     )
     network = only_layers(find_network(workloads[0]), layers)
     with Interrupt() as interrupt, LiveLine(f"splitting {accelerator.platform}") as line:
@@ -56,7 +57,7 @@ def split_device(
 
         def solve(asked: NetworkRequest) -> NetworkResult:
             run = RunOptions(search=budget.share(), report=report)
-            return NetworkResult.of(solve_multi_array(network, asked, run, sizes))
+            return NetworkResult.of(solve_multi_array(network, asked, run))
 
         found = solve(request)
         return replace(found, remarks=tuple(_remarks(accelerator, sizes, request, found, solve)))

@@ -20,11 +20,15 @@ from ithaca.commands.typed import calls
 from ithaca.results.certificate import Status
 from ithaca.studies.charts.files import check_plot
 from ithaca.studies.network.charts import check_comparable
+from ithaca.studies.network.modes import ONE_SEARCH
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
 
 #: Why layers are infeasible together although none is by itself.
 NO_COMMON_DESIGN = "no design is feasible for all of them"
+
+#: The same of layers on arrays.
+TOO_FEW_ARRAYS = "each could run alone within the limits, but not all of them on the arrays there may be"
 
 #: How many places of failures with the same reason are named.
 SHOWN_PLACES = 3
@@ -92,9 +96,11 @@ def explain_failure(result: NetworkResult) -> str:
     missing = [r for r in result.layers if r.answer.found is None]
     infeasible = [r for r in missing if r.answer.certificate.status is Status.INFEASIBLE]
     if infeasible:
-        names = ", ".join(r.layer.name for r in infeasible)
-        reasons = [text for r in infeasible if (text := r.answer.explain())]
-        return f"infeasible: {names}: {reasons[0] if reasons else NO_COMMON_DESIGN}"
+        together = TOO_FEW_ARRAYS if result.mode in ONE_SEARCH else NO_COMMON_DESIGN
+        reasons: dict[str, list[str]] = {}
+        for each in [r for r in infeasible if r.answer.shortfalls] or infeasible:
+            reasons.setdefault(each.answer.explain() or together, []).append(each.layer.name)
+        return "infeasible: " + "; ".join(f"{', '.join(own)}: {why}" for why, own in reasons.items())
     names = ", ".join(r.layer.name for r in missing)
     if result.failures:
         return f"nothing found for {names}: {len(result.failures)} problems failed"

@@ -8,19 +8,21 @@ one input). Both are one search over designs, hardware and tilings together; eng
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.shown_numbers import counted
 from ithaca.formulations.systolic.design import fixed, systolic
 from ithaca.results.certificate import Certificate, Status
 from ithaca.results.solution import Solution, make_solution
 from ithaca.solver.conclusion import conclude
+from ithaca.solver.options import Budget
 from ithaca.solver.progress import Progress
+from ithaca.studies.best import all_shortfalls
 from ithaca.studies.network.modes import MULTI_ARRAY, SHARED_ARRAY
-from ithaca.studies.network.problems import NetworkRequest, common_designs, layer_problems
+from ithaca.studies.network.problems import NetworkRequest, common_designs
 from ithaca.studies.network.result import ArrayResult, LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.studies.network.runner import RunOptions, RunState
 from ithaca.studies.network.totals import require_sum
@@ -30,6 +32,9 @@ from ithaca.studies.shared.search import DesignOutcome, SharedOutcome, SharedSea
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.folding import fold
 from ithaca.workloads.networks.network import Layer, Network
+
+#: For every design the layers on it, with how often each runs.
+Designs = Sequence[Sequence[tuple[Problem, int]]]
 
 #: Most runs of layers on several arrays: every pair of cuts is a stage of its own.
 MOST_RUNS = 64
@@ -42,57 +47,57 @@ def solve_shared_array(network: Network, request: NetworkRequest, options: RunOp
     up over layers, or a limit is not on what the array decides.
     """
     require_sum(request.objective, f"--mode {SHARED_ARRAY}")
-    network, request = fold(network), _of_arrays(request)
-    designs = common_designs(network, request, SHARED_ARRAY)
-    counts = [layer.count for layer in network.layers]
-    pairs = [tuple(zip(design, counts, strict=True)) for design in designs]
-    found = SharedSearch(pairs, options.search, _report(options, "hardware for all layers")).run()
+    network, budget = fold(network), Budget(options.search)
+    designs, _ = on_one_array(network, request)
+    found = SharedSearch(designs, options.search, _report(options, "hardware for all layers")).run()
     value = None if found.best is None else found.best.value
     total = _total(value, found.lower_bound, found.hardware, found.seconds, infeasible=found.infeasible)
     complete = found.infeasible or options.search.gap_is_met(value, found.lower_bound)
     choices = _compared(network, designs, found)
     if found.best is None or found.design is None:
-        nothing = _nothing(network, request, total)
+        nothing = _nothing(network, designs, total, budget)
         return NetworkResult(SHARED_ARRAY, network, request, "exact", nothing, total, complete, choices)
-    array, layers = _on_array(network.layers, designs[found.design], found.best, 0, total)
+    array, layers = _on_array(network.layers, [problem for problem, _ in designs[found.design]], found.best, 0, total)
     return NetworkResult(SHARED_ARRAY, network, request, "exact", layers, total, complete, choices, arrays=(array,))
 
 
-def solve_multi_array(
-    network: Network, request: NetworkRequest, options: RunOptions, shares: Mapping[str, Fraction] | None = None
-) -> NetworkResult:
+def solve_multi_array(network: Network, request: NetworkRequest, options: RunOptions) -> NetworkResult:
     """Find the arrays that serve the layers best, each layer's configuration on its array, and the objective's lower bound.
 
     Runs of a merged layer count as neighbours; a layer whose runs are cut apart appears once per array. The request says
-    how many arrays there may be; its limits are on DSP blocks and block RAM of all arrays together. With sizes of ``shares`` of
-    these each array takes whole ones; limits on other metrics that have shares hold of every layer.
+    how many arrays there may be, and of what they take whole shares; its limits are on DSP blocks and block RAM of all arrays
+    together, and on the bandwidth (see `Stages`). Where arrays at their best move more at the same time than that, arrays that
+    each keep to an even part of it are looked for, too; the bound is without that.
 
     Raises `InputError` if the layers cannot be folded into one kernel or are too many, the objective does not add up, or limits
     cannot be shared.
     """
     require_sum(request.objective, f"--mode {MULTI_ARRAY}")
-    network, request = fold(network), request if shares else _of_arrays(request)
-    designs = common_designs(network, request, MULTI_ARRAY)
-    sequence = [number for number, layer in enumerate(network.layers) for _ in range(layer.count)]
-    if len(sequence) > MOST_RUNS:
-        raise InputError(
-            f"--mode {MULTI_ARRAY} takes up to {MOST_RUNS} runs of layers, {network.name} has {len(sequence)}; "
-            "select with --layers"
-        )
-    pairs = [tuple((problem, 1) for problem in design) for design in designs]
-    report = _report(options, f"{request.arrays} arrays")
-    found = PipelineSearch(pairs, sequence, request.arrays, request.minimise, options.search, report, shares).run()
-    total = _total(found.value, found.lower_bound, found.plans, found.seconds)
-    complete = options.search.gap_is_met(found.value, found.lower_bound)
+    network, budget = fold(network), Budget(options.search)
+    designs, sequence, report = *staged(network, request), _report(options, f"{request.arrays} arrays")
+
+    def search(designs: Designs) -> PipelineSearch:
+        shares = request.shares
+        return PipelineSearch(designs, sequence, request.arrays, request.minimise, budget.share(), report, shares)
+
+    first = search(designs)
+    found = first.run()
+    if first.exceeded and found.value != found.lower_bound and not budget.over:
+        even = tuple(replace(x, bound=x.bound / request.arrays) if x.metric == "bandwidth" else x for x in request.limits)
+        other = search(staged(network, replace(request, limits=even))[0]).run()
+        if other.value is not None and (found.value is None or other.value < found.value):
+            found = replace(found, stages=other.stages, value=other.value)
+    total = _total(found.value, found.lower_bound, found.plans, found.seconds, infeasible=found.infeasible)
+    complete = found.infeasible or options.search.gap_is_met(found.value, found.lower_bound)
     if found.value is None:
-        return NetworkResult(MULTI_ARRAY, network, request, "exact", _nothing(network, request, total), total, complete)
+        return NetworkResult(MULTI_ARRAY, network, request, "exact", _nothing(network, designs, total, budget), total, complete)
     layers: list[LayerResult] = []
     arrays: list[ArrayResult] = []
     for number, stage in enumerate(found.stages):
         runs = sequence[stage.first : stage.end]
         members = sorted(set(runs))
         parts = [replace(network.layers[n], count=runs.count(n)) for n in members]
-        problems = [designs[stage.design][n] for n in members]
+        problems = [designs[stage.design][n][0] for n in members]
         array, own = _on_array(parts, problems, stage.joint, number, _total(stage.joint.value, None, 0, 0.0))
         arrays.append(array)
         layers += own
@@ -100,27 +105,38 @@ def solve_multi_array(
     return NetworkResult(MULTI_ARRAY, shown, request, "exact", tuple(layers), total, complete, arrays=tuple(arrays))
 
 
-def _of_arrays(request: NetworkRequest) -> NetworkRequest:
-    """The request without the bandwidth of the platform, which limits runs, not arrays; another is refused later."""
-    memory = request.platform.memory
-    own = None if memory is None else Limit("bandwidth", memory.bandwidth.limit)
-    return replace(request, limits=tuple(limit for limit in request.limits if limit != own))
+def on_one_array(network: Network, request: NetworkRequest) -> tuple[Designs, list[int]]:
+    """The layers on every design, and their order. Raises `InputError` as `solve_shared_array` does."""
+    counts = [layer.count for layer in network.layers]
+    designs = [list(zip(each, counts, strict=True)) for each in common_designs(network, request, SHARED_ARRAY)]
+    return designs, [*range(len(counts))]
 
 
-def _compared(network: Network, designs: Sequence[Sequence[Problem]], found: SharedOutcome) -> tuple[SharedDesign, ...]:
+def staged(network: Network, request: NetworkRequest) -> tuple[Designs, list[int]]:
+    """The layers on every design, and the runs of layers in order. Raises `InputError` as `solve_multi_array` does."""
+    sequence = [number for number, layer in enumerate(network.layers) for _ in range(layer.count)]
+    if len(sequence) > MOST_RUNS:
+        raise InputError(
+            f"--mode {MULTI_ARRAY} takes up to {MOST_RUNS} runs of layers, {network.name} has {len(sequence)}; "
+            "select with --layers"
+        )
+    return [[(problem, 1) for problem in each] for each in common_designs(network, request, MULTI_ARRAY)], sequence
+
+
+def _compared(network: Network, designs: Designs, found: SharedOutcome) -> tuple[SharedDesign, ...]:
     """What is known of every design, the best first."""
     names = tuple(layer.name for layer in network.layers)
     best = None if found.best is None else found.best.value
     compared = []
-    for number, (problems, known) in enumerate(zip(designs, found.designs, strict=True)):
-        array, chosen = systolic(problems[0]).array, number == found.design
+    for number, (layers, known) in enumerate(zip(designs, found.designs, strict=True)):
+        array, chosen = systolic(layers[0][0]).array, number == found.design
         total = _total(known.value, known.lower_bound, known.hardware, found.seconds, infeasible=known.infeasible)
         compared.append(
             SharedDesign(
                 network.layers[0].nest.name,
                 array.dataflow,
                 array.permutation,
-                all(systolic(problem).array.buildable for problem in problems),
+                all(systolic(problem).array.buildable for problem, _ in layers),
                 names,
                 total,
                 chosen,
@@ -161,11 +177,16 @@ def _total(value: Fraction | None, bound: Fraction | None, nodes: int, seconds: 
     return Total(found, conclude(found, bound, complete=infeasible, method="exact", nodes=nodes, seconds=seconds))
 
 
-def _nothing(network: Network, request: NetworkRequest, total: Total) -> tuple[LayerResult, ...]:
-    """The layers of a network for which there is no array."""
+def _nothing(network: Network, designs: Designs, total: Total, budget: Budget) -> tuple[LayerResult, ...]:
+    """The layers of a network for which there is no array; of those that cannot run alone, why."""
     certificate = Certificate(total.certificate.status, None, None, total.certificate.method, 0, 0.0)
-    asked = layer_problems(network, request)
-    return tuple(LayerResult(each.layer, Solution(each.problems[0], None, None, certificate)) for each in asked)
+    layers = []
+    for number, layer in enumerate(network.layers):
+        problems = [design[number][0] for design in designs]
+        falls = all_shortfalls(problems, budget) if certificate.status is Status.INFEASIBLE else ()
+        feasible = any(fall.smallest <= fall.bound for fall in falls)  # on some design, alone
+        layers.append(LayerResult(layer, Solution(problems[0], None, None, certificate, () if feasible else falls)))
+    return tuple(layers)
 
 
 def _on_array(
@@ -177,7 +198,7 @@ def _on_array(
         make_solution(problem.with_design(hardware=fixed(joint.hardware)), configuration, certificate)
         for problem, configuration in zip(problems, joint.configurations, strict=True)
     ]
-    used = {limit.metric: solutions[0].metrics[limit.metric] for limit in problems[0].limits}
+    used = {limit.metric: max(s.metrics[limit.metric] for s in solutions) for limit in problems[0].limits}
     array, names = systolic(problems[0]).array, tuple(layer.name for layer in layers)
     pairs = zip(layers, solutions, strict=True)
     return (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from math import ceil
 
 from ithaca.formulations.algebra.rounding import ROUNDING
 from ithaca.formulations.shown_numbers import number
@@ -13,8 +14,9 @@ from ithaca.results.files import EDITED
 from ithaca.studies.best import over_all
 from ithaca.studies.network.fused import chained, variant_of
 from ithaca.studies.network.layers import SHARED_DATAFLOW, SolvedLayer, shared_designs
-from ithaca.studies.network.modes import MODES
+from ithaca.studies.network.modes import MODES, SHARED_ARRAY
 from ithaca.studies.network.parts import PER_LAYER, layer_result
+from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import Fusing, LayerResult, NetworkResult, Total
 from ithaca.studies.network.totals import adds_up, best_total, total
 from ithaca.studies.shared.plans import Minimise
@@ -33,8 +35,10 @@ def check_consistent(result: NetworkResult) -> None:
         _check_layers(result)
     elif result.mode == SHARED_DATAFLOW:
         _check_choices(result)
-    elif result.arrays:
+    else:
         _check_arrays(result)
+        if result.mode == SHARED_ARRAY:
+            _check_designs(result)
 
 
 def _check_layers(result: NetworkResult) -> None:
@@ -100,29 +104,55 @@ def _check_choices(result: NetworkResult) -> None:
 
 def _check_arrays(result: NetworkResult) -> None:
     """Values alone: what is proven of shared arrays does not follow from parts."""
-    whole = []
+    request, whole = result.request, []
+    assert isinstance(request, NetworkRequest)  # others have no such modes
+    if [r.array for r in result.layers if r.answer.found] != [n for n, a in enumerate(result.arrays) for _ in a.layers]:
+        raise InputError(f"arrays are not those of the layers, in order: {EDITED}")
+    if len(result.arrays) > request.arrays:
+        raise InputError(f"partition.arrays is {request.arrays}, yet there are {len(result.arrays)}: {EDITED}")
     for index, array in enumerate(result.arrays):
         own = [r for r in result.layers if r.array == index]
         if tuple(r.layer.name for r in own) != array.layers:
             raise InputError(f"arrays[{index}].layers are not the layers on it: {EDITED}")
         for layer in own:
             design = systolic(layer.answer.problem)
-            used = {name: layer.answer.metrics.get(name) for name in array.resources}
             parts = (design.array.dataflow, design.array.permutation, design.given)
             if parts != (array.dataflow, array.permutation, dict(array.parameters)):
                 raise InputError(f"arrays[{index}] is not what layer {layer.layer.name} runs on: {EDITED}")
-            if layer is own[0] and not all(_same(used[name], array.resources[name]) for name in used):
-                raise InputError(f"arrays[{index}].resources are not what the array takes: {EDITED}")
+        used = {x.metric: max(layer.answer.metrics[x.metric] for layer in own) for x in request.limits}
+        if used.keys() != array.resources.keys() or not all(_same(used[name], array.resources[name]) for name in used):
+            raise InputError(f"arrays[{index}].resources are not what the array takes: {EDITED}")
         whole.append(_sum(own))
         chosen = [(c.dataflow, c.permutation) for c in result.choices if c.chosen]
-        if chosen and (array.dataflow, array.permutation) not in chosen:
+        if result.choices and (array.dataflow, array.permutation) not in chosen:
             raise InputError(f"arrays[{index}] is not of the design chosen: {EDITED}")
         if not _same(array.total.value, whole[-1]):
             raise InputError(f"arrays[{index}].value is not the sum over its layers: {EDITED}")
-    slowest = result.request.minimise is Minimise.SLOWEST
+    if not whole:
+        return
+    slowest = request.minimise is Minimise.SLOWEST
+    for limit in request.limits:
+        size, used = request.shares.get(limit.metric), [array.resources[limit.metric] for array in result.arrays]
+        if limit.metric == "bandwidth" and (size or not slowest):
+            continue  # of every layer
+        taken = sum((ceil(own / size) * size if size else own for own in used), Fraction(0))
+        if taken > limit.bound and not _same(taken, limit.bound):
+            raise InputError(f"arrays take {number(taken)} of {limit.metric}, whose limit is {number(limit.bound)}: {EDITED}")
     what = "that of the slowest array" if slowest else "the sum over the layers"
     if result.total is None or not _same(result.total.value, max(whole) if slowest else sum(whole, Fraction(0))):
         raise InputError(f"total.value is not {what}: {EDITED}")
+
+
+def _check_designs(result: NetworkResult) -> None:
+    """What is said of the designs of a shared array, and of all of them."""
+    best = best_total([choice.total for choice in result.choices])
+    assert result.total is not None
+    _check(result.total, best, "total")
+    for index, choice in enumerate(result.choices):
+        first = index == 0 and best.value is not None
+        follows = (first, first and best.certificate.status is Status.OPTIMAL)
+        if (choice.chosen, choice.proven) != follows or (first and not _same(choice.total.value, best.value)):
+            raise InputError(f"choices[{index}]: chosen and proven do not follow from the other designs: {EDITED}")
 
 
 def _sum(layers: list[LayerResult]) -> Fraction:

@@ -21,7 +21,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.json_numbers import SCHEMA, parse_json, read_text, refuse
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.schema import Document, NestDocument, Number, PlatformDocument, Text, read_objective
+from ithaca.formulations.schema import Document, NestDocument, Number, PlatformDocument, Positive, Text, read_objective
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.data_types import data_type
 from ithaca.formulations.systolic.dataflows import dataflows
@@ -145,6 +145,7 @@ class PartitionDocument(Document):
 
     arrays: Count
     minimise: Annotated[Minimise, Field(strict=False)]
+    shares: dict[Literal["dsp", "bram18k", "bandwidth"], Positive] = Field(default_factory=dict)
 
 
 class RestrictionDocument(Document):
@@ -413,8 +414,7 @@ def _read_result(read: NetworkResultDocument) -> NetworkResult:
         edition=read.edition,
         **dict(read.restriction),
         space=read.space.options(),
-        arrays=read.partition.arrays,
-        minimise=read.partition.minimise,
+        **dict(read.partition),
     )
     layers = read_layers(read.layers, lambda layer: _read_layer(layer, request))
     return NetworkResult(

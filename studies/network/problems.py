@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from fractions import Fraction
 
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Limit, Objective, Problem
@@ -34,6 +35,8 @@ class NetworkRequest:
     space: SpaceOptions = field(default_factory=SpaceOptions)  #: Restrictions of the design space
     arrays: int = 1  #: How many arrays share the budget
     minimise: Minimise = Minimise.TOTAL  #: What of several arrays is minimised
+    #: Sizes of what arrays take whole shares of, DSP blocks and block RAM; of a bandwidth, which each has to itself.
+    shares: Mapping[str, Fraction] = field(default_factory=dict)
 
     @property
     def title(self) -> str:

@@ -1,4 +1,4 @@
-"""Check what a network's result claims: every design of every layer proven again, or the search over shared arrays repeated.
+"""Check what a network's result claims: every design of every layer proven again, or what arrays can do by another argument.
 
 Reading a file has evaluated every configuration again, and seen that totals follow from layers and layers from designs
 (`ithaca.studies.network.consistency`). What is left are the proofs.
@@ -8,20 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ithaca.formulations.algebra.rounding import below
 from ithaca.formulations.shown_numbers import counted, number
 from ithaca.results.certificate import Status
 from ithaca.results.files import EDITED
-from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.options import Budget, SolveOptions, StoppedError
 from ithaca.solver.verification import BOUND_WITHIN, verify
+from ithaca.studies.network.arrays import Designs, on_one_array, staged
 from ithaca.studies.network.fused import solve_fused
-from ithaca.studies.network.modes import ONE_SEARCH, mode
+from ithaca.studies.network.modes import ONE_SEARCH, SHARED_ARRAY, mode
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import LayerResult, NetworkResult, Total
 from ithaca.studies.network.runner import RunOptions
+from ithaca.studies.shared.proof import Proof
 from ithaca.workloads.errors import InputError
 
 if TYPE_CHECKING:
@@ -54,7 +57,9 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
         yield check
     if result.total is None:
         yield Check("total", "none is claimed: the objective does not add up over layers", True)
-    elif one_search or result.fusing is not None:
+    elif one_search:
+        yield _prove_arrays(result, options)
+    elif result.fusing is not None:
         yield _search_again(result, options)
     else:
         what = "the sum over the layers" if confirmed else "the sum over the layers, not all of which are confirmed"
@@ -92,7 +97,7 @@ def _claims(result: NetworkResult) -> str:
 
 
 def _search_again(result: NetworkResult, options: SolveOptions) -> Check:
-    """Repeat the search over all layers, until it has proven what is claimed."""
+    """Repeat the search over what stays on chip, until it has proven what is claimed."""
     assert result.total is not None
     claim = result.total.certificate
     said = f"{claim.status.value}: {_claims(result)}"
@@ -145,3 +150,48 @@ def _verify_unrestricted(result: NetworkResult, options: SolveOptions) -> Iterat
         confirmed = agree(Total(claim.value, claim.certificate), again, "unrestricted")
         said = "proven again" if confirmed else f"not checked: proven in time is {number(again.certificate.lower_bound)}"
         yield Check("unrestricted", f"{claim.certificate.status.value}: value {number(claim.value)}; {said}", confirmed)
+
+
+def _prove_arrays(result: NetworkResult, options: SolveOptions) -> Check:
+    """Prove bounds of arrays by an argument of its own; what is said beside them is searched again."""
+    total, request, shared = result.total, result.request, result.mode == SHARED_ARRAY
+    assert isinstance(request, NetworkRequest)  # others have no such modes
+    assert total is not None
+    claim, said = total.certificate, f"{total.certificate.status.value}: {_claims(result)}"
+    limit = BOUND_WITHIN if options.time_limit is None and not claim.status.proven else options.time_limit
+    budget, infeasible = Budget(replace(options, time_limit=limit)), claim.status is Status.INFEASIBLE
+    designs, sequence = (on_one_array if shared else staged)(result.network, request)
+    parts: list[tuple[Total, Designs]] = [(total, designs)]
+    if shared:  # what is proven of all follows from what is of each
+        claims = {choice.name: choice.total for choice in result.choices}
+        if claims.keys() != {layers[0][0].design.name for layers in designs}:
+            raise InputError(f"choices are not the designs that all layers have: {EDITED}")
+        parts = [(claims[layers[0][0].design.name], [layers]) for layers in designs]
+    proven = True
+    for part, own in parts:
+        bound = part.certificate.lower_bound
+        if bound is not None or part.certificate.status is Status.INFEASIBLE:
+            proof = Proof(own, sequence, request.arrays, request.minimise, budget.share(), request.shares)
+            try:
+                proven &= proof.holds(bound)
+            except StoppedError:
+                proven = False
+    if proven and not shared and not infeasible:
+        return Check("total", f"{said}; proven by another argument in {budget.spent:.1f} s", True)
+    again = _solved(result, request, replace(budget.share(), gap=below(claim.gap or 0.0)))
+    assert again.total is not None
+    _agree(total, again.total, "total")
+    if not proven:
+        return Check("total", f"{said}; bound not proven by another argument in time", False)
+    if not claim.status.proven or not again.total.certificate.status.proven:
+        return Check("total", f"{said}; bounds proven by another argument, values of designs not checked", False)
+    if _beside(again) != _beside(result):
+        raise InputError(f"choices and shortfalls are not what the search finds: {EDITED}")
+    return Check("total", f"{said}; proven by another argument, and searched again, in {budget.spent:.1f} s", True)
+
+
+def _beside(result: NetworkResult) -> list[object]:
+    """What a result says of designs and limits beside bounds; numbers as files hold them."""
+    values = [None if c.total.value is None else float(c.total.value) for c in result.choices]
+    falls = [replace(s, smallest=Fraction(float(s.smallest))) for r in result.layers for s in r.answer.shortfalls]
+    return [*((c.name, c.how_far, value) for c, value in zip(result.choices, values, strict=True)), *falls]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -144,8 +144,8 @@ def _places(found: Keys, among: Keys) -> Keys:
     return np.where(among[places] == found, places, -1)
 
 
-#: Limits that an array of several layers can be held to: those of metrics that the array decides, not a layer.
-SHARED_LIMITS = frozenset({"dsp", "bram18k", "comp"})
+#: Limits that an array of several layers can be held to: of metrics that the array decides, and of what every layer moves.
+SHARED_LIMITS = frozenset({"dsp", "bram18k", "comp", "bandwidth"})
 
 
 @dataclass(frozen=True)
@@ -236,10 +236,10 @@ def _needs(problem: Problem, configuration: Configuration) -> Room:
     return Room(problem.metrics(configuration)["bram18k"], tuple(sorted(buffer_words(problem, configuration).items())))
 
 
-def check_limits(problem: Problem, also: Collection[str] = ()) -> None:
-    """Refuse a limit that does not bound an array that several layers share, but for those on some metrics."""
+def check_limits(problem: Problem) -> None:
+    """Refuse a limit that does not bound an array that several layers share."""
     for limit in problem.limits:
-        if not limit.expression.symbols <= SHARED_LIMITS.union(also):
+        if not limit.expression.symbols <= SHARED_LIMITS:
             allowed = ", ".join(sorted(SHARED_LIMITS))
             raise InputError(f"limit {limit.metric} does not bound an array that layers share; allowed: limits on {allowed}")
 

@@ -12,21 +12,21 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
-from math import ceil, floor, inf
+from math import ceil, inf
 from typing import Any
 
 import numpy as np
 
-from ithaca.formulations.algebra.rounding import below, cutoff, largest_double, sum_below, whole_up
+from ithaca.formulations.algebra.rounding import below, cutoff, sum_below
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import fixed
-from ithaca.solver.options import SolveOptions, StoppedError, deadline
+from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
 from ithaca.studies.shared.bank import HardwareBank, Node
 from ithaca.studies.shared.joint import Joint, fit
-from ithaca.studies.shared.layer import Room, objective_step
-from ithaca.studies.shared.plans import Budget, Floats, Indices, Least, Minimise, Needs, Options, Part, Plan, allowed, best_plan
+from ithaca.studies.shared.plans import Indices, Least, Minimise, Needs, Options, Part, Plan, allowed, best_plan
 from ithaca.studies.shared.search import SharedSearch
+from ithaca.studies.shared.stages import Stages
 from ithaca.workloads.errors import InputError
 
 #: Steps of the search for one array, to begin with.
@@ -38,9 +38,6 @@ NEAR, WIDER, FAR = 1 / 2048, 2, 1 / 64
 
 #: After so many plans the best of what has been solved is followed to the end, up to so many plans, for a value to go by.
 DIVES, FOLLOWED = 8, 4
-
-#: Block RAM where there is no limit on it.
-ENDLESS = 1 << 40
 
 
 @dataclass(frozen=True)
@@ -61,6 +58,7 @@ class PipelineOutcome:
     stages: tuple[Stage, ...]  #: The best arrays found, in order; empty if none were
     value: Fraction | None  #: Their objective: of the slowest, or in all
     lower_bound: Fraction | None  #: No arrays do better
+    infeasible: bool  #: Whether it is proven that no arrays can run all layers within the limits
     plans: int  #: Plans examined
     seconds: float  #: Wall time
 
@@ -75,14 +73,8 @@ class _Step:
     used: int  #: Block RAM that it then takes
 
 
-class PipelineSearch:
+class PipelineSearch(Stages):
     """Search over cuts and hardware.
-
-    Each design has the distinct layers (counts are ignored); ``sequence`` is the network in order, as their numbers. More
-    arrays than layers make no difference, as each has at least one.
-
-    Where ``shares`` states sizes, arrays take whole ones of DSP blocks and block RAM. Limits on its other metrics hold of every
-    layer on any array.
 
     Raises `InputError` if a limit cannot be divided among arrays, or there is no limit on DSP blocks.
     """
@@ -97,32 +89,24 @@ class PipelineSearch:
         report: Callable[[Progress], None] | None = None,
         shares: Mapping[str, Fraction] | None = None,
     ) -> None:
+        limits = {limit.metric for limit in designs[0][0][0].limits}
+        if "dsp" not in limits or not limits <= {"dsp", "bram18k", "bandwidth"}:
+            raise InputError(
+                "several arrays share a limit on dsp, and perhaps ones on bram18k and bandwidth; no other limits are allowed"
+            )
         self._began = time.perf_counter()
-        self.sequence, self.arrays, self.minimise = tuple(sequence), min(arrays, len(sequence)), minimise
-        # whatever is solved on the way ends with the whole search
-        self.options = replace(options, time_limit=None, stop=deadline(options.time_limit, options.stop))
+        super().__init__(designs, sequence, arrays, minimise, options, shares)
         self.report = report
-        self.limits = {limit.metric: limit.bound for limit in designs[0][0][0].limits}
-        self._shares = {"dsp": Fraction(0), "bram18k": Fraction(1), **(shares or {})}
-        allowed = {"dsp", "bram18k", *self._shares}
-        if "dsp" not in self.limits or not set(self.limits) <= allowed:
-            raise InputError("several arrays share a limit on dsp and perhaps one on bram18k; no other limits are allowed")
         self.stages: tuple[Stage, ...] = ()
         self.value: Fraction | None = None
+        self.exceeded = False  # whether arrays that together use too much bandwidth were found
         self.plans = 0
-        # every objective is a multiple of the coarsest grid that all layers share
-        self._step = objective_step([problem for layers in designs for problem, _ in layers])
         #: What is known of a stage (first layer, end) on its hardware (choice), by block RAM ascending
         self._steps: dict[tuple[int, int, int], list[_Step]] = {}
         self._bound: Fraction | None = None
         self._options: dict[tuple[int, int], Options] = {}  # of stages, those below the reach
         self._reach = -inf
         self._needed: list[Needs] = []
-        self._designs = designs
-        # counted in shares from here on: of block RAM a block each unless they are larger
-        self._memory = floor(self.limits["bram18k"] / self._shares["bram18k"]) if "bram18k" in self.limits else ENDLESS
-        size = self._shares["dsp"]
-        self._budget = Budget(floor(self.limits["dsp"] / size) if size else largest_double(self.limits["dsp"]), self._memory)
 
     def _seed(self) -> None:
         """Begin with the first array for all layers together: one of several that may be."""
@@ -132,7 +116,7 @@ class PipelineSearch:
         def stop() -> bool:
             return seed.best is not None or seed.steps >= SEED_STEPS or (self.options.stop is not None and self.options.stop())
 
-        seed = SharedSearch(designs, replace(self.options, stop=stop), also=self._shares.keys())
+        seed = SharedSearch(designs, replace(self.options, stop=stop))
         found = seed.run()
         self._alone = seed.alone
         self._bound = self._alone_bound()
@@ -156,27 +140,13 @@ class PipelineSearch:
 
     def _prepare(self) -> None:
         """Bound all hardware of all designs; `StoppedError` if the options say to stop."""
-        checkpoint = self.options.checkpoint()
-        for alone in self._alone:
-            while not alone.complete:
-                alone.prepare(checkpoint)
+        self._bound_choices(self._alone)
         self._bound = self._alone_bound()
-        self._banks = [alone.bank(checkpoint, common=False) for alone in self._alone]
-        dsp = np.concatenate([b.dsp for b in self._banks])
-        if share := self._shares["dsp"]:
-            sizes, which = np.unique(dsp, return_inverse=True)
-            dsp = np.array([float(ceil(Fraction(size) / share)) for size in sizes.tolist()])[which]
-        order = np.argsort(dsp, kind="stable")
-        self._dsp: Floats = dsp[order]
-        self._design: Indices = np.concatenate([np.full(b.nodes.shape[1], n) for n, b in enumerate(self._banks)])[order]
-        self._column: Indices = np.concatenate([np.arange(b.nodes.shape[1]) for b in self._banks])[order]
-        self._bounds: Floats = np.concatenate([b.bounds for b in self._banks], axis=1)[:, order]
         self._solved = np.zeros(self._bounds.shape, bool)  # whether a layer is, on a choice, with ports as it likes
-        least = np.concatenate([b.bram18k for b in self._banks], axis=1)[:, order]
-        self._bram18k: Floats = whole_up(least / float(self._shares["bram18k"]))
 
     def run(self) -> PipelineOutcome:
         """Search until proven, or until the options say to stop."""
+        infeasible = False
         with suppress(StoppedError):
             self._seed()
             self._prepare()
@@ -191,9 +161,9 @@ class PipelineSearch:
                 if self.plans % DIVES == 0:
                     self._dive()
             else:
-                self._bound = self.value
+                self._bound, infeasible = self.value, self.value is None
         bound = self._bound if self.value is None or self._bound is None else min(self._bound, self.value)
-        return PipelineOutcome(self.stages, self.value, bound, self.plans, time.perf_counter() - self._began)
+        return PipelineOutcome(self.stages, self.value, bound, infeasible, self.plans, time.perf_counter() - self._began)
 
     def _tell(self) -> None:
         if self.report is not None:
@@ -259,10 +229,6 @@ class PipelineSearch:
 
     # -- bounds ------------------------------------------------------------------------
 
-    def _members(self, first: int, end: int) -> tuple[Indices, Indices]:
-        """The distinct layers of a stage, and how often it runs each."""
-        return np.unique(self.sequence[first:end], return_counts=True)
-
     def _on_grid(self, plan: Plan) -> Fraction:
         """The bound that a plan is, as an objective that can be."""
         bound = Fraction(below(plan.value))
@@ -274,22 +240,20 @@ class PipelineSearch:
         """What a stage may be, as far as plans below some value may have it; only what is open, and what has been solved."""
         layers, counts = self._members(first, end)
         times = sum_below(counts[:, None] * self._bounds[layers])
-        others = 0.0
-        if self.minimise is Minimise.TOTAL:
-            least = self._bounds.min(axis=1)[list(self.sequence)]
-            others = float(least[:first].sum() + least[end:].sum())
-        open_ = (times + others <= reach) & open_
+        open_ = (times + self._others(first, end) <= reach) & open_
         steps = [(choice, found) for (a, b, choice), found in self._steps.items() if (a, b) == (first, end)]
         open_[[choice for choice, _ in steps]] = False
         choices = np.flatnonzero(open_)
         found = [Options(self._dsp[choices], self._bram18k[layers][:, choices].max(axis=0), times[choices], choices)]
         for choice, known in steps:
             above = float(self._bram18k[layers, choice].max())
-            for step in known:
-                if step.value is not None and above <= step.bram18k:
-                    row = self._dsp[choice], above, below(step.value), choice
+            within = [(step.bram18k, inf if step.value is None else below(step.value)) for step in known]
+            # with more than it was solved within, its layers' bounds are what is known
+            for most, value in (*within, (self._memory, times[choice])):
+                if value < inf and above <= most:
+                    row = self._dsp[choice], above, value, choice
                     found.append(Options(*(np.array([x]) for x in row)))
-                above = max(above, step.bram18k + 1.0)
+                above = max(above, most + 1.0)
         columns = ((getattr(o, name) for o in found) for name in ("dsp", "bram18k", "value", "choice"))
         return Options(*(np.concatenate(list(column)) for column in columns))
 
@@ -322,11 +286,6 @@ class PipelineSearch:
         spare = self._memory - sum(part.bram18k for part in plan.parts)
         return [part.bram18k + spare for part in plan.parts]
 
-    def _hardware(self, choice: int) -> tuple[HardwareBank, Node]:
-        """The lanes and SIMD factor of a choice, among those of its design."""
-        bank = self._banks[self._design[choice]]
-        return bank, tuple(int(n) for n in bank.nodes[:, self._column[choice]])
-
     def _known(self, part: Part, bram18k: int) -> _Step | None:
         """What is known of a stage within some block RAM; None if it has not been solved within as much."""
         known = self._steps.get((part.first, part.end, part.choice), ())
@@ -351,7 +310,7 @@ class PipelineSearch:
         layers, counts = self._members(part.first, part.end)
         nodes = bank.fine.inside(bank.coarse, node)
         bounds = bank.fine.bounds(nodes)[layers]
-        least = (counts[:, None] * bounds).sum(axis=0)
+        least = sum_below(counts[:, None] * bounds)
         value, best = None, None
         for index in np.argsort(least, kind="stable"):
             if not np.isfinite(least[index]) or (value is not None and least[index] >= float(value)):
@@ -361,7 +320,8 @@ class PipelineSearch:
             if found is not None:
                 value, best = found, fine
         stage = None if best is None else self._fit(part, best, bram18k)
-        return _Step(bram18k, value, stage, 0 if stage is None else ceil(self._blocks(stage) / self._shares["bram18k"]))
+        used = 0 if stage is None else ceil(self._most(stage, "bram18k") / self._shares["bram18k"])
+        return _Step(bram18k, value, stage, used)
 
     def _sum_of_optima(
         self, bank: HardwareBank, layers: Indices, counts: Indices, node: Node, below: Fraction | None, bram18k: int
@@ -417,20 +377,17 @@ class PipelineSearch:
         joint = fit(layers, bank.fine.given(node), [optimum.configuration for optimum in found], worth, options)
         return None if joint is None else Stage(part.first, part.end, int(self._design[part.choice]), joint)
 
-    def _room(self, shares: int) -> Room:
-        """So many shares of the block RAM."""
-        return Room(shares * self._shares["bram18k"])
-
-    def _blocks(self, stage: Stage) -> Fraction:
-        """Block RAM of a stage's array."""
-        bank = self._banks[stage.design]
-        problem = bank.layers[self.sequence[stage.first]].problem.with_design(hardware=fixed(stage.joint.hardware))
-        numbers = list(self._members(stage.first, stage.end)[0])
-        configuration = stage.joint.configurations[numbers.index(self.sequence[stage.first])]
-        blocks: Fraction = problem.metrics(configuration)["bram18k"]
-        return blocks
+    def _most(self, stage: Stage, metric: str) -> Fraction:
+        """What the layers of a stage have at most of a metric; of block RAM all have their array's."""
+        problems = [self._designs[stage.design][n][0] for n in self._members(stage.first, stage.end)[0]]
+        on_array = (problem.with_design(hardware=fixed(stage.joint.hardware)) for problem in problems)
+        found: Fraction = max(p.metrics(c)[metric] for p, c in zip(on_array, stage.joint.configurations, strict=True))
+        return found
 
     def _offer(self, stages: Sequence[Stage]) -> None:
+        if self._at_once is not None and sum(self._most(stage, "bandwidth") for stage in stages) > self._at_once:
+            self.exceeded = True
+            return
         values = [stage.joint.value for stage in stages]
         value = max(values) if self.minimise is Minimise.SLOWEST else sum(values, start=Fraction(0))
         if self.value is None or value < self.value:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -89,7 +89,7 @@ class SharedOutcome:
 class SharedSearch:
     """Search over the hardware of several designs, each with its layers and how often each occurs.
 
-    Raises `InputError` if a limit does not bound a shared array, but for those on metrics that every layer is to meet ``also``.
+    Raises `InputError` if a limit does not bound a shared array.
     """
 
     def __init__(
@@ -97,10 +97,9 @@ class SharedSearch:
         designs: Sequence[Sequence[tuple[Problem, int]]],
         options: SolveOptions,
         report: Callable[[Progress], None] | None = None,
-        also: Collection[str] = (),
     ) -> None:
         for layers in designs:
-            check_limits(layers[0][0], also)
+            check_limits(layers[0][0])
         # whatever is solved on the way ends with the whole search
         self.options = replace(options, time_limit=None, stop=deadline(options.time_limit, options.stop))
         self.report = report

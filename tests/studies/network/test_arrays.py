@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from ithaca.commands.network import explain_failure
 from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
@@ -19,6 +23,7 @@ from ithaca.studies.network.modes import mode
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions
+from ithaca.studies.network.verification import verify_network
 from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.find import find_network
@@ -144,24 +149,132 @@ def test_limits_and_objectives_that_arrays_cannot_share_are_refused(products: Ne
         mode("multi-array")(many, tiny_request(arrays=2), OPTIONS)
 
 
-def test_arrays_are_not_limited_by_the_platforms_bandwidth(products: Network, shared: NetworkResult) -> None:
-    """It limits runs, of which the array knows nothing; a bound of one's own is refused rather than dropped."""
+def test_a_bandwidth_holds_of_every_layer_of_a_shared_array(products: Network, shared: NetworkResult) -> None:
+    most = max(r.answer.metrics["bandwidth"] for r in shared.layers)
     request = tiny_request()
-    limited = replace(request, limits=(*request.limits, Limit("bandwidth", Fraction(77))))
+    limited = replace(request, limits=(*request.limits, Limit("bandwidth", most - Fraction(1, 100))))
     found = mode("shared-array")(products, limited, OPTIONS)
-    assert found.request.limits == request.limits
     assert found.total is not None
+    assert found.total.value is not None
     assert shared.total is not None
-    assert found.total.value == shared.total.value
-    with pytest.raises(InputError, match="limit bandwidth does not bound an array that layers share"):
-        mode("shared-array")(products, replace(request, limits=(*request.limits, Limit("bandwidth", Fraction(70)))), OPTIONS)
+    assert shared.total.value is not None
+    assert found.total.value >= shared.total.value
+    assert max(r.answer.metrics["bandwidth"] for r in found.layers) < most
 
 
-def test_no_array_is_said_so(products: Network) -> None:
-    result = mode("shared-array")(products, tiny_request(dsp=4), OPTIONS)
+def test_a_bandwidth_holds_of_arrays_that_work_at_the_same_time(products: Network) -> None:
+    request = tiny_request(dsp=60, arrays=2, minimise=Minimise.SLOWEST, dataflow=("i",))
+    free = mode("multi-array")(products, request, OPTIONS)
+    assert free.total is not None
+    assert free.total.value is not None
+    most = [max(r.answer.metrics["bandwidth"] for r in free.layers if r.array == n) for n in range(2)]
+    bound = Limit("bandwidth", max(most))  # each alone is within that, both together are not
+    found = mode("multi-array")(products, replace(request, limits=(*request.limits, bound)), OPTIONS)
+    assert found.total is not None
+    assert found.total.value is not None
+    assert found.total.certificate.lower_bound is not None
+    assert free.total.value <= found.total.certificate.lower_bound <= found.total.value
+    rates = [max(r.answer.metrics["bandwidth"] for r in found.layers if r.array == n) for n in range(len(found.arrays))]
+    assert [array.resources["bandwidth"] for array in found.arrays] == rates
+    assert sum(rates) <= bound.bound
+
+
+NONE = [("shared-array", 1, Minimise.TOTAL), ("multi-array", 2, Minimise.TOTAL), ("multi-array", 2, Minimise.SLOWEST)]
+
+
+@pytest.mark.parametrize(("name", "arrays", "minimise"), NONE)
+def test_no_array_is_said_so(tmp_path: Path, products: Network, name: str, arrays: int, minimise: Minimise) -> None:
+    result = mode(name)(products, tiny_request(dsp=4, arrays=arrays, minimise=minimise), OPTIONS)
     assert not result.answered
     assert result.total is not None
     assert (result.total.value, result.total.certificate.status) == (None, Status.INFEASIBLE)
+    assert "wide, deep: limit dsp = 4 cannot be met; the smallest" in explain_failure(result)
+    assert "is 5 (design" in explain_failure(result)
+    loaded = edited(tmp_path, result, lambda document: None)
+    assert [check.confirmed for check in verify_network(loaded, SolveOptions())] == [True] * 3
+    forged = edited(tmp_path, result, lambda document: document["layers"][0]["shortfalls"][0].update(smallest=10))
+    with pytest.raises(InputError, match="not what the search finds"):
+        list(verify_network(forged, SolveOptions()))
+
+
+def edited(folder: Path, result: NetworkResult, change: Callable[[Any], object]) -> NetworkResult:
+    """A result read again from a file that was changed."""
+    document = json.loads(document_text(network_document(result)))
+    change(document)
+    write_text_atomically(folder / "edited.json", json.dumps(document))
+    return load_network_result(folder / "edited.json")
+
+
+@pytest.fixture(scope="module")
+def several(products: Network) -> NetworkResult:
+    request = tiny_request(dsp=60, arrays=2, minimise=Minimise.SLOWEST, dataflow=("i", "j"))
+    return mode("multi-array")(products, request, OPTIONS)
+
+
+CHANGES: list[tuple[Callable[[Any], object], str]] = [
+    (lambda d: d["partition"].update(arrays=1), "partition.arrays is 1, yet there are 2"),
+    (
+        lambda d: d["platform"]["limits"].update(dsp=max(array["resources"]["dsp"] for array in d["arrays"])),
+        "arrays take .* of dsp, whose limit is",
+    ),
+    (lambda d: d.pop("arrays"), "arrays are not those of the layers"),
+    (lambda d: d["layers"].reverse(), "arrays are not those of the layers, in order"),
+    (lambda d: d["arrays"][1]["resources"].pop("dsp"), r"arrays\[1\].resources are not what the array takes"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), CHANGES)
+def test_arrays_of_a_file_follow_from_its_layers(
+    tmp_path: Path, several: NetworkResult, change: Callable[[Any], object], message: str
+) -> None:
+    assert len(several.arrays) == 2
+    with pytest.raises(InputError, match=message):
+        edited(tmp_path, several, change)
+
+
+def test_bounds_of_arrays_are_proven_by_an_argument_of_their_own(
+    tmp_path: Path, several: NetworkResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = edited(tmp_path, several, lambda document: None)
+    monkeypatch.setattr("ithaca.studies.network.arrays.PipelineSearch", None)  # it is not asked
+    assert [check.confirmed for check in verify_network(loaded, SolveOptions())] == [True] * (len(several.layers) + 1)
+
+
+@pytest.mark.slow
+def test_a_bound_above_the_optimum_is_refused(tmp_path: Path, products: Network) -> None:
+    """One array's value is claimed to be the best of two arrays."""
+    request = tiny_request(dsp=60, arrays=1, minimise=Minimise.SLOWEST, dataflow=("i",))
+    one = mode("multi-array")(products, request, OPTIONS)
+    forged = edited(tmp_path, one, lambda document: document["partition"].update(arrays=2, minimise="slowest"))
+    with pytest.raises(InputError, match="yet there is a configuration with"):
+        list(verify_network(forged, SolveOptions()))
+
+
+DESIGNS: list[tuple[Callable[[Any], object], str]] = [
+    (lambda c: c[1].update(chosen=True), r"choices\[1\]: chosen and proven do not follow"),
+    (lambda c: c[0].update(proven=False), r"choices\[0\]: chosen and proven do not follow"),
+    (lambda c: c.pop(0), r"arrays\[0\] is not of the design chosen"),
+    (lambda c: c.pop(), "choices are not the designs that all layers have"),
+    (lambda c: c[-1].update(how_far="900 arrays solved"), "not what the search finds"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), DESIGNS)
+def test_what_is_said_of_designs_is_checked(
+    tmp_path: Path, shared: NetworkResult, change: Callable[[Any], object], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        list(verify_network(edited(tmp_path, shared, lambda document: change(document["choices"])), SolveOptions()))
+
+
+@pytest.mark.slow
+def test_bounds_of_designs_are_proven_again(tmp_path: Path, shared: NetworkResult) -> None:
+    assert list(verify_network(edited(tmp_path, shared, lambda document: None), SolveOptions()))[-1].confirmed
+
+    def raised(document: Any) -> None:
+        document["choices"][-1]["certificate"]["lower_bound"] *= 1000
+
+    assert not list(verify_network(edited(tmp_path, shared, raised), SolveOptions()))[-1].confirmed
 
 
 @pytest.mark.parametrize(("name", "arrays"), [("shared-array", 1), ("multi-array", 2)])

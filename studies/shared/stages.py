@@ -1,0 +1,95 @@
+"""What may run each stage of a network: designs with lanes and SIMD factor, and bounds of every layer on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil, floor
+
+import numpy as np
+
+from ithaca.formulations.algebra.rounding import largest_double, whole_up
+from ithaca.formulations.problem import Problem
+from ithaca.solver.options import SolveOptions, deadline
+from ithaca.studies.shared.alone import LayersAlone
+from ithaca.studies.shared.bank import HardwareBank, Node
+from ithaca.studies.shared.layer import Room, objective_step
+from ithaca.studies.shared.plans import Budget, Floats, Indices, Minimise
+
+#: Block RAM where there is no limit on it.
+ENDLESS = 1 << 40
+
+
+class Stages:
+    """Layers in sequence, to be cut into stages, and all hardware (choices) that a stage may have.
+
+    Each design has the distinct layers, with how often a run in the sequence repeats each; ``sequence`` is the network in
+    order, as their numbers. More arrays than layers make no difference, as each has at least one. Where ``shares`` states
+    sizes, arrays take whole ones of DSP blocks and block RAM. A limit on the bandwidth holds of every layer; without a share of
+    it that each array has, also of the sum of what arrays that work at the same time, for the slowest, move at most.
+    """
+
+    def __init__(
+        self,
+        designs: Sequence[Sequence[tuple[Problem, int]]],
+        sequence: Sequence[int],
+        arrays: int,
+        minimise: Minimise,
+        options: SolveOptions,
+        shares: Mapping[str, Fraction] | None = None,
+    ) -> None:
+        limits = {limit.metric: limit.bound for limit in designs[0][0][0].limits}
+        self.sequence, self.arrays, self.minimise = tuple(sequence), min(arrays, len(sequence)), minimise
+        # whatever is solved on the way ends with the whole search
+        self.options = replace(options, time_limit=None, stop=deadline(options.time_limit, options.stop))
+        # every objective is a multiple of the coarsest grid that all layers share
+        self._step = objective_step([problem for layers in designs for problem, _ in layers])
+        self._designs = designs
+        together = minimise is Minimise.SLOWEST and "bandwidth" not in (shares or {})
+        self._at_once = limits.get("bandwidth") if together else None
+        # counted in shares from here on: of block RAM a block each unless they are larger
+        self._shares = {"dsp": Fraction(0), "bram18k": Fraction(1), **(shares or {})}
+        self._memory = floor(limits["bram18k"] / self._shares["bram18k"]) if "bram18k" in limits else ENDLESS
+        size, dsp = self._shares["dsp"], limits.get("dsp", Fraction(ENDLESS))
+        self._budget = Budget(floor(dsp / size) if size else largest_double(dsp), self._memory)
+
+    def _bound_choices(self, alone: Sequence[LayersAlone]) -> None:
+        """Bound all hardware of all designs; `StoppedError` if the options say to stop."""
+        checkpoint = self.options.checkpoint()
+        for each in alone:
+            while not each.complete:
+                each.prepare(checkpoint)
+        self._banks = [each.bank(checkpoint, common=False) for each in alone]
+        dsp = np.concatenate([b.dsp for b in self._banks])
+        if share := self._shares["dsp"]:
+            sizes, which = np.unique(dsp, return_inverse=True)
+            dsp = np.array([float(ceil(Fraction(size) / share)) for size in sizes.tolist()])[which]
+        order = np.argsort(dsp, kind="stable")
+        self._dsp: Floats = dsp[order]
+        self._design: Indices = np.concatenate([np.full(b.nodes.shape[1], n) for n, b in enumerate(self._banks)])[order]
+        self._column: Indices = np.concatenate([np.arange(b.nodes.shape[1]) for b in self._banks])[order]
+        self._bounds: Floats = np.concatenate([b.bounds for b in self._banks], axis=1)[:, order]
+        least = np.concatenate([b.bram18k for b in self._banks], axis=1)[:, order]
+        self._bram18k: Floats = whole_up(least / float(self._shares["bram18k"]))
+
+    def _members(self, first: int, end: int) -> tuple[Indices, Indices]:
+        """The distinct layers of a stage, and how often it runs each."""
+        layers, counts = np.unique(self.sequence[first:end], return_counts=True)
+        return layers, counts * np.array([count for _, count in self._designs[0]])[layers]
+
+    def _others(self, first: int, end: int) -> float:
+        """What the layers outside a stage add to it at least."""
+        if self.minimise is Minimise.SLOWEST:
+            return 0.0
+        least = self._bounds.min(axis=1, initial=np.inf)[list(self.sequence)]
+        return float(least[:first].sum() + least[end:].sum())
+
+    def _hardware(self, choice: int) -> tuple[HardwareBank, Node]:
+        """The lanes and SIMD factor of a choice, among those of its design."""
+        bank = self._banks[self._design[choice]]
+        return bank, tuple(int(n) for n in bank.nodes[:, self._column[choice]])
+
+    def _room(self, shares: int) -> Room:
+        """So many shares of the block RAM."""
+        return Room(shares * self._shares["bram18k"])

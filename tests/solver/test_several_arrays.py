@@ -1,0 +1,144 @@
+"""Random networks on several arrays, with block RAM and bandwidth that bind, against every partition enumerated."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+import pytest
+
+from ithaca.formulations.platform_files import load_platform
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.systolic.data_types import data_type
+from ithaca.formulations.systolic.design import SpaceOptions, fixed
+from ithaca.formulations.systolic.metrics import parse_objective
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.solver.options import SolveOptions
+from ithaca.studies.network.problems import NetworkRequest, common_designs
+from ithaca.studies.shared.pipeline import PipelineOutcome, PipelineSearch
+from ithaca.studies.shared.plans import Minimise
+from ithaca.studies.shared.proof import Proof
+from ithaca.workloads.library import workload
+from ithaca.workloads.networks.network import Layer, Network
+from tests.solver.several_arrays import least, pipelines
+
+Designs = list[list[tuple[Problem, int]]]
+
+FLOWS = {"mm": ("i", "j", "i,j", "i,k", "j,k"), "conv2d": ("o,r", "r,c", "o,c", "r,i", "r", "c")}
+
+
+def drawn(seed: int) -> tuple[Callable[..., Designs], list[int], int, Minimise]:
+    """Layers on designs, given limits on block RAM and bandwidth; their order, how many arrays, what is minimised."""
+    pick = random.Random(seed)
+    kind, layers = pick.choice(["mm", "conv2d"]), []
+    for number in range(pick.choice([2, 2, 2, 3])):
+        if kind == "mm":
+            extents = [16, 24, 32, 64] if pick.random() < 0.3 else [2, 3, 4, 6, 8, 9, 12]
+            sizes = {loop: pick.choice(extents) for loop in "ijk"}
+        else:
+            sizes = {"o": pick.choice([1, 2, 3, 4, 6]), "r": pick.choice([1, 2, 3, 4]), "c": pick.choice([1, 2, 4])}
+            sizes |= {
+                "i": pick.choice([1, 2, 4, 8]),
+                "p": pick.choice([1, 2]),
+                "q": pick.choice([1, 2]),
+                "s": pick.choice([1, 2]),
+            }
+            sizes |= {"d": 1}
+        layers.append(Layer(f"l{number}", workload(kind, sizes), 1, (f"l{number}",)))
+    data, macs = data_type(pick.choice(["fp32", "fp16", "int8", "int16"])), pick.choice([2, 3, 4, 6, 8])
+    flow, edition = tuple(pick.choice(FLOWS[kind]).split(",")), pick.choice([Edition.CYCLE, Edition.CYCLE, Edition.EXACT])
+
+    def designs(bram18k: float | None = None, gbs: Fraction | None = None) -> Designs:
+        limits = [Limit("dsp", macs * data.dsp(2))]
+        limits += [] if bram18k is None else [Limit("bram18k", Fraction(bram18k))]
+        limits += [] if gbs is None else [Limit("bandwidth", gbs)]
+        space = SpaceOptions(divisors_only=True)
+        setting = (data, load_platform("u250"), tuple(limits), parse_objective("latency"), edition, flow)
+        found = common_designs(Network("drawn", tuple(layers)), NetworkRequest(*setting, space=space), "multi-array")
+        return [[(problem, 1) for problem in each] for each in found]
+
+    sequence = [number for number in range(len(layers)) for _ in range(pick.choice([1, 1, 1, 2]))]
+    return designs, sequence, pick.choice([1, 2, 2, 2, 3]), pick.choice(list(Minimise))
+
+
+def check(seed: int, *, bandwidth: bool = False) -> int:
+    """Compare a random network with enumeration under block RAM near what it needs; how many cases were compared."""
+    designs, sequence, count, minimise = drawn(seed)
+    slowest, pick = minimise is Minimise.SLOWEST, random.Random(seed)
+    free = designs(None, Fraction(10**6)) if bandwidth else designs()
+    rows = pipelines([[p for p, _ in each] for each in free], sequence, count, slowest=slowest)
+    if not len(rows):
+        return 0
+    few = int(rows[:, 1].min())
+    best = int(rows[rows[:, 2] == rows[:, 2].min(), 1].min())
+    tried = sorted({max(few - 1, 1), few, max(best - 1, 1), pick.randint(few, best)})
+    gbs = Fraction(round(float(pick.choice(rows[:, 3].tolist())), 3)) if bandwidth else None
+    for bram18k in tried:
+        truth = least(rows, bram18k, float("inf") if gbs is None else float(gbs))
+        posed, case = designs(bram18k, gbs), (seed, bram18k, gbs, truth)
+        outcome = PipelineSearch(posed, sequence, count, minimise, SolveOptions()).run()
+
+        def holds(target: Fraction | None, posed: Designs = posed) -> bool:
+            return Proof(posed, sequence, count, minimise, SolveOptions()).holds(target)
+
+        assert outcome.infeasible <= (truth is None), case
+        if truth is None:
+            assert outcome.value is None, case
+            assert bandwidth or (outcome.infeasible and holds(None)), case
+            continue
+        assert outcome.lower_bound is not None, case
+        assert outcome.lower_bound <= truth, case
+        assert outcome.value is None or truth <= outcome.value, case
+        assert holds(outcome.lower_bound), case
+        assert not holds(truth + 1), case
+        assert not holds(None), case
+        if gbs is not None and outcome.value is not None:
+            rates = [most_rate(posed, sequence, outcome, number) for number in range(len(outcome.stages))]
+            assert (sum(rates) if slowest else max(rates)) <= gbs, case
+    return len(tried)
+
+
+def most_rate(designs: Designs, sequence: Sequence[int], outcome: PipelineOutcome, number: int) -> Fraction:
+    """The most that a layer of an array moves (GB/s)."""
+    stage = outcome.stages[number]
+    members = sorted(set(sequence[stage.first : stage.end]))
+    problems = [designs[stage.design][n][0].with_design(hardware=fixed(stage.joint.hardware)) for n in members]
+    return max(p.metrics(c)["bandwidth"] for p, c in zip(problems, stage.joint.configurations, strict=True))
+
+
+@pytest.mark.parametrize("seed", [1, 3, 5, 10, 24])
+def test_partitions_equal_enumeration(seed: int) -> None:
+    check(seed)
+
+
+@pytest.mark.parametrize("seed", [2, 9])
+def test_arrays_hold_a_bandwidth(seed: int) -> None:
+    check(seed, bandwidth=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("begin", range(0, 400, 50))
+def test_hundreds_of_partitions_equal_enumeration(begin: int) -> None:
+    assert sum(check(seed) for seed in range(begin, begin + 50)) > 50
+
+
+@pytest.mark.slow
+def test_many_arrays_hold_a_bandwidth() -> None:
+    assert sum(check(seed, bandwidth=True) for seed in range(1000, 1060)) > 60
+
+
+def test_what_was_solved_with_little_room_may_have_more_beside_another_partner() -> None:
+    """The false 167 of two convolutions: l0 takes 165 within 4 DSP and 8 blocks, l1 133 within 16 and 12."""
+    sizes = ((2, 2, 2, 8, 2, 1, 2, 1), (6, 3, 4, 2, 2, 1, 1, 1))
+    nests = [workload("conv2d", dict(zip("orcipqsd", size, strict=True))) for size in sizes]
+    network = Network("two", tuple(Layer(f"l{n}", nest, 1, (f"l{n}",)) for n, nest in enumerate(nests)))
+    limits = (Limit("dsp", Fraction(72)), Limit("bram18k", Fraction(20)))
+    request = NetworkRequest(
+        data_type("fp16"), load_platform("u250"), limits, parse_objective("latency"), Edition.CYCLE, ("r", "c")
+    )
+    designs = [[(problem, 1) for problem in each] for each in common_designs(network, request, "multi-array")]
+    outcome = PipelineSearch(designs, (0, 1), 2, Minimise.SLOWEST, SolveOptions()).run()
+    assert outcome.value == outcome.lower_bound == 165
+    assert Proof(designs, (0, 1), 2, Minimise.SLOWEST, SolveOptions()).holds(Fraction(165))
+    assert not Proof(designs, (0, 1), 2, Minimise.SLOWEST, SolveOptions()).holds(Fraction(167))
