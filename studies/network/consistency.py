@@ -132,10 +132,10 @@ def _check_arrays(result: NetworkResult) -> None:
         return
     slowest = request.minimise is Minimise.SLOWEST
     for limit in request.limits:
-        size, used = request.shares.get(limit.metric), [array.resources[limit.metric] for array in result.arrays]
+        size, each = request.shares.get(limit.metric), [array.resources[limit.metric] for array in result.arrays]
         if limit.metric == "bandwidth" and (size or not slowest):
             continue  # of every layer
-        taken = sum((ceil(own / size) * size if size else own for own in used), Fraction(0))
+        taken = sum((ceil(own / size) * size if size else own for own in each), Fraction(0))
         if taken > limit.bound and not _same(taken, limit.bound):
             raise InputError(f"arrays take {number(taken)} of {limit.metric}, whose limit is {number(limit.bound)}: {EDITED}")
     what = "that of the slowest array" if slowest else "the sum over the layers"
