@@ -180,7 +180,7 @@ def _prove_arrays(result: NetworkResult, options: SolveOptions) -> Check:
         return Check("total", f"{said}; proven by another argument in {budget.spent:.1f} s", True)
     again = _solved(result, request, replace(budget.share(), gap=below(claim.gap or 0.0)))
     assert again.total is not None
-    _agree(total, again.total, "total")
+    agree(total, again.total, "total")
     if not proven:
         return Check("total", f"{said}; bound not proven by another argument in time", False)
     if not claim.status.proven or not again.total.certificate.status.proven:
