@@ -184,7 +184,7 @@ def _nothing(network: Network, designs: Designs, total: Total, budget: Budget) -
     for number, layer in enumerate(network.layers):
         problems = [design[number][0] for design in designs]
         falls = all_shortfalls(problems, budget) if certificate.status is Status.INFEASIBLE else ()
-        feasible = any(fall.smallest <= fall.bound for fall in falls)  # on some design, alone
+        feasible = any(fall.smallest is not None and fall.smallest <= fall.bound for fall in falls)  # on some design, alone
         layers.append(LayerResult(layer, Solution(problems[0], None, None, certificate, () if feasible else falls)))
     return tuple(layers)
 

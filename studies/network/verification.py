@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ithaca.formulations.algebra.rounding import below
@@ -193,5 +192,9 @@ def _prove_arrays(result: NetworkResult, options: SolveOptions) -> Check:
 def _beside(result: NetworkResult) -> list[object]:
     """What a result says of designs and limits beside bounds; numbers as files hold them."""
     values = [None if c.total.value is None else float(c.total.value) for c in result.choices]
-    falls = [replace(s, smallest=Fraction(float(s.smallest))) for r in result.layers for s in r.answer.shortfalls]
+    falls = [
+        (s.metric, s.design, None if s.smallest is None else float(s.smallest))
+        for r in result.layers
+        for s in r.answer.shortfalls
+    ]
     return [*((c.name, c.how_far, value) for c, value in zip(result.choices, values, strict=True)), *falls]

@@ -143,6 +143,7 @@ def test_what_was_solved_with_little_room_stays_open_with_more() -> None:
     search = PipelineSearch(two_convolutions(), (0, 1), 2, Minimise.SLOWEST, SolveOptions())
     search._seed()
     search._prepare()
+    search._extend(1e6)
     before = search._options_of(0, 1, float("inf"))
     choice = int(before.choice[0])
     least = int(before.bram18k[0])
