@@ -23,9 +23,17 @@ from ithaca.solver.conclusion import conclude
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload
 
-CONV = {"o": 6, "r": 5, "c": 7, "i": 8, "p": 3, "q": 2}
+CONV = {"o": 6, "r": 5, "c": 7, "i": 8, "p": 3, "q": 4}
 FILES = {
-    "autosa": {"README.md", "autosa_command.sh", "kernel.c", "simd_info.json"},
+    "autosa": {
+        "README.md",
+        "autosa_command.sh",
+        "check.py",
+        "expected.json",
+        "kernel.c",
+        "mend.py",
+        "simd_info.json",
+    },
     "timeloop": {"README.md", "architecture.yaml", "mapping.yaml", "problem.yaml"},
     "scalesim": {"README.md", "layout.csv", "scale.cfg", "topology.csv"},
 }
