@@ -107,6 +107,7 @@ class FrontDocument(FirstPart):
     seconds: float
     points: list[FrontPointDocument]
     completeness: list[StepDocument]
+    among: str = ""
 
 
 def study_document(study: Study) -> dict[str, Any]:
@@ -136,6 +137,7 @@ def front_document(front: Front, provenance: Mapping[str, str] | None = None) ->
         "seconds": front.seconds,
         "points": [_front_point(point, names) for point in front.points],
         "completeness": [_step(step, names) for step in front.completeness],
+        "among": front.among,
     }
     return FrontDocument.model_validate({**fields, **asked}, from_attributes=True).written()
 

@@ -27,6 +27,7 @@ from ithaca.results.solution import Solution
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_design
+from ithaca.studies.documents import front_document
 from ithaca.studies.front import pareto_front
 from ithaca.workloads.errors import InputError
 from tests.command_line import ithaca
@@ -263,4 +264,4 @@ def test_fronts_say_among_what_they_are_proven() -> None:
     assert not pareto_front([problem], ["energy", "latency"]).among
     front = pareto_front([problem], ["energy", "energy/latency"])
     assert front.complete
-    assert front.among == AMONG
+    assert front.among == front_document(front)["among"] == AMONG
