@@ -37,6 +37,18 @@ def test_padding_loses_to_no_factors_that_divide() -> None:
     assert padded.certificate.lower_bound <= solve_staged(published("simple", "gemm", "energy")).value  # type: ignore[operator]
 
 
+@pytest.mark.usefixtures("counted_time")
+def test_padded_tiles_lose_to_no_tiles_that_divide() -> None:
+    exact, padded = (
+        ithaca.map(
+            "conv2d", arch=ASKED[1], edition=ASKED[3], divisors_only=divisors, time_limit=seconds, o=128, r=28, c=28, i=128
+        )
+        for divisors, seconds in ((True, 1e-3), (False, 2e-3))
+    )
+    assert padded.value is not None
+    assert padded.value <= exact.value  # type: ignore[operator]
+
+
 def problem(extents: str, *, divisors: bool, free: bool) -> Problem:
     nest = workload("mm", dict(zip("ijk", map(int, extents.split()), strict=True)))
     options = MappingOptions(divisors_only=divisors, free_bypass=free)
@@ -79,7 +91,7 @@ def test_every_layer_of_a_file_has_a_mapping_before_any_is_proven(tmp_path: Path
         sizes = {"N": 1, "M": m, "C": 64, "Ox": 28, "Oy": 28, "Fx": 3, "Fy": 3}
         rows.append(("conv", json.dumps(sizes), 1, json.dumps(tensors("conv", sizes, 1))))
     file = write(tmp_path / "layers.csv", ("kind", "extents", "stride", "tensors"), rows)
-    found = ithaca.map(problems=file, arch=ASKED[1], edition=ASKED[3], time_limit=1e-3)
+    found = ithaca.map(problems=file, arch=ASKED[1], edition=ASKED[3], time_limit=4e-3)
     assert [each.value is not None for each in found.results] == [True] * 4  # type: ignore[union-attr]
 
 

@@ -243,6 +243,11 @@ class DmazerunnerDesign(Design):
         fixed = {name: [(within(constraints), ())] for name, constraints in dataflows(self.layer).items()}
         return {"pruned": search, **fixed} if self.constraints == NONE else {}
 
+    @property
+    def narrower(self) -> tuple[Design, ...]:
+        """Factors that divide."""
+        return () if self.divisors_only else (replace(self, divisors_only=True),)
+
     def translated(self, design: Design, configuration: Configuration) -> Configuration | None:
         return self.configuration(design.mapping(configuration)) if isinstance(design, DmazerunnerDesign) else None
 

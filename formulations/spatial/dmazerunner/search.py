@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import islice, product
+from itertools import product
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -29,9 +28,6 @@ from ithaca.formulations.stage import Block, Cutoff
 if TYPE_CHECKING:
     from ithaca.formulations.problem import Problem
     from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
-
-#: Blocks that incumbents are taken from, and how many rows of each.
-FIRST_BLOCKS, FIRST_ROWS = 9, 8
 
 #: Tiles whose rows are one block, at first and at most; mappings evaluated at first.
 FIRST_TILES, MOST_TILES, FIRST_MAPPINGS = 64, 1 << 13, 1 << 10
@@ -72,14 +68,8 @@ class TilingStage(ABC):
     # -- incumbents --------------------------------------------------------------------
 
     def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Iterator[Configuration | None]:
-        """Of padded spaces, the best mappings of those few rows with factors that divide which are bounded least."""
-        if self._design.divisors_only:
-            return
-        plain = replace(self._design, divisors_only=True)
-        stage = type(self)(replace(self._problem, design=plain), plain)
-        blocks = (block for block in stage.blocks(cutoff) if block.bounds.size)
-        for block in islice(blocks, FIRST_BLOCKS):
-            yield from stage.complete(block.rows[np.argsort(block.bounds)[:FIRST_ROWS]], cutoff)
+        """None: of padded spaces what divides is searched before."""
+        return iter(())
 
     # -- inner choices -----------------------------------------------------------------
 
