@@ -226,6 +226,17 @@ def test_what_is_open_is_bounded_by_what_it_holds(folder: Path) -> None:
         assert confirmed(document, path) == holds
 
 
+@pytest.mark.parametrize("more", [{"max_points": 1}, {"time_limit": 1e-9}])
+def test_parts_of_fronts_are_confirmed_and_points_beside_them_are_not(folder: Path, more: dict[str, Any]) -> None:
+    path = folder / "part.json"
+    ithaca.pareto("mm", **MM, arch="simple", divisors_only=True, objectives="latency,energy", **more).save(path)
+    document = json.loads(path.read_text())
+    assert not document["complete"]
+    assert confirmed(document, path)
+    document["complete"], document["unfinished"] = True, None
+    assert not confirmed(document, path)
+
+
 def test_proofs_of_files_are_said_to_be_theirs(folder: Path) -> None:
     """A forged bound that does not contradict its value is repeated as what the file states, never as a proof of one's own."""
     path = folder / "claimed.json"
