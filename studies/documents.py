@@ -173,6 +173,12 @@ def point_fields(point: StudyPoint) -> dict[str, Any]:
     }
 
 
+def configuration_document(found: Solution | FrontPoint) -> dict[str, Any]:
+    """A configuration as studies and fronts state it."""
+    fields = _configuration(found)
+    return ConfigurationDocument.model_validate(fields, from_attributes=True).written()
+
+
 def _configuration(found: Solution | FrontPoint) -> dict[str, Any]:
     assert found.configuration is not None
     return configuration_fields(FAMILIES[found.problem.design.family], found.problem, found.configuration)

@@ -19,7 +19,7 @@ from ithaca.results.solution import Solution
 from ithaca.solver.engines import Method
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.studies.best import solve_best
-from ithaca.studies.documents import FrontDocument, PointDocument, StudyDocument, front_document, point_fields
+from ithaca.studies.documents import FrontDocument, PointDocument, StudyDocument, configuration_document, front_document, point_fields
 from ithaca.studies.front import pareto_front
 from ithaca.studies.marginal import marginal_values
 from ithaca.studies.network.documents import check_same
@@ -74,12 +74,11 @@ def verify_front(document: Mapping[str, Any], path: Path, options: SolveOptions)
     proven = {tuple(point["values"].items()): point for point in model["points"]}
     points, missing = [], 0
     for place, point in enumerate(document["points"]):
-        _evaluated(document, point, point["values"].get(names[0]), path)
+        own = configuration_document(_evaluated(document, point, point["values"].get(names[0]), path))
         known = proven.get(tuple(point["values"].items()))
         if known is None and again.complete:
             raise InputError(f"points[{place}].values are not on the front: {EDITED}")
         missing += known is None
-        own = {name: part for name, part in point.items() if name in ("tiling", "metrics", *document["question"]["designs"][0])}
         points.append({**(known or point), **own})
     design: Any = problems[0].design
     nest, asked = design.nest, document["question"]
@@ -142,5 +141,5 @@ def _same_point(point: Mapping[str, Any], path: Path, budget: Budget) -> bool:
     found = marginal_values(problems, again, raised[0], budget.share()) if raised else ()
     fields = {"at": point["at"], "question": point["question"], **point_fields(StudyPoint(problems, again, found))}
     model = PointDocument.model_validate(fields, from_attributes=True).written()
-    check_same(claims(point), claims({**model, "best": stated}), "")
+    check_same(claims(point), claims({**model, "best": own and configuration_document(own)}), "")
     return done
