@@ -19,7 +19,14 @@ from ithaca.results.solution import Solution
 from ithaca.solver.engines import Method
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.studies.best import solve_best
-from ithaca.studies.documents import FrontDocument, PointDocument, StudyDocument, configuration_document, front_document, point_fields
+from ithaca.studies.documents import (
+    FrontDocument,
+    PointDocument,
+    StudyDocument,
+    configuration_document,
+    front_document,
+    point_fields,
+)
 from ithaca.studies.front import pareto_front
 from ithaca.studies.marginal import marginal_values
 from ithaca.studies.network.documents import check_same
