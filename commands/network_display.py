@@ -54,7 +54,7 @@ def print_network(result: NetworkResult) -> None:
     if not result.complete:
         out.print("the run ended early, by the time limit or an interrupt")
     out.print(_layer_table(result))
-    if any(choice.how_far for choice in result.choices):
+    if result.mode == SHARED_ARRAY:
         if len(result.choices) > 1:
             out.print(_design_table(result.choices))
     else:
@@ -163,16 +163,8 @@ def _share_lines(result: NetworkResult) -> list[str]:
 
 def _design_table(designs: Sequence[SharedDesign]) -> Table:
     """The designs that one search compared."""
-    rows = [
-        [
-            ("design", design.name),
-            ("objective", number(design.total.value)),
-            ("lower bound", number(design.total.certificate.lower_bound)),
-            ("how far it was looked at", design.how_far or ""),
-        ]
-        for design in designs
-    ]
-    made = table(rows, left=("design", "how far it was looked at"), title="designs")
+    rows = [[("design", d.name), ("lower bound", number(d.total.certificate.lower_bound))] for d in designs]
+    made = table(rows, left=("design",), title="designs")
     made.box, made.show_edge, made.padding = SIMPLE_HEAD, False, (0, 0, 0, 0)
     return made
 

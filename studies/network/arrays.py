@@ -13,7 +13,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.shown_numbers import counted
 from ithaca.formulations.systolic.design import fixed, systolic
 from ithaca.results.certificate import Certificate, Status
 from ithaca.results.solution import Solution, make_solution
@@ -28,7 +27,7 @@ from ithaca.studies.network.runner import RunOptions, RunState
 from ithaca.studies.network.totals import require_sum
 from ithaca.studies.shared.joint import Joint
 from ithaca.studies.shared.pipeline import PipelineSearch
-from ithaca.studies.shared.search import DesignOutcome, SharedOutcome, SharedSearch
+from ithaca.studies.shared.search import SharedOutcome, SharedSearch
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.networks.folding import fold
 from ithaca.workloads.networks.network import Layer, Network
@@ -55,7 +54,7 @@ def solve_shared_array(network: Network, request: NetworkRequest, options: RunOp
     complete = found.infeasible or options.search.gap_is_met(value, found.lower_bound)
     choices = _compared(network, designs, found)
     if found.best is None or found.design is None:
-        nothing = _nothing(network, designs, total, budget)
+        nothing = none_alone(network, designs, total, budget)
         return NetworkResult(SHARED_ARRAY, network, request, "exact", nothing, total, complete, choices)
     array, layers = _on_array(network.layers, [problem for problem, _ in designs[found.design]], found.best, 0, total)
     return NetworkResult(SHARED_ARRAY, network, request, "exact", layers, total, complete, choices, arrays=(array,))
@@ -90,7 +89,9 @@ def solve_multi_array(network: Network, request: NetworkRequest, options: RunOpt
     total = _total(found.value, found.lower_bound, found.plans, found.seconds, infeasible=found.infeasible)
     complete = found.infeasible or options.search.gap_is_met(found.value, found.lower_bound)
     if found.value is None:
-        return NetworkResult(MULTI_ARRAY, network, request, "exact", _nothing(network, designs, total, budget), total, complete)
+        return NetworkResult(
+            MULTI_ARRAY, network, request, "exact", none_alone(network, designs, total, budget), total, complete
+        )
     layers: list[LayerResult] = []
     arrays: list[ArrayResult] = []
     for number, stage in enumerate(found.stages):
@@ -124,13 +125,12 @@ def staged(network: Network, request: NetworkRequest) -> tuple[Designs, list[int
 
 
 def _compared(network: Network, designs: Designs, found: SharedOutcome) -> tuple[SharedDesign, ...]:
-    """What is known of every design, the best first."""
+    """What is proven of every design, the best first; only the chosen one has a value, that of the array."""
     names = tuple(layer.name for layer in network.layers)
     best = None if found.best is None else found.best.value
     compared = []
     for number, (layers, known) in enumerate(zip(designs, found.designs, strict=True)):
         array, chosen = systolic(layers[0][0]).array, number == found.design
-        total = _total(known.value, known.lower_bound, known.hardware, found.seconds, infeasible=known.infeasible)
         compared.append(
             SharedDesign(
                 network.layers[0].nest.name,
@@ -138,29 +138,12 @@ def _compared(network: Network, designs: Designs, found: SharedOutcome) -> tuple
                 array.permutation,
                 all(systolic(problem).array.buildable for problem, _ in layers),
                 names,
-                total,
+                _total(best if chosen else None, known.lower_bound, known.hardware, found.seconds, infeasible=known.infeasible),
                 chosen,
                 chosen and found.lower_bound == best,
-                _how_far(known, best, len(names)),
             )
         )
-
-    def rank(design: SharedDesign) -> tuple[bool, bool, Fraction, Fraction]:
-        value, bound = design.total.value, design.total.certificate.lower_bound
-        return not design.chosen, value is None, value or Fraction(0), bound or Fraction(0)
-
-    return tuple(sorted(compared, key=rank))
-
-
-def _how_far(known: DesignOutcome, best: Fraction | None, layers: int) -> str:
-    """How far a design was looked at, and why not further."""
-    if known.infeasible:
-        return "no array runs all layers within the limits"
-    beaten = best is not None and known.lower_bound is not None and known.lower_bound >= best
-    if known.hardware:
-        return f"{counted(known.hardware, 'array')} solved{', all others beaten by their bounds' if beaten else ''}"
-    prepared = "all layers" if known.prepared == layers else f"{known.prepared} of {layers} layers"
-    return f"{prepared} prepared{', then beaten by its bound' if beaten else ''}"
+    return tuple(sorted(compared, key=lambda design: (not design.chosen, design.total.certificate.lower_bound or Fraction(0))))
 
 
 def _report(options: RunOptions, what: str) -> Callable[[Progress], None]:
@@ -177,7 +160,7 @@ def _total(value: Fraction | None, bound: Fraction | None, nodes: int, seconds: 
     return Total(found, conclude(found, bound, complete=infeasible, method="exact", nodes=nodes, seconds=seconds))
 
 
-def _nothing(network: Network, designs: Designs, total: Total, budget: Budget) -> tuple[LayerResult, ...]:
+def none_alone(network: Network, designs: Designs, total: Total, budget: Budget) -> tuple[LayerResult, ...]:
     """The layers of a network for which there is no array; of those that cannot run alone, why."""
     certificate = Certificate(total.certificate.status, None, None, total.certificate.method, 0, 0.0)
     layers = []

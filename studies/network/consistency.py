@@ -151,7 +151,7 @@ def _check_designs(result: NetworkResult) -> None:
     for index, choice in enumerate(result.choices):
         first = index == 0 and best.value is not None
         follows = (first, first and best.certificate.status is Status.OPTIMAL)
-        if (choice.chosen, choice.proven) != follows or (first and not _same(choice.total.value, best.value)):
+        if (choice.chosen, choice.proven) != follows or not _same(choice.total.value, best.value if first else None):
             raise InputError(f"choices[{index}]: chosen and proven do not follow from the other designs: {EDITED}")
 
 

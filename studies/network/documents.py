@@ -234,7 +234,6 @@ class SharedDesignDocument(ChoiceDocument):
     certificate: ProofDocument
     chosen: bool
     proven: bool
-    how_far: Text | None = None
 
 
 class ArrayDocument(Document):

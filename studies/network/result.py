@@ -66,7 +66,6 @@ class SharedDesign:
     chosen: bool = False  #: Whether it is the best of its kernel
     #: Whether, if chosen, no other design can be better: its total is at most the lower bound of every other's.
     proven: bool = False
-    how_far: str | None = None  #: How far it was looked at, where one search decides that for all designs
 
     @property
     def name(self) -> str:
