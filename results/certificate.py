@@ -98,6 +98,8 @@ class Certificate:
         """Why nothing is known where nothing was found."""
         if self.termination is Termination.NARROWED:
             return f"nothing that meets the limits is among {self.among}; others, which might, were not searched"
+        if self.termination is Termination.EXHAUSTED:
+            return "nothing found, and the method has nothing more to try; another one may tell more"
         return "nothing found before the search ended; allow more time"
 
     def within(self, among: str, feasible: str) -> Certificate:

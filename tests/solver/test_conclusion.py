@@ -61,3 +61,10 @@ def test_engines_say_why_they_ended(method: Method) -> None:
     rough = engine(method)(problem, SolveOptions(gap=0.9)).certificate
     assert rough.termination in (Termination.GAP, Termination.PROVEN)
     assert (rough.termination is Termination.PROVEN) == (rough.status is Status.OPTIMAL)
+
+
+def test_more_time_is_asked_for_only_where_it_may_help() -> None:
+    late, through = (conclude(None, F(3), LIMITED, method="staged", exhausted=exhausted).failure for exhausted in (False, True))
+    assert late.endswith("allow more time")
+    assert "time" not in through
+    assert "another one may tell more" in through
