@@ -195,9 +195,9 @@ def test_passes(dataflow, dtype, tmp_path):
         ("or", "int16", {"s": 2}),
         ("ri", "int8", {"s": 2}),
         ("oi", "fp32", {"d": 2}),
-        ("oi", "int8", {"s": 3, "d": 2}),
+        ("oi", "int8", {"s": 4, "d": 2}),
         ("rc", "int8", {"d": 2}),
-        ("r", "int8", {"s": 2, "d": 3}),
+        ("r", "int8", {"s": 2, "d": 4}),
         ("oc", "fp32", {"p": 1, "q": 1, "s": 2}),
         ("or", "int8", {"i": 301}),
     ],
@@ -219,11 +219,11 @@ def test_other_nests_pass(name, tmp_path):
 
 
 def test_arrays_hold_what_the_padded_nest_reads():
-    program = AUTOSA.export(convolution("oi", s=2, d=3))["kernel.c"]
+    program = AUTOSA.export(convolution("oi", s=2, d=4))["kernel.c"]
     assert "#define PADDED_p 3\n" in program
     assert "#define PADDED_r 8\n" in program
-    assert "static data_t cin[2 * (PADDED_r - 1) + 3 * (PADDED_p - 1) + 1][" in program
-    assert "cin[2*r+3*p][2*c+3*q][i] * w[o][p][q][i];" in program
+    assert "static data_t cin[2 * (PADDED_r - 1) + 4 * (PADDED_p - 1) + 1][" in program
+    assert "cin[2*r+4*p][2*c+4*q][i] * w[o][p][q][i];" in program
 
 
 @needs_cc
