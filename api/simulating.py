@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from pydantic import ConfigDict
 from typer import Argument, Option
 
 from ithaca.api.answers import Answer
@@ -16,24 +17,41 @@ from ithaca.api.options import REPEATED, LayerName
 from ithaca.api.parsing import parse_choice, parse_counts
 from ithaca.api.request import read_machine
 from ithaca.formulations.algebra.parsing import quoted
-from ithaca.formulations.machine import IDEAL, Memory
+from ithaca.formulations.json_numbers import json_number
+from ithaca.formulations.machine import IDEAL, Machine, Memory
+from ithaca.formulations.schema import Document, MachineDocument, Number, WaitsDocument
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.points import Point
 from ithaca.results import result as results
+from ithaca.results.files import check_same
+from ithaca.results.schema import FirstPart
+from ithaca.results.solution import Solution
 from ithaca.simulation import compared
 from ithaca.simulation.activity import ModuleShare, simulate_network
 from ithaca.simulation.arrays import array_network
+from ithaca.studies.documents import ConfigurationDocument, configuration_document, question_fields
+from ithaca.studies.verification import claims, evaluated, posed
 from ithaca.workloads import signals
+from ithaca.workloads.documents import validated
 from ithaca.workloads.errors import InputError
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
+STUDY = "simulation"
+
+
 @dataclass(frozen=True, repr=False)
 class Simulation(compared.Simulation, Answer):
     """The answer of `ithaca.simulate`: what happened when a configuration ran."""
+
+    asked: Mapping[str, Any] = field(default_factory=dict)  #: The question and its configuration, as documents state them
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return {**super().document, **self.asked}
 
     @property
     def headline(self) -> str:
@@ -110,11 +128,51 @@ def simulate(
         asked = "" if design is None else f" --design {quoted(design)};"
         raise InputError(f"nothing to simulate:{asked} allowed: a result with a configuration ({names or 'this one has none'})")
     chosen = found.best if design is None and found.best is not None else solutions[0]
+    return _simulated(chosen, found.platform_name, machine, stores, check_values=check_values)
+
+
+def _simulated(chosen: Solution, platform: str, machine: Machine, memory: Memory, *, check_values: bool) -> Simulation:
     assert chosen.configuration is not None
-    run = compared.simulate_configuration(
-        systolic(chosen.problem), chosen.configuration, machine, stores, signals.check, check_values=check_values
-    )
-    return Simulation.of(run)
+    assert chosen.value is not None
+    design, checkpoint = systolic(chosen.problem), signals.check
+    run = compared.simulate_configuration(design, chosen.configuration, machine, memory, checkpoint, check_values=check_values)
+    asked = {
+        "study": STUDY,
+        "question": question_fields([chosen.problem], platform),
+        "value": json_number(chosen.value),
+        "best": configuration_document(chosen),
+    }
+    return Simulation.of(run, asked=asked)
+
+
+class RunDocument(Document):
+    """A run; further fields say what happened."""
+
+    model_config = ConfigDict(extra="allow")
+
+    machine: MachineDocument
+    memory: WaitsDocument
+
+
+class SimulationDocument(FirstPart):
+    """What was asked, the configuration that ran, and its run."""
+
+    study: Literal["simulation"]
+    question: dict[str, Any]
+    value: Number
+    best: ConfigurationDocument
+    simulation: RunDocument
+
+
+def read_simulation(document: Any, path: Path) -> Simulation:
+    """The simulation that a document states, simulated again. Raises `InputError` if something else happens."""
+    run = validated(SimulationDocument, document, path).simulation
+    posed(document, path)
+    found, platform = evaluated(document, document["best"], document["value"], path), document["question"]["platform"]["name"]
+    checked = "values" in document["simulation"]
+    again = _simulated(found, platform, run.machine.machine(), run.memory.memory(), check_values=checked)
+    check_same(claims(document), claims(again.document), "")
+    return again
 
 
 def read_memory(memory: Mapping[str, int] | Sequence[str] | None, platform: Memory = IDEAL) -> Memory:

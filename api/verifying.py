@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from ithaca.api.answers import Answer, NetworkResult, Result, StudyAnswer
+from ithaca.api.answers import Answer, NetworkResult, Result
 from ithaca.api.codesign_result import CodesignResult
 from ithaca.api.keywords import public
 from ithaca.api.loading import opened
@@ -17,6 +17,8 @@ from ithaca.api.matching import STUDY as MATCH
 from ithaca.api.matching import read_matches
 from ithaca.api.options import LayerName, ResultFile
 from ithaca.api.parsing import parse_search
+from ithaca.api.simulating import STUDY as SIMULATION
+from ithaca.api.simulating import read_simulation
 from ithaca.formulations.json_numbers import document_text, parse_json, read_text, refuse
 from ithaca.results.certificate import OWN
 from ithaca.solver.options import SolveOptions
@@ -78,7 +80,7 @@ def verify(
 
 @dataclass(frozen=True)
 class _Stated:
-    """A front, a study or matches as a file states them."""
+    """A front, a study, matches or a simulation as a file states them."""
 
     document: dict[str, Any]
     source: str
@@ -88,12 +90,14 @@ Verifiable = Result | NetworkResult | CodesignResult | _Stated
 
 
 def _read(given: str | Path | Answer, layer: str | None) -> Verifiable:
-    if isinstance(given, str | Path) and layer is None:
-        document = parse_json(read_text(Path(given), MAX_BYTES), Path(given))
-        if isinstance(document, dict) and document.get("study") in (MATCH, "pareto", "whatif"):
-            return _Stated(document, str(given))
-    elif isinstance(given, StudyAnswer) and not isinstance(given, CodesignResult):
-        return _Stated(parse_json(document_text(given.document), Path(OWN)), OWN)
+    document, source = None, OWN
+    if isinstance(given, str | Path):
+        source = str(given)
+        document = None if layer is not None else parse_json(read_text(Path(given), MAX_BYTES), Path(given))
+    elif not isinstance(given, Result | NetworkResult | CodesignResult):
+        document = parse_json(document_text(given.document), Path(OWN))
+    if isinstance(document, dict) and document.get("study") in (MATCH, SIMULATION, "pareto", "whatif"):
+        return _Stated(document, source)
     return opened(given, layer)
 
 
@@ -102,6 +106,8 @@ def _checks(result: Verifiable, options: SolveOptions) -> Iterator[Check]:
         document, path = result.document, Path(result.source)
         if document["study"] == MATCH:
             yield Check("match", f"{read_matches(document, path).headline}; all found again", True)
+        elif document["study"] == SIMULATION:
+            yield Check("simulation", f"{read_simulation(document, path).headline}; simulated again", True)
         else:
             yield from (verify_front if document["study"] == "pareto" else verify_study)(document, path, options)
         return

@@ -196,7 +196,9 @@ def _print_design(out: Console, design: dict[str, Any]) -> None:
 
 @listing.command("schema")
 def print_schema(
-    document: Annotated[str, typer.Argument(metavar="[result|mapping|network|codesign|match|whatif|pareto]")] = "result",
+    document: Annotated[
+        str, typer.Argument(metavar="[result|mapping|network|codesign|match|whatif|pareto|simulation]")
+    ] = "result",
 ) -> None:
     """JSON schema of a kind of document."""
     print_document(schema(document))
@@ -208,6 +210,7 @@ def schema(kind: str) -> dict[str, Any]:
     Raises `InputError` if there is no such kind.
     """
     from ithaca.api.matching import MatchDocument
+    from ithaca.api.simulating import SimulationDocument
     from ithaca.formulations.families import FAMILIES
     from ithaca.results.schema import result_model
     from ithaca.studies.codesign.documents import codesign_model
@@ -222,6 +225,7 @@ def schema(kind: str) -> dict[str, Any]:
         "match": MatchDocument,
         "whatif": StudyDocument,
         "pareto": FrontDocument,
+        "simulation": SimulationDocument,
     }
     found = models[parse_choice("document", kind, models)]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found.json_schema()}

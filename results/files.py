@@ -30,11 +30,11 @@ from ithaca.formulations.json_numbers import (
     refuse,
 )
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.schema import number, read_objective
+from ithaca.formulations.schema import read_objective
 from ithaca.formulations.space import Space
 from ithaca.results.certificate import Certificate, Status, Termination, relative_gap
 from ithaca.results.result import Result, Unrestricted
-from ithaca.results.schema import head_fields, result_model, solution_fields
+from ithaca.results.schema import configuration_fields, head_fields, result_model, solution_fields
 from ithaca.results.shortfall import Shortfall
 from ithaca.results.solution import Solution, best_solution
 from ithaca.workloads.documents import validated
@@ -150,8 +150,10 @@ class _Reader:
         except InputError as error:
             raise InputError(f"{at}.tiling.{error}") from None
         metrics = problem.metrics(configuration)
-        details = self.family.detail_fields(problem.design, configuration)
-        check_metrics(read.metrics, metrics, details, f"{at}.metrics")
+        known = configuration_fields(self.family, problem, configuration)["metrics"]
+        check_same(read.metrics, known, f"{at}.metrics")
+        if (first := next(iter(known))) not in read.metrics:
+            raise InputError(f"{at}.metrics.{first} is missing; allowed: {', '.join(known)}")
         check_legal(problem.space, configuration, f"{at}.tiling")
         if not problem.meets_conditions(configuration):
             raise InputError(f"{at}.tiling: {self.family.unmet(problem.design)}")
@@ -238,33 +240,20 @@ def check_legal(space: Space, configuration: Configuration, at: str) -> None:
     assert space.contains(configuration)
 
 
-def check_metrics(
-    recorded: Mapping[str, Any], metrics: Mapping[str, Fraction], detail: Mapping[str, Mapping[str, Fraction]], at: str
-) -> None:
-    """Refuse recorded metrics that are not the model's; those a file lacks are no contradiction, the first apart."""
-    model = {**metrics, **detail}
-    check_same(recorded, model, at)
-    first = next(iter(model))
-    if first not in recorded:
-        raise InputError(f"{at}.{first} is missing; allowed: {', '.join(model)}")
-
-
-def check_same(recorded: Mapping[str, Any], model: Mapping[str, Any], at: str) -> None:
-    """Refuse the first recorded number that is not the model's; numbers it lacks are no contradiction."""
-    for name, value in recorded.items():
-        place = f"{at}.{quoted(name)[1:-1]}"
-        if name not in model:
-            raise InputError(f"{place} is unknown; allowed: {', '.join(model)}")
-        if isinstance(model[name], Mapping):
-            if not isinstance(value, Mapping):
-                raise InputError(f"{place} is {quoted(value)}; allowed: a mapping of names to values")
-            check_same(value, model[name], place)
-            continue
-        try:
-            read = number(value)
-        except ValueError:
-            raise InputError(f"{place} is {quoted(value)}; allowed: a number") from None
-        _agree(place, read, model[name])
+def check_same(found: Any, model: Any, at: str) -> None:
+    """Refuse the first part of a document that is not what the model computes; metrics it lacks are no contradiction."""
+    if isinstance(found, Mapping) and isinstance(model, Mapping):
+        missing = () if ".metrics" in at else (name for name in model if name not in found)
+        for name in (*found, *missing):
+            place = f"{at}.{quoted(name)[1:-1]}" if at else name
+            if name not in found or name not in model:
+                raise InputError(f"{place} is {'unknown here' if name in found else 'missing'}; allowed: {', '.join(model)}")
+            check_same(found[name], model[name], place)
+    elif isinstance(found, list) and isinstance(model, list) and len(found) == len(model):
+        for index, (one, other) in enumerate(zip(found, model, strict=True)):
+            check_same(one, other, f"{at}[{index}]")
+    elif found != model or isinstance(found, bool) != isinstance(model, bool):
+        raise InputError(f"{at}: recorded {quoted(found)} is not the model's {quoted(model)}: {EDITED}")
 
 
 def _check_trace(certificate: Certificate, value: Fraction | None, at: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from ithaca.formulations.json_numbers import SCHEMA, json_number
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import number
-from ithaca.results.files import EDITED, read_result
+from ithaca.results.files import EDITED, check_same, read_result
 from ithaca.results.schema import CertificateDocument
 from ithaca.results.solution import Solution
 from ithaca.solver.engines import Method
@@ -29,15 +29,14 @@ from ithaca.studies.documents import (
 )
 from ithaca.studies.front import pareto_front
 from ithaca.studies.marginal import marginal_values
-from ithaca.studies.network.documents import check_same
 from ithaca.studies.network.result import Total
 from ithaca.studies.network.verification import Check, agree
 from ithaca.studies.whatif import StudyPoint
 from ithaca.workloads.documents import validated
 from ithaca.workloads.errors import InputError
 
-#: How a search went, and why it ended: no claims, as no other search repeats them.
-RECORDS = {"nodes", "seconds", "method", "termination", "designs_solved", "designs_known", "unfinished", "ties_broken"}
+#: How a search went, and why it ended: no claims, as no other search repeats them; nor are errors of sums in any order.
+RECORDS = {"nodes", "seconds", "method", "termination", "designs_solved", "designs_known", "unfinished", "ties_broken", "error"}
 
 NOTHING = {"lower_bound": None, "gap": None, "method": "none", "nodes": 0, "seconds": 0}
 
@@ -49,7 +48,7 @@ def claims(document: Any) -> Any:
     return [claims(part) for part in document] if isinstance(document, list) else document
 
 
-def _posed(document: Mapping[str, Any], path: Path) -> tuple[Problem, ...]:
+def posed(document: Mapping[str, Any], path: Path) -> tuple[Problem, ...]:
     """The problems that a file poses, one per design."""
     asked = document.get("question")
     if not isinstance(asked, Mapping) or not isinstance(asked.get("designs"), list):
@@ -59,7 +58,7 @@ def _posed(document: Mapping[str, Any], path: Path) -> tuple[Problem, ...]:
     return tuple(s.problem for s in read_result({"schema": SCHEMA, **asked, "best": None, "designs": designs}, path).designs)
 
 
-def _evaluated(document: Mapping[str, Any], stated: Mapping[str, Any], value: Any, path: Path) -> Solution:
+def evaluated(document: Mapping[str, Any], stated: Mapping[str, Any], value: Any, path: Path) -> Solution:
     """A configuration that a file states, evaluated again. Raises `InputError` if it is not what the model computes."""
     asked = document["question"]
     choice = {name: stated.get(name) for name in asked["designs"][0]}
@@ -75,13 +74,13 @@ def _evaluated(document: Mapping[str, Any], stated: Mapping[str, Any], value: An
 def verify_front(document: Mapping[str, Any], path: Path, options: SolveOptions) -> Iterator[Check]:
     """Find a front again, and compare all that is claimed of it: points, their proofs, and that there are no others."""
     validated(FrontDocument, document, path)
-    problems, names, budget = _posed(document, path), document["objectives"], Budget(options)
+    problems, names, budget = posed(document, path), document["objectives"], Budget(options)
     again = pareto_front(problems, names, options, method=_other(problems))
     model = front_document(again)
     proven = {tuple(point["values"].items()): point for point in model["points"]}
     points, missing = [], 0
     for place, point in enumerate(document["points"]):
-        own = configuration_document(_evaluated(document, point, point["values"].get(names[0]), path))
+        own = configuration_document(evaluated(document, point, point["values"].get(names[0]), path))
         known = proven.get(tuple(point["values"].items()))
         if known is None and again.complete:
             raise InputError(f"points[{place}].values are not on the front: {EDITED}")
@@ -128,14 +127,14 @@ def verify_study(document: Mapping[str, Any], path: Path, options: SolveOptions)
 
 
 def _same_point(point: Mapping[str, Any], path: Path, budget: Budget) -> bool:
-    problems, claim = _posed(point, path), CertificateDocument.model_validate(point["certificate"]).certificate()
+    problems, claim = posed(point, path), CertificateDocument.model_validate(point["certificate"]).certificate()
     design: Any = problems[0].design
     sizes, limits = design.nest.sizes, {f"{x.metric}_limit": json_number(x.bound) for x in problems[0].limits}
     for axis, label in point["at"].items():
         if (known := {**sizes, **limits}.get(axis, label)) != label and not isinstance(label, str):
             raise InputError(f"at.{axis} is {label}, yet the question says {known}: {EDITED}")
     stated, value = point["best"], point["objective"]["value"]
-    own = None if stated is None else _evaluated(point, stated, value, path)
+    own = None if stated is None else evaluated(point, stated, value, path)
     again = solve_best(problems, budget.share(), method=_other(problems))
     done = agree(Total(None if own is None else own.value, claim), Total(again.value, again.certificate), "objective")
     broken = claim.ties_broken and again.certificate.ties_broken

@@ -26,13 +26,13 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import Document, NestDocument, Number, ObjectiveDocument, Positive, Text
 from ithaca.formulations.shown_numbers import number
 from ithaca.results.certificate import Status
-from ithaca.results.files import EDITED, check_shortfalls
+from ithaca.results.files import EDITED, check_same, check_shortfalls
 from ithaca.results.schema import FirstPart, ProofDocument, configuration_fields, tightest
 from ithaca.results.solution import Solution
 from ithaca.studies.codesign.layers import choice, of_runs
 from ithaca.studies.codesign.question import Question, make_question
 from ithaca.studies.codesign.result import CodesignResult, Counts, HardwarePoint, OpenBox
-from ithaca.studies.network.documents import Count, DesignShortfallDocument, check_same, read_certificate, read_solution
+from ithaca.studies.network.documents import Count, DesignShortfallDocument, read_certificate, read_solution
 from ithaca.workloads.documents import validated
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload_document

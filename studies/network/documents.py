@@ -9,7 +9,7 @@ Fraction reference, and the document of what was read must be the document in th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 from fractions import Fraction
 from pathlib import Path
@@ -38,7 +38,7 @@ from ithaca.formulations.systolic.family import (
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.certificate import Certificate
-from ithaca.results.files import EDITED, check_certificate, check_legal, check_shortfalls, read_unrestricted
+from ithaca.results.files import check_certificate, check_legal, check_same, check_shortfalls, read_unrestricted
 from ithaca.results.schema import (
     FirstPart,
     ProofDocument,
@@ -496,17 +496,3 @@ def read_certificate(read: ProofDocument, value: Fraction | None, at: str) -> Ce
     certificate = read.certificate()
     check_certificate(certificate, value, at)
     return certificate
-
-
-def check_same(found: Any, model: Any, at: str) -> None:
-    """Refuse the first part of a document that is not what the model computes."""
-    if isinstance(found, Mapping) and isinstance(model, Mapping):
-        # metrics that a file lacks were not known when it was written
-        missing = () if at.endswith(".metrics") else (name for name in model if name not in found)
-        for name in (*found, *missing):
-            check_same(found.get(name), model.get(name), f"{at}.{name}" if at else name)
-    elif isinstance(found, list) and isinstance(model, list) and len(found) == len(model):
-        for index, (one, other) in enumerate(zip(found, model, strict=True)):
-            check_same(one, other, f"{at}[{index}]")
-    elif found != model:
-        raise InputError(f"{at} is not what the model computes: {EDITED}")

@@ -24,7 +24,7 @@ from ithaca.formulations.spatial.editions import Setting
 from ithaca.formulations.spatial.family import FAMILY, LevelMappingDocument, MappingSpaceDocument
 from ithaca.formulations.spatial.library import fitted
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
-from ithaca.results.files import check_shortfalls
+from ithaca.results.files import check_same, check_shortfalls
 from ithaca.results.schema import FirstPart, ProofDocument, ShortfallDocument, configuration_fields, tightest
 from ithaca.results.solution import Solution
 from ithaca.studies.network.consistency import check_consistent
@@ -34,7 +34,6 @@ from ithaca.studies.network.documents import (
     FusingDocument,
     Names,
     NetworkPart,
-    check_same,
     fusing_fields,
     network_fields,
     read_certificate,

@@ -28,17 +28,17 @@ QUESTION = (
     r"^(workloads?|limits|platform|edition|technology|space|architecture|problem|objectives?|objective\.expression)$|"
     r"^(workloads?|limits|platform|technology|space|architecture|problem|objectives)\.|^(dtype|restriction|partition)\b|"
     r"^(points\.\d+\.)?question\.|^(tile|intrinsic|title|sizes|statement|arch|for)\b|^axes\.\d+\.unit$|"
-    r"^network\.(name|parameters|omissions)\b|^layers\.\d+\.(name|folded|sources)\b"
+    r"^simulation\.(machine|memory)\.|^network\.(name|parameters|omissions)\b|^layers\.\d+\.(name|folded|sources)\b"
 )
 
 #: How a search went, which no other search repeats.
 RECORDS = (
-    r"\b(nodes|seconds|method|unfinished|designs_solved|designs_known|termination)$|^complete$|\btrace\b|"
+    r"^simulation\.values\.error$|\b(nodes|seconds|method|unfinished|designs_solved|designs_known|termination)$|^complete$|\btrace\b|"
     r"^counts\.(boxes|excluded|evaluated|layers)$"
 )
 
 #: What may be left out: less is stated then, and files of earlier versions did not state it.
-OMITTED = r"metrics\.|\.(trace|termination|ties_broken)$|^(unrestricted|open)$"
+OMITTED = r"metrics\.|\.(trace|termination|ties_broken)$|^(unrestricted|open|simulation\.values)$"
 
 #: Claims that are true, though others were proven: that a shortfall is a lower bound, and bounds of what is open, if they hold.
 WEAKER = r"shortfalls\.\d+\.proven$"
@@ -80,6 +80,7 @@ KINDS: dict[str, Callable[[Path], Any]] = {
         "mm", **MM, limit={"bram18k": 100}, divisors_only=True, dataflow="i,j", vary={"dsp": [4, 20]}, marginal=10
     ),
     "matches": lambda folder: ithaca.match("mm", **MM),
+    "simulation": lambda folder: ithaca.simulate(ithaca.solve("mm", **MM, limit=LIMITS, dataflow="i,j"), check_values=True),
     "no mapping": lambda folder: ithaca.map("mm", **MM, arch="simple", divisors_only=True, limit={"energy": 10}),
 }
 
@@ -224,6 +225,18 @@ def test_what_is_open_is_bounded_by_what_it_holds(folder: Path) -> None:
     for bound, holds in ((float(least), True), (float(least) + 1, False)):
         box["lower_bounds"] = [bound]
         assert confirmed(document, path) == holds
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.5])
+def test_what_was_not_simulated_is_not_confirmed(folder: Path, factor: float) -> None:
+    path = folder / "simulated.json"
+    KINDS["simulation"](folder).save(path)
+    document = json.loads(path.read_text())
+    assert str(ithaca.verify(path)).endswith(f"{document['simulation']['cycles']} cycles; simulated again")
+    document["simulation"]["cycles"] = int(document["simulation"]["cycles"] * factor)
+    path.write_text(json.dumps(document))
+    with pytest.raises(InputError, match=r"simulation\.cycles: recorded \d+ is not the model's \d+"):
+        ithaca.verify(path)
 
 
 @pytest.mark.parametrize("more", [{"max_points": 1}, {"time_limit": 1e-9}])

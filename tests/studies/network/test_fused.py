@@ -208,7 +208,7 @@ def test_files_are_read_back_and_edited_ones_refused(file: Path, tmp_path: Path)
     for change, line in {
         ("fusing", "edges", 0, "kept"): "what wide keeps is not what its layer says",
         ("fusing", "edges", 0, "words"): "fusing.edges are not those of network.order",
-        ("network", "order", 1, "follows"): "network.order[1].follows is not what the model computes",
+        ("network", "order", 1, "follows"): "network.order[1].follows is unknown here; allowed: source, count",
         ("layers", 0, "kept", "C"): "what wide keeps is not what its layer says",
         ("total", "value"): "total.certificate.lower_bound is 232; allowed: at most",
     }.items():

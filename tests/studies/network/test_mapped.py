@@ -84,7 +84,7 @@ def test_files_are_verified_explained_reported_and_refused_where_edited(folder: 
     document = json.loads((folder / "r.json").read_text())
     document["layers"][0]["best"]["metrics"]["energy"] += 1
     (folder / "edited.json").write_text(json.dumps(document))
-    with pytest.raises(ithaca.InputError, match="is not what the model computes"):
+    with pytest.raises(ithaca.InputError, match="is not the model's"):
         ithaca.load(folder / "edited.json")
 
 

@@ -150,7 +150,7 @@ def _unproven_layer(document: Any) -> None:
     [
         ((), _unproven_layer, "layers[0].certificate.lower_bound is "),
         ((), _set("layers", 0, "designs", value=[]), "layers[0].value is "),
-        ((), _set("objective", value="dsp"), "not what the model computes"),
+        ((), _set("objective", value="dsp"), "not the model's"),
         ((), _set("mode", value="best"), "mode is 'best'; allowed: per-layer"),
         (MODES[1], _set("choices", 0, "proven", value=False), "choices[0]: chosen and proven do not follow"),
         (MODES[2], _set("arrays", 0, "value", value=1), "arrays[0].certificate"),
