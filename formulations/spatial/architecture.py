@@ -44,6 +44,16 @@ class Level:
     #: Tensors that it holds all of, with their words, whatever the tiles: nothing comes from, or goes to, levels around it
     resident: tuple[tuple[str, int], ...] = ()
 
+    @property
+    def charged(self) -> int:
+        """Instances whose accesses cost energy, at most: of those that share them, one."""
+        return max(self.instances // self.cluster, 1)
+
+    @property
+    def share(self) -> Fraction:
+        """Accesses that a word of an instance costs at least, however many instances and words share them."""
+        return Fraction(self.charged, self.instances * self.block)
+
     def usable(self, words: int) -> int:
         """What tiles may fill of a capacity (words)."""
         return int(words / self.buffering)

@@ -345,7 +345,7 @@ class SpatialDesign(Design):
         """No metric is negative; PEs do all operations, and every level moves each word that it always keeps at least once.
 
         It is read there, or updated if it is a result; operands were filled, too, but for those that begin there. Words are
-        at best spread over all instances. Levels whose instances share accesses cost no energy for certain.
+        at best spread over all instances.
         """
         found = dict.fromkeys(self.vocabulary, Fraction(0))
         words, output, compute = footprints(self.nest), self.nest.output.tensor, self.architecture.compute
@@ -361,7 +361,7 @@ class SpatialDesign(Design):
             waits = [n / rate for n, rate in (*moved, (reads + fills + updates, level.shared_bandwidth)) if rate]
             cycles = Fraction(ceil(max([Fraction(steps), *(wait / level.instances for wait in waits)])))
             spent = reads * level.read_energy + fills * level.write_energy + updates * level.update_energy
-            energy = spent / level.block if level.cluster == 1 else Fraction(0)
+            energy = spent * level.share
             found |= {f"{level.name}.cycles": cycles, f"{level.name}.energy": energy}
             found |= {"latency": max(found["latency"], cycles), "energy": found["energy"] + energy}
         return found | {"edp": found["energy"] * found["latency"]}

@@ -383,7 +383,7 @@ class TimeloopModel:
                 energy = energy + accesses * numbers.number(cost)
         working = self.instances(place)
         if level.cluster > 1:
-            working = numbers.minimum(working, numbers.number(Fraction(max(level.instances // level.cluster, 1))))
+            working = numbers.minimum(working, numbers.number(Fraction(level.charged)))
         energy = energy * working
         return energy + self.latency * self.instances(place) * numbers.number(level.leak) if level.leak else energy
 

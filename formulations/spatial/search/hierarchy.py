@@ -135,8 +135,8 @@ class Hierarchy:
     def energy_scale(self) -> int:
         """The least number that makes energies of words whole (per pJ)."""
         costs = [c for level in self.levels for c in (level.read_energy, level.write_energy, level.update_energy)]
-        shared = [level.block * level.cluster for level in self.levels for _ in range(3)]
-        blocks = [c / words for c, words in zip(costs, shared, strict=True)]
+        shares = [level.share for level in self.levels for _ in range(3)]
+        blocks = [cost * share for cost, share in zip(costs, shares, strict=True)]
         return lcm(*(c.denominator for c in (*blocks, self.architecture.compute.energy)))
 
     def energy(self, only: int | None = None) -> Count:
@@ -145,7 +145,7 @@ class Hierarchy:
         for number, level in enumerate(self.levels):
             if only is None or number == only:
                 for weights, cost in zip(parts, (level.read_energy, level.write_energy, level.update_energy), strict=True):
-                    weight = int(cost / (level.block * level.cluster) * self.energy_scale)
+                    weight = int(cost * level.share * self.energy_scale)
                     if weight:
                         weights |= {(number, v): weight for v, keeps in enumerate(self.keeps[number]) if keeps}
         name = "energy" if only is None else f"{self.levels[only].name}.energy"

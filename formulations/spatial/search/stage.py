@@ -99,7 +99,7 @@ class TimeloopStage:
         self.goal = Goal(problem, hierarchy)
         #: Whether what is compared differs from the truth: where accesses are of several words, each counts its share of one;
         #: and numbers may be too large for floats.
-        self.rounds = any(level.cluster > 1 or level.block > 1 for level in hierarchy.levels) or not hierarchy.exact
+        self.rounds = any(level.share < 1 for level in hierarchy.levels) or not hierarchy.exact
         self.least_lanes = float(design.constraints.least_used * architecture.compute.instances)
         self.layouts = Layouts(hierarchy.meshes, within_parent=design.options.within_parent)
         values = [self._values(n) for n in hierarchy.extents]

@@ -277,6 +277,25 @@ def test_whole_accesses_of_several_words_are_bounded(seed: int) -> None:
     assert solution.certificate.status is not Status.OPTIMAL or float(solution.value) == pytest.approx(expected[0], rel=1e-9)
 
 
+@pytest.mark.parametrize(("x", "status"), [(3, Status.FEASIBLE), (1, Status.OPTIMAL)])
+@pytest.mark.parametrize("energy", ["RF.energy", "energy"])
+def test_instances_that_make_no_whole_clusters_share_accesses(energy: str, x: int, status: Status) -> None:
+    """Three instances make one cluster of two: its accesses are charged once for all three. One instance shares with none."""
+    nest = nest_of("O[p] += I[3*p+2*r] * W[r]", {"p": 3, "r": 5})
+    costs = {"read_energy": Fraction(3, 8), "write_energy": Fraction(5, 4), "update_energy": Fraction(45, 8)}
+    levels = (Level("DRAM", cluster=2), Level("RF", cluster=2, instances=x, mesh_x=x, **costs))
+    design = SpatialDesign(nest, Architecture("three", levels, Compute("mac", x, x)), MappingOptions())
+    problem = posed(design, energy)
+    expected, solution = enumerated(problem), solve_staged(problem)
+    assert expected is not None
+    assert solution.certificate.status is status
+    assert solution.certificate.lower_bound is not None
+    assert float(solution.certificate.lower_bound) <= expected[0]
+    assert status is Status.FEASIBLE or float(solution.value or 0) == pytest.approx(expected[0])
+    least = design.least(())[energy]
+    assert 0 < least <= expected[0]
+
+
 @pytest.mark.parametrize(
     ("energy", "status"), [("1.234567891234567", Status.OPTIMAL), ("1.23456789123456789123", Status.FEASIBLE)]
 )
