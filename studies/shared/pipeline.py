@@ -22,9 +22,9 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import fixed
 from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
-from ithaca.studies.shared.bank import HardwareBank, Node
+from ithaca.studies.shared.bank import Node
 from ithaca.studies.shared.joint import Joint, fit
-from ithaca.studies.shared.plans import Indices, Least, Minimise, Needs, Options, Part, Plan, allowed, best_plan
+from ithaca.studies.shared.plans import Least, Minimise, Needs, Options, Part, Plan, allowed, best_plan
 from ithaca.studies.shared.search import SharedSearch
 from ithaca.studies.shared.stages import Stages
 from ithaca.workloads.errors import InputError
@@ -306,36 +306,10 @@ class PipelineSearch(Stages):
 
     def _solved_step(self, part: Part, bram18k: int) -> _Step:
         """The port widths with which the layers of a stage, each alone on the array, take least."""
-        bank, node = self._hardware(part.choice)
-        layers, counts = self._members(part.first, part.end)
-        nodes = bank.fine.inside(bank.coarse, node)
-        bounds = bank.fine.bounds(nodes)[layers]
-        least = sum_below(counts[:, None] * bounds)
-        value, best = None, None
-        for index in np.argsort(least, kind="stable"):
-            if not np.isfinite(least[index]) or (value is not None and least[index] >= float(value)):
-                break
-            fine = tuple(int(n) for n in nodes[:, index])
-            found = self._sum_of_optima(bank, layers, counts, fine, value, bram18k)
-            if found is not None:
-                value, best = found, fine
-        stage = None if best is None else self._fit(part, best, bram18k)
+        found = self._at_best(part.first, part.end, part.choice, bram18k)
+        stage = None if found is None else self._fit(part, found.hardware, bram18k)
         used = 0 if stage is None else ceil(self._most(stage, "bram18k") / self._shares["bram18k"])
-        return _Step(bram18k, value, stage, used)
-
-    def _sum_of_optima(
-        self, bank: HardwareBank, layers: Indices, counts: Indices, node: Node, below: Fraction | None, bram18k: int
-    ) -> Fraction | None:
-        """What some layers take on fine hardware, each at its best; None if that is not below a value."""
-        value = Fraction(0)
-        for layer, count in zip(layers, counts, strict=True):
-            optimum = bank.optimum(int(layer), node, self.options, room=self._room(bram18k))
-            if optimum is None:
-                return None
-            value += int(count) * optimum.value
-            if below is not None and value >= below:
-                return None
-        return value
+        return _Step(bram18k, None if found is None else found.value, stage, used)
 
     # -- values ------------------------------------------------------------------------
 

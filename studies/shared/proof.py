@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations
-from math import ceil, inf
+from math import inf
 
 import numpy as np
 
@@ -39,10 +39,13 @@ class Proof(Stages):
             if not fresh:
                 return False
             for part in fresh:
-                corners, room = [], self._memory
-                while (corner := self._solved(part.first, part.end, part.choice, room)) is not None and corner[0] <= room:
-                    corners.append(corner)
-                    room = corner[0] - 1
+                corners, room, several = [], self._memory, len(set(self.sequence[part.first : part.end])) > 1
+                # one layer alone has ports as it likes; several share them
+                while found := self._at_best(part.first, part.end, part.choice, room, self._top, ports=several):
+                    if found.bram18k > room:  # it is not limited
+                        break
+                    corners.append((found.bram18k, found.value))
+                    room = found.bram18k - 1
                 self._corners.setdefault((part.first, part.end), {})[part.choice] = corners
                 stages[part.first, part.end] = self._options(part.first, part.end)
         return True
@@ -59,32 +62,3 @@ class Proof(Stages):
         every = np.concatenate([choices, solved[2].astype(np.int64)])
         used = np.concatenate([self._bram18k[layers][:, choices].max(axis=0), solved[0]])
         return Options(self._dsp[every], used, np.concatenate([times[choices], solved[1]]), every).front
-
-    def _solved(self, first: int, end: int, choice: int, room: int) -> tuple[int, Fraction] | None:
-        """What the layers of a stage, each at its best within some block RAM, need of it, and take; None if that is too much.
-
-        One alone has ports as it likes; several share them.
-        """
-        bank, node = self._hardware(choice)
-        layers, counts = self._members(first, end)
-        nodes, least = np.array(node)[:, None], np.zeros(1)
-        if ports := layers.size > 1:
-            nodes = bank.fine.inside(bank.coarse, node)
-            least = sum_below(counts[:, None] * bank.fine.bounds(nodes)[layers])
-        best: tuple[int, Fraction] | None = None
-        for index in np.argsort(least, kind="stable"):
-            if least[index] >= (self._top if best is None else best[1]):
-                break
-            used, value = 0, Fraction(0)
-            for layer, count in zip(layers, counts, strict=True):
-                hardware = tuple(int(n) for n in nodes[:, index])
-                found = bank.optimum(int(layer), hardware, self.options, ports=ports, room=self._room(room))
-                if found is None:
-                    break
-                value += int(count) * found.value
-                used = max(used, ceil((found.needs.bram18k or 0) / self._shares["bram18k"]))
-                if below(value) >= self._top or (best is not None and value >= best[1]):
-                    break
-            else:
-                best = used, value
-        return best

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, inf
+from typing import NamedTuple
 
 import numpy as np
 
-from ithaca.formulations.algebra.rounding import largest_double, whole_up
+from ithaca.formulations.algebra.rounding import below, largest_double, sum_below, whole_up
 from ithaca.formulations.problem import Problem
 from ithaca.solver.options import SolveOptions, deadline
 from ithaca.studies.shared.alone import LayersAlone
@@ -19,6 +20,14 @@ from ithaca.studies.shared.plans import Budget, Floats, Indices, Minimise
 
 #: Block RAM where there is no limit on it.
 ENDLESS = 1 << 40
+
+
+class AtBest(NamedTuple):
+    """What layers do at best on an array, each alone."""
+
+    value: Fraction  #: What they take together
+    bram18k: int  #: The most shares of block RAM that one of them needs
+    hardware: Node  #: The array
 
 
 class Stages:
@@ -89,6 +98,36 @@ class Stages:
         """The lanes and SIMD factor of a choice, among those of its design."""
         bank = self._banks[self._design[choice]]
         return bank, tuple(int(n) for n in bank.nodes[:, self._column[choice]])
+
+    def _at_best(
+        self, first: int, end: int, choice: int, shares: int, top: float = inf, *, ports: bool = True
+    ) -> AtBest | None:
+        """What the layers of a stage, each alone on the array within some shares of block RAM, take with the best port widths.
+
+        Without ``ports`` these are each layer's own. None if that is not below ``top``.
+        """
+        bank, node = self._hardware(choice)
+        layers, counts = self._members(first, end)
+        nodes, least = np.array(node)[:, None], np.full(1, -inf)
+        if ports:
+            nodes = bank.fine.inside(bank.coarse, node)
+            least = sum_below(counts[:, None] * bank.fine.bounds(nodes)[layers])
+        best: AtBest | None = None
+        for index in np.argsort(least, kind="stable"):
+            if least[index] >= (top if best is None else best.value):
+                break
+            used, value, hardware = 0, Fraction(0), tuple(int(n) for n in nodes[:, index])
+            for layer, count in zip(layers, counts, strict=True):
+                found = bank.optimum(int(layer), hardware, self.options, ports=ports, room=self._room(shares))
+                if found is None:
+                    break
+                value += int(count) * found.value
+                used = max(used, ceil((found.needs.bram18k or 0) / self._shares["bram18k"]))
+                if below(value) >= top or (best is not None and value >= best.value):
+                    break
+            else:
+                best = AtBest(value, used, hardware)
+        return best
 
     def _room(self, shares: int) -> Room:
         """So many shares of the block RAM."""
