@@ -22,7 +22,7 @@ from ithaca.solver.progress import Progress
 from ithaca.studies.best import all_shortfalls
 from ithaca.studies.network.modes import MULTI_ARRAY, SHARED_ARRAY
 from ithaca.studies.network.problems import NetworkRequest, common_designs
-from ithaca.studies.network.result import ArrayResult, LayerResult, NetworkResult, SharedDesign, Total
+from ithaca.studies.network.result import LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.studies.network.runner import RunOptions, RunState
 from ithaca.studies.network.totals import require_sum
 from ithaca.studies.shared.joint import Joint
@@ -56,8 +56,8 @@ def solve_shared_array(network: Network, request: NetworkRequest, options: RunOp
     if found.best is None or found.design is None:
         nothing = none_alone(network, designs, total, budget)
         return NetworkResult(SHARED_ARRAY, network, request, "exact", nothing, total, complete, choices)
-    array, layers = _on_array(network.layers, [problem for problem, _ in designs[found.design]], found.best, 0, total)
-    return NetworkResult(SHARED_ARRAY, network, request, "exact", layers, total, complete, choices, arrays=(array,))
+    layers = _on_array(network.layers, [problem for problem, _ in designs[found.design]], found.best, 0)
+    return NetworkResult(SHARED_ARRAY, network, request, "exact", tuple(layers), total, complete, choices)
 
 
 def solve_multi_array(network: Network, request: NetworkRequest, options: RunOptions) -> NetworkResult:
@@ -93,17 +93,14 @@ def solve_multi_array(network: Network, request: NetworkRequest, options: RunOpt
             MULTI_ARRAY, network, request, "exact", none_alone(network, designs, total, budget), total, complete
         )
     layers: list[LayerResult] = []
-    arrays: list[ArrayResult] = []
     for number, stage in enumerate(found.stages):
         runs = sequence[stage.first : stage.end]
         members = sorted(set(runs))
         parts = [replace(network.layers[n], count=runs.count(n)) for n in members]
         problems = [designs[stage.design][n][0] for n in members]
-        array, own = _on_array(parts, problems, stage.joint, number, _total(stage.joint.value, None, 0, 0.0))
-        arrays.append(array)
-        layers += own
+        layers += _on_array(parts, problems, stage.joint, number)
     shown = replace(network, layers=tuple(r.layer for r in layers))
-    return NetworkResult(MULTI_ARRAY, shown, request, "exact", tuple(layers), total, complete, arrays=tuple(arrays))
+    return NetworkResult(MULTI_ARRAY, shown, request, "exact", tuple(layers), total, complete)
 
 
 def on_one_array(network: Network, request: NetworkRequest) -> tuple[Designs, list[int]]:
@@ -172,19 +169,11 @@ def none_alone(network: Network, designs: Designs, total: Total, budget: Budget)
     return tuple(layers)
 
 
-def _on_array(
-    layers: Sequence[Layer], problems: Sequence[Problem], joint: Joint, number: int, total: Total
-) -> tuple[ArrayResult, tuple[LayerResult, ...]]:
-    """One array, and its layers: what is proven is proven of the whole, not of a layer."""
+def _on_array(layers: Sequence[Layer], problems: Sequence[Problem], joint: Joint, number: int) -> list[LayerResult]:
+    """The layers of one array: what is proven is proven of the whole, not of a layer."""
     certificate = Certificate(Status.FEASIBLE, None, None, "exact", 0, 0.0)
-    solutions = [
-        make_solution(problem.with_design(hardware=fixed(joint.hardware)), configuration, certificate)
-        for problem, configuration in zip(problems, joint.configurations, strict=True)
+    on_array = (problem.with_design(hardware=fixed(joint.hardware)) for problem in problems)
+    return [
+        LayerResult(layer, make_solution(problem, configuration, certificate), array=number)
+        for layer, problem, configuration in zip(layers, on_array, joint.configurations, strict=True)
     ]
-    used = {limit.metric: max(s.metrics[limit.metric] for s in solutions) for limit in problems[0].limits}
-    array, names = systolic(problems[0]).array, tuple(layer.name for layer in layers)
-    pairs = zip(layers, solutions, strict=True)
-    return (
-        ArrayResult(array.dataflow, array.permutation, names, total, used, systolic(solutions[0].problem).given),
-        tuple(LayerResult(layer, solution, array=number) for layer, solution in pairs),
-    )

@@ -14,10 +14,10 @@ from ithaca.results.files import EDITED
 from ithaca.studies.best import over_all
 from ithaca.studies.network.fused import chained, variant_of
 from ithaca.studies.network.layers import SHARED_DATAFLOW, SolvedLayer, shared_designs
-from ithaca.studies.network.modes import MODES, SHARED_ARRAY
+from ithaca.studies.network.modes import MODES, ONE_SEARCH, SHARED_ARRAY
 from ithaca.studies.network.parts import PER_LAYER, layer_result
 from ithaca.studies.network.problems import NetworkRequest
-from ithaca.studies.network.result import Fusing, LayerResult, NetworkResult, Total
+from ithaca.studies.network.result import Fusing, NetworkResult, Total
 from ithaca.studies.network.totals import adds_up, best_total, total
 from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.errors import InputError
@@ -29,6 +29,8 @@ def check_consistent(result: NetworkResult) -> None:
 
     Bounds of files are doubles, and so their sums.
     """
+    if result.arrays and result.mode not in ONE_SEARCH:
+        raise InputError(f"layers share no arrays in mode {quoted(result.mode)}: {EDITED}")
     if result.mode not in MODES:
         raise InputError(f"mode is {quoted(result.mode)}; allowed: {', '.join(MODES)}")
     if result.mode == PER_LAYER:
@@ -112,22 +114,15 @@ def _check_arrays(result: NetworkResult) -> None:
         raise InputError(f"partition.arrays is {request.arrays}, yet there are {len(result.arrays)}: {EDITED}")
     for index, array in enumerate(result.arrays):
         own = [r for r in result.layers if r.array == index]
-        if tuple(r.layer.name for r in own) != array.layers:
-            raise InputError(f"arrays[{index}].layers are not the layers on it: {EDITED}")
         for layer in own:
             design = systolic(layer.answer.problem)
             parts = (design.array.dataflow, design.array.permutation, design.given)
             if parts != (array.dataflow, array.permutation, dict(array.parameters)):
                 raise InputError(f"arrays[{index}] is not what layer {layer.layer.name} runs on: {EDITED}")
-        used = {x.metric: max(layer.answer.metrics[x.metric] for layer in own) for x in request.limits}
-        if used.keys() != array.resources.keys() or not all(_same(used[name], array.resources[name]) for name in used):
-            raise InputError(f"arrays[{index}].resources are not what the array takes: {EDITED}")
-        whole.append(_sum(own))
+        whole.append(array.total.value or Fraction(0))
         chosen = [(c.dataflow, c.permutation) for c in result.choices if c.chosen]
         if result.choices and (array.dataflow, array.permutation) not in chosen:
             raise InputError(f"arrays[{index}] is not of the design chosen: {EDITED}")
-        if not _same(array.total.value, whole[-1]):
-            raise InputError(f"arrays[{index}].value is not the sum over its layers: {EDITED}")
     if not whole:
         return
     slowest = request.minimise is Minimise.SLOWEST
@@ -153,10 +148,6 @@ def _check_designs(result: NetworkResult) -> None:
         follows = (first, first and best.certificate.status is Status.OPTIMAL)
         if (choice.chosen, choice.proven) != follows or not _same(choice.total.value, best.value if first else None):
             raise InputError(f"choices[{index}]: chosen and proven do not follow from the other designs: {EDITED}")
-
-
-def _sum(layers: list[LayerResult]) -> Fraction:
-    return sum((r.layer.count * (r.answer.value or Fraction(0)) for r in layers), Fraction(0))
 
 
 def _check_total(claimed: Total, follows: Total) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -71,7 +71,6 @@ from ithaca.workloads.networks.network import Layer, Network, Omission, Omission
 #: Largest result file (bytes); one with 50 layers of 10 designs has about 300 kB.
 MAX_BYTES = 32 * 2**20
 
-Shared = TypeVar("Shared", SharedDesign, ArrayResult)
 
 Names = Annotated[tuple[str, ...], Field(strict=False)]
 Count = Annotated[int, Field(ge=1, le=10**9)]
@@ -424,8 +423,7 @@ def _read_result(read: NetworkResultDocument) -> NetworkResult:
         layers,
         read_total(read.total.value, read.total.certificate, "total"),
         read.complete,
-        tuple(_read_shared(SharedDesign, choice, f"choices[{index}]") for index, choice in enumerate(read.choices)),
-        tuple(_read_shared(ArrayResult, array, f"arrays[{index}]") for index, array in enumerate(read.arrays)),
+        tuple(_read_shared(choice, f"choices[{index}]") for index, choice in enumerate(read.choices)),
         tuple(Failure(failure.place, failure.reason) for failure in read.failures),
         read_unrestricted(read, read.total.value),
         None if read.fusing is None else read.fusing.fusing(),
@@ -480,10 +478,10 @@ def read_solution(
     return solution
 
 
-def _read_shared(kind: type[Shared], read: SharedDesignDocument | ArrayDocument, at: str) -> Shared:
+def _read_shared(read: SharedDesignDocument, at: str) -> SharedDesign:
     own = dict(read)
     total = Total(own["value"], read_certificate(own.pop("certificate"), own.pop("value"), f"{at}.certificate"))
-    return kind(**own, total=total)
+    return SharedDesign(**own, total=total)
 
 
 def read_total(value: Fraction | None, certificate: ProofDocument | None, at: str) -> Total | None:

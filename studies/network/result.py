@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
 
-from ithaca.results.certificate import Certificate
+from ithaca.formulations.systolic.design import systolic
+from ithaca.results.certificate import Certificate, Status
 from ithaca.results.result import Unrestricted
 from ithaca.results.solution import Solution
 from ithaca.studies.network.problems import NetworkRequest
@@ -117,11 +119,24 @@ class NetworkResult:
     total: Total | None  #: The objective over the whole network; None where it does not add up over layers
     complete: bool  #: Whether every problem was solved as far as it was asked for; an interrupted run is not
     choices: tuple[SharedDesign, ...] = ()  #: The designs compared for all layers of a kernel, the best first
-    arrays: tuple[ArrayResult, ...] = ()  #: The arrays that layers share
     failures: tuple[Failure, ...] = ()  #: Problems that could not be solved because something broke
     #: Where spaces are restricted to what a compiler builds: the total without that.
     unrestricted: Unrestricted | None = None
     fusing: Fusing | None = None  #: What stays on chip, if that was asked for; layers of one nest are then apart
+
+    @cached_property
+    def arrays(self) -> tuple[ArrayResult, ...]:
+        """The arrays that layers share, in order; what is proven of one is so of the whole network."""
+        shared = [layer for layer in self.layers if layer.array is not None and layer.answer.found]
+        proof = self.total.certificate if self.total is not None and self.mode == "shared-array" else None
+        return tuple(self._array([r for r in shared if r.array == n], proof) for n in dict.fromkeys(r.array for r in shared))
+
+    def _array(self, layers: Sequence[LayerResult], proof: Certificate | None) -> ArrayResult:
+        design, names = systolic(layers[0].answer.problem), tuple(layer.layer.name for layer in layers)
+        value = sum((r.layer.count * (r.answer.value or Fraction(0)) for r in layers), Fraction(0))
+        used = {x.metric: max(r.answer.metrics[x.metric] for r in layers) for x in self.request.limits}
+        total = Total(value, proof or Certificate(Status.FEASIBLE, None, None, self.method, 0, 0.0))
+        return ArrayResult(design.array.dataflow, design.array.permutation, names, total, used, design.given)
 
     @property
     def answered(self) -> bool:
