@@ -21,7 +21,7 @@ from ithaca.formulations.algebra.expression import (
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, SYMBOLIC
 from ithaca.formulations.algebra.parsing import parse_expression, quoted
-from ithaca.formulations.algebra.polarity import bounds, falling, trends
+from ithaca.formulations.algebra.polarity import bounds, falling
 from ithaca.formulations.algebra.rounding import magnitude
 from ithaca.formulations.design import Design
 from ithaca.formulations.space import Space
@@ -29,9 +29,6 @@ from ithaca.workloads.errors import InputError
 
 #: Products of metrics beyond this, or below its reciprocal, are refused: bounds multiply two of them, and doubles end at 1e308.
 LARGEST = 10**150
-
-#: Objectives below its negative say no more than that a metric without bounds makes them fall.
-SENSIBLE = 10**75
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,26 +211,21 @@ class Problem:
         expression, most = self.objective.expression, dict[str, Fraction]()
         for limit in self.limits:
             most[limit.metric] = min(limit.bound, most.get(limit.metric, limit.bound))
-        wide = dict.fromkeys(expression.symbols, Interval(1 / Fraction(LARGEST), Fraction(LARGEST)))
-        moves, least = trends(expression, wide), self.design.least(self.limits)
-        rising = {name for name in expression.symbols if moves[Symbol(name)] == 1}
-        ranges: dict[str, Any] = {name: Interval(least[name], least[name]) for name in least.keys() & rising}
+        falls, least = falling(expression), self.design.least(self.limits)
+        ranges: dict[str, Any] = {name: Interval(x, x) for name, x in least.items() if name in expression.symbols - falls}
         try:
             if loose := expression.symbols - ranges.keys():
                 ranges |= self.design.metrics(self._spans, INTERVAL, loose)
-            for name in expression.symbols - rising:
+            for name in falls:
                 reach = as_interval(ranges[name])
                 low = max(reach.low, least.get(name, reach.low))
                 ranges[name] = Interval(low, max(min(reach.high, most.get(name, reach.high)), low))
             found = Fraction(as_interval(expression.evaluate(ranges, INTERVAL)).low)
-            if found < 0:  # what nothing keeps small may be anything
-                for name in expression.symbols - rising - most.keys():
-                    if not self.design.vocabulary[name].most:
-                        ranges[name] = Interval(ranges[name].low, Fraction(LARGEST))
-                found = Fraction(as_interval(expression.evaluate(ranges, INTERVAL)).low)
         except (InputError, ZeroDivisionError):
             return None
-        return found if found > -SENSIBLE else None
+        if found < 0 and any(not self.design.vocabulary[name].most for name in falls - most.keys()):
+            return None
+        return found
 
     def _used(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
         return self.design.metrics(_fractions(configuration), FRACTION, self.used_metrics)

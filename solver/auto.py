@@ -303,10 +303,6 @@ class Course:
         if self._narrower is None:
             parts = (replace(self.problem, design=design) for design in self.problem.design.narrower)
             self._narrower = [Course(part, others=False, widens=False) for part in parts]
-        at_ease = budget.options.time_limit is None or budget.options.rival is not None  # else there must be an answer
-        if at_ease and self._narrower and self.state.lower_bound is None:  # a bound may be enough
-            once = iter((False,))
-            self._run(replace(budget.share(), stop=lambda: next(once, True)))
         while self._narrower and not self.closed(budget.options) and not budget.up:
             course = self._narrower[0]
             if self._part is None and budget.options.time_limit is not None:
@@ -325,8 +321,7 @@ class Course:
 
     def _adopt_from(self, other: Course) -> None:
         """Take the incumbent of another space over, if it is one of this space and improves."""
-        known, value, found = self.state.value, other.state.value, other.state.incumbent
-        if found is not None and value is not None and (known is None or value < known):
+        if (found := other.state.incumbent) is not None:
             try:
                 own = self.problem.design.translated(other.problem.design, found)
             except InputError:  # it is none

@@ -60,6 +60,11 @@ class SolveOptions:
             return False
         return value - lower_bound <= Fraction(self.gap) * abs(value)
 
+    def ends(self, spent: float, value: Fraction | None, lower_bound: Fraction | None) -> bool:
+        """Whether a search ends here: asked to stop, after its time, or as enough is known."""
+        late = self.time_limit is not None and spent >= self.time_limit
+        return late or (self.stop is not None and self.stop()) or self.gap_is_met(value, lower_bound)
+
 
 def deadline(seconds: float | None, stop: Callable[[], bool] | None = None) -> Callable[[], bool]:
     """A function that tells whether so many seconds have passed, or ``stop`` says so."""

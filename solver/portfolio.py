@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -34,21 +33,21 @@ def solve_designs(
     rivals: Sequence[Hashable] | None = None,
     report: Tell | None = None,
     finished: Finished | None = None,
-    executor: Executor | None = None,
 ) -> tuple[Solution, ...]:
     """Solve problems, one per design; those not reached before a stop have status *unknown*.
 
     The time limit is for all of them. The best of all comes first: designs that cannot beat it are proven only in the time
     that is left (`ithaca.solver.rounds`). Engines that cannot be interrupted get equal shares of it. So many ``threads`` are
-    solved at a time, beyond 1 in processes of their own, or by an ``executor`` of a caller that solves several times; the exact
-    engine's answers do not depend on that unless time is up. ``starts`` are known configurations, or None, of each; ``report``
-    and ``finished`` hear of progress and solutions as they are found. Raises `MemoryError` if the system killed a process each
-    time that it solved a problem.
+    solved at a time, beyond 1 in processes of their own; the exact engine's answers do not depend on that unless time is up.
+    ``starts`` are known configurations, or None, of each; ``report`` and ``finished`` hear of progress and solutions as they
+    are found. Raises `MemoryError` if the system killed a process each time that it solved a problem.
     """
     budget, given = Budget(options or SolveOptions()), starts or [None] * len(problems)
     solutions: dict[int, Solution] = {}
-    with open_executor(min(threads, len(problems))) if executor is None else nullcontext(executor) as used:
-        for index, outcome in solve_together(problems, budget, used, method=method, starts=given, rivals=rivals, tell=report):
+    with open_executor(min(threads, len(problems))) as executor:
+        for index, outcome in solve_together(
+            problems, budget, executor, method=method, starts=given, rivals=rivals, tell=report
+        ):
             if isinstance(outcome, Exception):
                 raise outcome
             known = solutions.get(index)

@@ -21,7 +21,7 @@ kept proofs, which takes no search, and goes on where it ended.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from ithaca.formulations.algebra.parsing import parse_expression
@@ -127,32 +127,29 @@ def check_objectives(given: Sequence[str | Objective], known: Collection[str]) -
     )
     if not 2 <= len(found) <= MAX_OBJECTIVES:
         raise InputError(f"a front needs 2 to {MAX_OBJECTIVES} objectives, not {len(found)}; allowed: e.g. latency,dsp")
-    for position, objective in enumerate(found):
-        if objective.expression in [o.expression for o in found[:position]]:
-            raise InputError(f"objective '{objective.text}' is given twice; allowed: every objective once")
+    check_distinct(found)
     return found
 
 
+def check_distinct(objectives: Sequence[Objective]) -> None:
+    """Refuse objectives that are repeated."""
+    for position, objective in enumerate(objectives):
+        if objective.expression in [o.expression for o in objectives[:position]]:
+            raise InputError(f"objective '{objective.text}' is given twice; allowed: every objective once")
+
+
+@dataclass(frozen=True)
 class _Search:
     """The search for a front, in objectives equivalent to those asked for."""
 
-    def __init__(
-        self,
-        problems: tuple[Problem, ...],
-        objectives: tuple[Objective, ...],
-        equivalents: Sequence[EquivalentObjective],
-        prover: Prover,
-        points: list[FrontPoint],
-        max_points: int | None,
-    ) -> None:
-        self.problems = problems
-        self.objectives = objectives
-        self.equivalents = equivalents
-        self.prover = prover
-        self.points = points
-        self.vectors: list[Vector] = []
-        self.proofs: list[ProofStep] = []
-        self.max_points = max_points
+    problems: tuple[Problem, ...]
+    objectives: tuple[Objective, ...]
+    equivalents: Sequence[EquivalentObjective]
+    prover: Prover
+    points: list[FrontPoint]
+    max_points: int | None
+    vectors: list[Vector] = field(default_factory=list)
+    proofs: list[ProofStep] = field(default_factory=list)
 
     def run(self, budget: Budget) -> Front:
         unfinished = None

@@ -171,12 +171,6 @@ def _of_packs(configuration: ArrayConfiguration) -> Iterator[str]:
 
 def _quantities(configuration: ArrayConfiguration) -> dict[str, Fraction]:
     """The cost model's quantities but for packs, whether or not t2 divides t1."""
-    sizes, parts = configuration.nest.sizes, configuration.tiling.array_part
-    values = {quantities.extent(loop).name: Fraction(n) for loop, n in sizes.items()}
-    for loop in configuration.design.band:
-        outer, inner = parts[loop], configuration.t2(loop)
-        values[quantities.tiles(loop).name] = Fraction(-(-sizes[loop] // outer))
-        values[quantities.t1(loop).name] = Fraction(outer)
-        values[quantities.t2(loop).name] = Fraction(inner)
-        values[quantities.lanes(loop).name] = Fraction(outer, inner)
-    return values
+    sizes = configuration.nest.sizes
+    extents = {quantities.extent(loop).name: Fraction(n) for loop, n in sizes.items()}
+    return extents | configuration.tiling.factors(configuration.design, sizes)

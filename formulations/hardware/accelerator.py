@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from ithaca.formulations.design import Metric
-from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.problem import Objective, Problem
 from ithaca.workloads.nest import LoopNest
 
 
@@ -54,9 +54,7 @@ class Accelerator(Protocol):
     def trends(self) -> Mapping[str, Trend]:
         """The figures that spaces may set, by name, with what more of each does."""
 
-    def problems(
-        self, work: Work, figures: Mapping[str, Fraction], objective: Objective, limits: tuple[Limit, ...] = ()
-    ) -> tuple[Problem, ...]:
+    def problems(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> tuple[Problem, ...]:
         """The problems of a layer, one for each design that may run it: the best of them counts.
 
         Figures may be those of no accelerator (a box's largest capacities at its smallest energies). Raises `InputError` if the

@@ -14,7 +14,7 @@ from ithaca.formulations.algebra.expression import Constant, Expression, as_expr
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Trend, Work
 from ithaca.formulations.hardware.quantities import Figure
-from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.spatial.architecture import Architecture, Level
 from ithaca.formulations.spatial.architecture_files import TAGS, architecture_of, load
 from ithaca.formulations.spatial.design import MappingOptions
@@ -54,13 +54,11 @@ class HierarchyAccelerator:
         """
         return _architecture_with(self.architecture, tuple(figures.items()))
 
-    def problems(
-        self, work: Work, figures: Mapping[str, Fraction], objective: Objective, limits: tuple[Limit, ...] = ()
-    ) -> tuple[Problem, ...]:
+    def problems(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> tuple[Problem, ...]:
         """The mappings of a layer, of each way to run it."""
         architecture = fitted(self.architecture_with(figures), work.nest)
         setting = Setting(architecture, work.nest, self.edition, self.options, memory=work.stored)
-        return tuple(Problem(design, limits, objective) for design in setting.designs)
+        return tuple(Problem(design, (), objective) for design in setting.designs)
 
 
 @lru_cache(64)  # layers are asked for one after the other, on the same figures

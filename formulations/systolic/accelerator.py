@@ -16,7 +16,7 @@ from ithaca.formulations.hardware.accelerator import Trend, Work
 from ithaca.formulations.hardware.quantities import Figure
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.platform_files import load_platform
-from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.schema import Document, Text
 from ithaca.formulations.space import Link, Relation
 from ithaca.formulations.systolic.data_types import data_type
@@ -50,9 +50,7 @@ class SystolicArrays:
         """Shares of DSP blocks and block RAM of each array, and of the bandwidth: more never hurts."""
         return dict.fromkeys([*(f"array{n}.{m}" for m in DIVIDED for n in range(1, self.arrays + 1)), COMMON], Trend.HELPS)
 
-    def problems(
-        self, work: Work, figures: Mapping[str, Fraction], objective: Objective, limits: tuple[Limit, ...] = ()
-    ) -> tuple[Problem, ...]:
+    def problems(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> tuple[Problem, ...]:
         """Layers of one array share its hardware: none is a problem of its own."""
         raise InputError(
             "arrays that share a device are chosen for all layers together; allowed: one network, by --method proof"

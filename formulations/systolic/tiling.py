@@ -42,16 +42,23 @@ class Tiling:
         _check_names("array_part", self.array_part, array.band)
         _check_names("latency_hiding", self.latency_hiding, array.latency_hiding_loops)
         _check_names("pack", self.pack, tuple(g.name for g in array.packed_groups))
-        values: dict[str, int] = {}
         for loop in array.band:
             outer, inner = self.array_part[loop], self.t2(array, loop)
             if outer % inner:
                 raise InputError(f"loop '{loop}': t2 = {inner} does not divide t1 = {outer}")
-            values[quantities.tiles(loop).name] = -(-sizes[loop] // outer)
-            values[quantities.t1(loop).name] = outer
-            values[quantities.t2(loop).name] = inner
-            values[quantities.lanes(loop).name] = outer // inner
+        values = {name: int(factor) for name, factor in self.factors(array, sizes).items()}
         return Configuration(values | {quantities.pack(group).name: factor for group, factor in self.pack.items()})
+
+    def factors(self, array: SystolicArray, sizes: Mapping[str, int]) -> dict[str, Fraction]:
+        """The quantities of band loops, whether or not t2 divides t1."""
+        values = {}
+        for loop in array.band:
+            outer, inner = self.array_part[loop], self.t2(array, loop)
+            values[quantities.tiles(loop).name] = Fraction(-(-sizes[loop] // outer))
+            values[quantities.t1(loop).name] = Fraction(outer)
+            values[quantities.t2(loop).name] = Fraction(inner)
+            values[quantities.lanes(loop).name] = Fraction(outer, inner)
+        return values
 
     def quantities(self, array: SystolicArray, sizes: Mapping[str, int]) -> dict[str, Fraction]:
         """The same as exact numbers, with the extents: what the array's expressions are over."""
@@ -63,7 +70,7 @@ class Tiling:
         return {module.name: self.pack[group.name] for group in array.packed_groups for module in group.buffers}
 
 
-def group_packs(array: SystolicArray, module_packs: Mapping[str, int], where: str = "pack") -> dict[str, int]:
+def group_packs(array: SystolicArray, module_packs: Mapping[str, int]) -> dict[str, int]:
     """Turn packs by buffer module name into packs by group.
 
     Raises `InputError` if a buffer module has no pack, a name is no buffer module of the design, or the modules of one group
@@ -74,15 +81,15 @@ def group_packs(array: SystolicArray, module_packs: Mapping[str, int], where: st
     for module, factor in module_packs.items():
         if module not in owner:
             if _merged_away(array, module):
-                _check_factor(f"{where}.{module}", factor)
+                _check_factor(f"pack.{module}", factor)
                 continue
-            raise InputError(f"{where}: unknown buffer module '{module}' of {array.name}; modules: {', '.join(owner)}")
-        _check_factor(f"{where}.{module}", factor)
+            raise InputError(f"pack: unknown buffer module '{module}' of {array.name}; modules: {', '.join(owner)}")
+        _check_factor(f"pack.{module}", factor)
         if packs.setdefault(owner[module], factor) != factor:
-            raise InputError(f"{where}.{module}: {factor} differs from {packs[owner[module]]} of the same I/O group")
+            raise InputError(f"pack.{module}: {factor} differs from {packs[owner[module]]} of the same I/O group")
     missing = [module for module, group in owner.items() if group not in packs]
     if missing:
-        raise InputError(f"{where}: no pack for buffer module {', '.join(missing)} of {array.name}")
+        raise InputError(f"pack: no pack for buffer module {', '.join(missing)} of {array.name}")
     return packs
 
 

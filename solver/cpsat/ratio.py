@@ -68,15 +68,15 @@ class RatioObjective:
         """
         low, high = self.under.low, self.under.high
         if ratio > 0:
-            high = max(low, min(high, _down(self.under, (self.over.high - excess) / ratio)))
+            high = max(low, min(high, _on_grid(self.under, (self.over.high - excess) / ratio, floor)))
         elif ratio < 0:
-            low = min(high, max(low, _up(self.under, (self.over.high - excess) / ratio)))
+            low = min(high, max(low, _on_grid(self.under, (self.over.high - excess) / ratio, ceil)))
         ends = {low, high}
         if ratio and low < (self.over.low - excess) / ratio < high:
             ends.add((self.over.low - excess) / ratio)
         overs = {under: max(self.over.low, ratio * under + excess) for under in ends}
         if self.under.is_constant:
-            overs = {under: _up(self.over, over) for under, over in overs.items()}
+            overs = {under: _on_grid(self.over, over, ceil) for under, over in overs.items()}
         return min(over / under for under, over in overs.items())
 
 
@@ -153,13 +153,7 @@ def minimize_ratio(encoder: Encoder, objective: RatioObjective, seconds: float |
     return Outcome(value, quantities, bound, infeasible=False)
 
 
-def _up(form: LinearForm, value: Fraction) -> Fraction:
-    """The smallest number on a form's grid that is not below a value."""
+def _on_grid(form: LinearForm, value: Fraction, rounded: Callable[[Fraction], int]) -> Fraction:
+    """A number on a form's grid beside a value: the smallest that is not below it (``ceil``), the largest not above it."""
     step = grid(form.without_constant())
-    return form.constant + ceil((value - form.constant) / step) * step
-
-
-def _down(form: LinearForm, value: Fraction) -> Fraction:
-    """The largest number on a form's grid that is not above a value."""
-    step = grid(form.without_constant())
-    return form.constant + floor((value - form.constant) / step) * step
+    return form.constant + rounded((value - form.constant) / step) * step

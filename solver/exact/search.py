@@ -98,7 +98,7 @@ class Search:
             state.lower_bound = self._open_bound()
             if self.report is not None:
                 self.report(Progress(state.value, state.lower_bound, state.boxes, state.seconds))
-            if self._should_stop(spent):
+            if self.options.ends(spent, state.value, state.lower_bound):
                 return state
             _, _, nodes, bounds = heapq.heappop(self._heap)
             nodes, bounds = self._without_ties(*self._still_open(nodes, bounds))
@@ -142,16 +142,6 @@ class Search:
         self._heap = kept
         heapq.heapify(self._heap)
         return before - self.open_boxes
-
-    # -- stopping ----------------------------------------------------------------------
-
-    def _should_stop(self, spent: float) -> bool:
-        state, options = self.state, self.options
-        if options.stop is not None and options.stop():
-            return True
-        if options.time_limit is not None and spent >= options.time_limit:
-            return True
-        return options.gap_is_met(state.value, state.lower_bound)
 
     def _open_bound(self) -> Fraction | None:
         """The least value any open box may hold, on the objective's grid."""

@@ -36,14 +36,9 @@ LARGEST_BATCH = 1 << 14
 class StagedSearch:
     """One staged search; it may be interrupted, and goes on where it was."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        stage: Stage,
-        options: SolveOptions | None = None,
-        report: Callable[[Progress], None] | None = None,
-    ) -> None:
-        self.problem, self.options, self.report = problem, options or SolveOptions(), report
+    def __init__(self, problem: Problem, stage: Stage, options: SolveOptions) -> None:
+        self.problem, self.options = problem, options
+        self.report: Callable[[Progress], None] | None = None
         self.state = SearchState()
         self._rows: list[NDArray[Any]] = []
         self._bounds: list[NDArray[np.float64]] = []
@@ -65,7 +60,7 @@ class StagedSearch:
             self._take_stock()
             if self.report is not None:
                 self.report(Progress(state.value, state.lower_bound, state.boxes, state.seconds))
-            if state.complete or self._should_stop(spent):
+            if state.complete or self.options.ends(spent, state.value, state.lower_bound):
                 break
             try:
                 next(self._steps)
@@ -96,14 +91,6 @@ class StagedSearch:
 
     def _cutoff(self) -> Fraction | None:
         return self.state.value
-
-    def _should_stop(self, spent: float) -> bool:
-        options, state = self.options, self.state
-        if options.stop is not None and options.stop():
-            return True
-        if options.time_limit is not None and spent >= options.time_limit:
-            return True
-        return options.gap_is_met(state.value, state.lower_bound)
 
     def _take_stock(self) -> None:
         """Set the proven bound; the search is complete once nothing below the incumbent is open."""

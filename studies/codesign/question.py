@@ -15,6 +15,7 @@ from ithaca.formulations.hardware.accelerator import Trend, Work
 from ithaca.formulations.hardware.quantities import Box
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.problem import Limit, Objective
+from ithaca.studies.front import check_distinct
 from ithaca.studies.scale import wording
 from ithaca.workloads.errors import InputError
 
@@ -159,9 +160,7 @@ def make_question(
     parsed = tuple(Objective(text, parse_expression(text, where="--objective", allowed=known)) for text in objectives)
     if not parsed:
         raise InputError("--objective is missing; allowed: an expression over " + ", ".join(known))
-    for place, objective in enumerate(parsed):
-        if objective.expression in [other.expression for other in parsed[:place]]:
-            raise InputError(f"objective '{objective.text}' is given twice; allowed: every objective once")
+    check_distinct(parsed)
     asked = []
     for text, bound in (limits or {}).items():
         parse_expression(text, where="--limit", allowed=known)

@@ -18,11 +18,11 @@ from ithaca.formulations.problem import Problem
 from ithaca.results.certificate import among_all
 from ithaca.results.solution import Solution
 from ithaca.solver.conclusion import conclude
-from ithaca.studies.network.layers import SolvedLayer
+from ithaca.studies.network.layers import SolvedLayer, solve_posed
 from ithaca.studies.network.parts import PER_LAYER
 from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import Edge, Failure, Fusing, LayerResult, NetworkResult, Total
-from ithaca.studies.network.runner import Job, RunOptions, run_problems
+from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.network.totals import require_sum, total
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
@@ -196,20 +196,11 @@ def _keeping(problem: Problem, kept: tuple[tuple[str, int], ...]) -> Problem:
 
 def _solve(posed: Mapping[LoopNest, tuple[Problem, ...]], places: Mapping[Variant, str], options: RunOptions) -> Solved:
     """Every variant under every design, the best design of each first."""
-    problems = {(nest, kept): tuple(_keeping(problem, kept) for problem in posed[nest]) for nest, kept in places}
-    jobs = [
-        Job(f"{place} {problem.design.name}", problem, rivals=number)
-        for number, (variant, place) in enumerate(places.items())
-        for problem in problems[variant]
+    variants = [
+        (Layer(place, nest, 1, (place,)), tuple(_keeping(problem, kept) for problem in posed[nest]))
+        for (nest, kept), place in places.items()
     ]
-    found = run_problems(jobs, options)
-    if isinstance(found[0], Failure) and all(isinstance(f, Failure) and f.refused for f in found):
-        raise InputError(found[0].reason)
-    outcomes = iter(found)
-    return {
-        variant: SolvedLayer(Layer(place, variant[0], 1, (place,)), own, tuple(next(outcomes) for _ in own))
-        for (variant, own), place in zip(problems.items(), places.values(), strict=True)
-    }
+    return dict(zip(places, solve_posed(variants, options), strict=True))
 
 
 def _layers(chain: Chain, kept: Sequence[bool], solved: Solved, best: Mapping[Variant, Solution]) -> tuple[LayerResult, ...]:

@@ -75,19 +75,25 @@ def solve_layers(
 
     Raises `InputError` if the request does not fit the network, or the engine refuses every problem.
     """
-    posed = request.pose(network)
+    layers = solve_posed([(part.layer, part.problems) for part in request.pose(network)], options, alone=alone)
+    stop, found = options.search.stop, [outcome for part in layers for outcome in part.outcomes]
+    return SolvedLayers(layers, stop is None or not stop() or all(isinstance(f, Failure) or f.settled for f in found))
+
+
+def solve_posed(
+    posed: Sequence[tuple[Layer, tuple[Problem, ...]]], options: RunOptions, *, alone: bool = True
+) -> tuple[SolvedLayer, ...]:
+    """Solve the problems of some layers, as `solve_layers` does those of a network."""
     jobs = [
-        Job(f"{part.layer.name} {problem.design.name}", problem, rivals=number if alone else None)
-        for number, part in enumerate(posed)
-        for problem in part.problems
+        Job(f"{layer.name} {problem.design.name}", problem, rivals=number if alone else None)
+        for number, (layer, problems) in enumerate(posed)
+        for problem in problems
     ]
     found = run_problems(jobs, options)
     if isinstance(found[0], Failure) and all(isinstance(f, Failure) and f.refused for f in found):
         raise InputError(found[0].reason)
     outcomes = iter(found)
-    layers = tuple(SolvedLayer(p.layer, p.problems, tuple(next(outcomes) for _ in p.problems)) for p in posed)
-    stop = options.search.stop
-    return SolvedLayers(layers, stop is None or not stop() or all(isinstance(f, Failure) or f.settled for f in found))
+    return tuple(SolvedLayer(layer, problems, tuple(next(outcomes) for _ in problems)) for layer, problems in posed)
 
 
 def solve_per_layer(network: Network, request: NetworkRequest | MappingRequest, options: RunOptions) -> NetworkResult:

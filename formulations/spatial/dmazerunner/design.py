@@ -220,10 +220,9 @@ class DmazerunnerDesign(Design):
 
     def best_of(self, problem: Problem) -> str:
         """Among what mappings an optimum of the space is proven to be the best."""
-        factors = "factors that divide extents" if self.divisors_only else "all paddings"
-        return (
-            problem.among if not self.divisors_only and problem.among else " and ".join(filter(None, (factors, problem.among)))
-        )
+        if self.divisors_only:
+            return " and ".join(filter(None, ("factors that divide extents", problem.among)))
+        return problem.among or "all paddings"
 
     def among(self, falling: Collection[str]) -> str:
         """Orders decide on words that move, and so on cycles and energy; what tiles and PEs take does not depend on them.

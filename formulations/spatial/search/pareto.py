@@ -11,7 +11,7 @@ from ithaca.formulations.spatial.search.labels import Labels, Matrix
 ROUNDS, WORTH = 60, 0.01
 
 
-def undominated(keys: Matrix, costs: Matrix, rounds: int = ROUNDS) -> NDArray[np.intp]:
+def undominated(keys: Matrix, costs: Matrix) -> NDArray[np.intp]:
     """Columns without those that another one with the same keys is at least as good as, in every row of costs.
 
     Of equals the first is left. Some that are dominated may be left, too.
@@ -25,7 +25,7 @@ def undominated(keys: Matrix, costs: Matrix, rounds: int = ROUNDS) -> NDArray[np
     order = np.lexsort((weight, key))
     group, costs = key[order], costs[:, order]
     alive, done = np.arange(count), []
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         # the first of every group is left; what it is as good as goes
         first = np.ones(alive.size, bool)
         first[1:] = group[alive[1:]] != group[alive[:-1]]
