@@ -83,7 +83,7 @@ class HardwareEvaluator:
         To ``screen`` is to run no layer on an accelerator that by itself exceeds limits; it is a trial all the same.
         """
         if point not in self.history:
-            if len(self.history) >= self.trials or (self._options.stop is not None and self._options.stop()):
+            if len(self.history) >= self.trials or self._options.stopped:
                 raise BudgetUsedError(Ended.SAMPLES)
             began = time.perf_counter()
             found, shares = self._found(point, screen)

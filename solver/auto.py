@@ -112,10 +112,9 @@ class Course:
 
     def closed(self, options: SolveOptions) -> bool:
         """Whether enough is known, or a stop is asked for."""
-        stopped = options.stop is not None and options.stop()
         if isinstance(self._search, StagedSearch) and self._search.exhausted:
             return True
-        return stopped or self.state.complete or options.gap_is_met(self.state.value, self.state.lower_bound)
+        return options.stopped or self.state.complete or options.gap_is_met(self.state.value, self.state.lower_bound)
 
     @property
     def staged(self) -> bool:

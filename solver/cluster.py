@@ -92,7 +92,7 @@ class Cluster(Executor):
                 options = share(len(wanted) + len(under_way))
                 if options is None:
                     wanted.clear()
-                elif options.stop is not None and options.stop():
+                elif options.stopped:
                     return
                 if client.status in ("closing", "closed"):
                     left = [*(index for index, _ in under_way.values()), *wanted]

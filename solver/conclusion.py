@@ -52,6 +52,6 @@ def _termination(
         return Termination.BEATEN
     if options.gap_is_met(value, lower_bound):
         return Termination.GAP
-    if options.stop is not None and options.stop():
+    if options.stopped:
         return Termination.INTERRUPTED
     return Termination.EXHAUSTED if exhausted or options.time_limit is None else Termination.TIME_LIMIT

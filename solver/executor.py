@@ -136,7 +136,7 @@ class InProcess(Executor):
     ) -> Iterator[tuple[int, T | Exception]]:
         for position, index in enumerate(chosen):
             options = share(len(chosen) - position)
-            if options is None or _stopped(options):
+            if options is None or options.stopped:
                 return
             yield index, attempt(jobs[index], options, partial(tell, index))
 
@@ -181,7 +181,7 @@ class Processes(Executor):
         try:
             while wanted or under_way:
                 options = share(len(wanted) + len(under_way))
-                if options is None or _stopped(options):
+                if options is None or options.stopped:
                     self._unwanted.value = options is not None
                     self._begins.value = 0
                     wanted.clear()
@@ -290,10 +290,6 @@ def _await_parent(*held: Connection) -> None:
     if parent is not None:
         await_any([parent.sentinel, *held])
         os._exit(1)
-
-
-def _stopped(options: SolveOptions) -> bool:
-    return options.stop is not None and options.stop()
 
 
 def _ignore(index: int, progress: Progress) -> None:

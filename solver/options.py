@@ -27,6 +27,11 @@ class SolveOptions:
     rival: Fraction | None = None  #: The search may end once nothing below this is left: another design has it
     any_tie: bool = False  #: Whether any configuration of the optimum will do (`ithaca.solver.ties`)
 
+    @property
+    def stopped(self) -> bool:
+        """Whether a stop is asked for."""
+        return self.stop is not None and self.stop()
+
     def checkpoint(self) -> Callable[[], None]:
         """A function for long preparations to call now and then.
 
@@ -63,7 +68,7 @@ class SolveOptions:
     def ends(self, spent: float, value: Fraction | None, lower_bound: Fraction | None) -> bool:
         """Whether a search ends here: asked to stop, after its time, or as enough is known."""
         late = self.time_limit is not None and spent >= self.time_limit
-        return late or (self.stop is not None and self.stop()) or self.gap_is_met(value, lower_bound)
+        return late or self.stopped or self.gap_is_met(value, lower_bound)
 
 
 def deadline(seconds: float | None, stop: Callable[[], bool] | None = None) -> Callable[[], bool]:
@@ -91,13 +96,13 @@ class Budget:
     @property
     def up(self) -> bool:
         """Whether time is up, and there was no stop before."""
-        limit, stop = self.options.time_limit, self.options.stop
-        return limit is not None and self.spent >= limit and not (stop is not None and stop())
+        limit = self.options.time_limit
+        return limit is not None and self.spent >= limit and not self.options.stopped
 
     @property
     def over(self) -> bool:
         """Whether time is up, or the study was told to stop."""
-        return self.up or (self.options.stop is not None and self.options.stop())
+        return self.up or self.options.stopped
 
     def share(self, parts: int = 1) -> SolveOptions:
         """The options for the next of so many searches that are left."""

@@ -93,7 +93,7 @@ def advance(entry: Entry, step: Step, options: SolveOptions, report: Callable[[P
         report(progress)
 
     if step is Step.FIRST and entry.best is None:
-        stop = lambda: course.state.value is not None or (options.stop is not None and options.stop())  # noqa: E731
+        stop = lambda: course.state.value is not None or options.stopped  # noqa: E731
         course.explore(replace(options, stop=stop, rival=None), tell)
     if step is Step.OPENING or (step is Step.SURVEY and entry.turn is None):
         most = ALONE if entry.turn is None else min(ALONE, entry.patience)

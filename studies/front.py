@@ -158,8 +158,7 @@ class _Search:
             if left:
                 unfinished = f"ended after {self.max_points} points, as asked"
         except UnfinishedError:
-            stop = budget.options.stop
-            unfinished = "interrupted" if stop is not None and stop() else "time was up"
+            unfinished = "interrupted" if budget.options.stopped else "time was up"
         points = tuple(sorted(self.points, key=lambda p: p.values))
         none = not points and unfinished is None and not self.problems[0].feasible_among
         found = all_shortfalls(self.problems, budget) if none else ()

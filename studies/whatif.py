@@ -131,8 +131,7 @@ class _Run:
 
     @property
     def stopped(self) -> bool:
-        stop = self.budget.options.stop
-        return stop is not None and stop()
+        return self.budget.options.stopped
 
     def solve(self, problems: Sequence[Problem], starts: Sequence[Configuration | None]) -> Solution:
         options = self._share()

@@ -89,8 +89,7 @@ class Search:
         except MemoryError:  # CP-SAT's own, which it leaves no state behind for: what is known stays known
             return False
         self._conclude(solver, model, aim, watcher, status)
-        stopped = options.stop is not None and options.stop()
-        if status != cp_model.OPTIMAL or stopped or options.gap_is_met(state.value, state.lower_bound):
+        if status != cp_model.OPTIMAL or options.stopped or options.gap_is_met(state.value, state.lower_bound):
             return False
         return state.value != known
 
@@ -150,7 +149,7 @@ class Search:
 
     def _should_stop(self) -> bool:
         options = self.options
-        if options.stop is not None and options.stop():
+        if options.stopped:
             return True
         early = bool(options.gap) or options.rival is not None
         return early and options.gap_is_met(self._shown, self.state.lower_bound)
@@ -252,7 +251,7 @@ def solve_cpsat(
     if start is not None:
         state.value = problem.feasible_value(start)
         state.incumbent = None if state.value is None else start
-    if options.stop is None or not options.stop():
+    if not options.stopped:
         search.run()
     certificate = conclude(
         state.value,

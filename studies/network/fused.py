@@ -21,7 +21,7 @@ from ithaca.solver.conclusion import conclude
 from ithaca.studies.network.layers import SolvedLayer, solve_posed
 from ithaca.studies.network.parts import PER_LAYER
 from ithaca.studies.network.problems import NetworkRequest
-from ithaca.studies.network.result import Edge, Failure, Fusing, LayerResult, NetworkResult, Total
+from ithaca.studies.network.result import Edge, Fusing, LayerResult, NetworkResult, Total
 from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.network.totals import require_sum, total
 from ithaca.workloads.errors import InputError
@@ -132,7 +132,12 @@ def solve_fused(network: Network, request: NetworkRequest | MappingRequest, opti
         run = chain.runs[number]
         ends = [word for word, on in (("input", found), ("output", left)) if on]
         places.setdefault(chain.variant(number, found=found, left=left), " ".join([run.source, *ends]))
-    solved = _solve(posed, places, options)
+    variants = [
+        (Layer(place, nest, 1, (place,)), tuple(_keeping(problem, kept) for problem in posed[nest]))
+        for (nest, kept), place in places.items()
+    ]
+    every = solve_posed(variants, options)
+    solved: Solved = dict(zip(places, every.layers, strict=True))
     best = {variant: part.best() for variant, part in solved.items()}
     # of equals those are better that move less off chip
     values: Costs = {v: None if s.value is None else (s.value, -Fraction(sum(n for _, n in v[1]))) for v, s in best.items()}
@@ -154,8 +159,6 @@ def solve_fused(network: Network, request: NetworkRequest | MappingRequest, opti
     ).within(among := among_all(proofs), among)
     alone = [(run.count, best[run.nest, ()]) for run in chain.runs]
     without = total([(count, own.value, own.certificate) for count, own in alone], options.method.value)
-    outcomes = [outcome for part in solved.values() for outcome in part.outcomes]
-    stop = options.search.stop
     return NetworkResult(
         PER_LAYER,
         replace(network, layers=tuple(layer.layer for layer in layers), order=chain.order),
@@ -163,8 +166,8 @@ def solve_fused(network: Network, request: NetworkRequest | MappingRequest, opti
         options.method.value,
         layers,
         Total(None if chosen is None else chosen[0], certificate),
-        stop is None or not stop() or all(isinstance(outcome, Failure) or outcome.settled for outcome in outcomes),
-        failures=tuple(outcome for outcome in outcomes if isinstance(outcome, Failure)),
+        every.complete,
+        failures=every.failures,
         fusing=Fusing(tuple(replace(e, fits=e.consumer not in roomless) for e in chain.edges(kept)), without),
     )
 
@@ -192,15 +195,6 @@ def _keeping(problem: Problem, kept: tuple[tuple[str, int], ...]) -> Problem:
     design = problem.design.keeping(kept) if kept else problem.design
     assert design is not None  # `Chain.where`
     return replace(problem, design=design)
-
-
-def _solve(posed: Mapping[LoopNest, tuple[Problem, ...]], places: Mapping[Variant, str], options: RunOptions) -> Solved:
-    """Every variant under every design, the best design of each first."""
-    variants = [
-        (Layer(place, nest, 1, (place,)), tuple(_keeping(problem, kept) for problem in posed[nest]))
-        for (nest, kept), place in places.items()
-    ]
-    return dict(zip(places, solve_posed(variants, options), strict=True))
 
 
 def _layers(chain: Chain, kept: Sequence[bool], solved: Solved, best: Mapping[Variant, Solution]) -> tuple[LayerResult, ...]:

@@ -75,14 +75,10 @@ def solve_layers(
 
     Raises `InputError` if the request does not fit the network, or the engine refuses every problem.
     """
-    layers = solve_posed([(part.layer, part.problems) for part in request.pose(network)], options, alone=alone)
-    stop, found = options.search.stop, [outcome for part in layers for outcome in part.outcomes]
-    return SolvedLayers(layers, stop is None or not stop() or all(isinstance(f, Failure) or f.settled for f in found))
+    return solve_posed([(part.layer, part.problems) for part in request.pose(network)], options, alone=alone)
 
 
-def solve_posed(
-    posed: Sequence[tuple[Layer, tuple[Problem, ...]]], options: RunOptions, *, alone: bool = True
-) -> tuple[SolvedLayer, ...]:
+def solve_posed(posed: Sequence[tuple[Layer, tuple[Problem, ...]]], options: RunOptions, *, alone: bool = True) -> SolvedLayers:
     """Solve the problems of some layers, as `solve_layers` does those of a network."""
     jobs = [
         Job(f"{layer.name} {problem.design.name}", problem, rivals=number if alone else None)
@@ -93,7 +89,8 @@ def solve_posed(
     if isinstance(found[0], Failure) and all(isinstance(f, Failure) and f.refused for f in found):
         raise InputError(found[0].reason)
     outcomes = iter(found)
-    return tuple(SolvedLayer(layer, problems, tuple(next(outcomes) for _ in problems)) for layer, problems in posed)
+    layers = tuple(SolvedLayer(layer, problems, tuple(next(outcomes) for _ in problems)) for layer, problems in posed)
+    return SolvedLayers(layers, not options.search.stopped or all(isinstance(f, Failure) or f.settled for f in found))
 
 
 def solve_per_layer(network: Network, request: NetworkRequest | MappingRequest, options: RunOptions) -> NetworkResult:

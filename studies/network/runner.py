@@ -83,9 +83,6 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
     done, failed = set[int](), set[int]()
     left: list[tuple[int, Job]] = []
 
-    def stopped() -> bool:
-        return search.stop is not None and search.stop()
-
     def tell(place: str, progress: Progress | None = None) -> None:
         if options.report is not None:
             options.report(RunState(len(done), len(jobs), len(failed), place, progress))
@@ -126,7 +123,7 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
             if isinstance(found, Solution) and store is not None and found.final:
                 store.save([job.problem], found, asked)
             tell(job.place)
-        if store is not None and not stopped():  # they have gone as far as they were asked to
+        if store is not None and not search.stopped:  # they have gone as far as they were asked to
             for index, job in left:
                 kept = outcomes.get(index)
                 if isinstance(kept, Solution) and not kept.final:
