@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Annotated
@@ -21,7 +20,7 @@ from ithaca.solver import conclusion
 from ithaca.solver.evolution.engine import SAMPLES, solve_evolve
 from ithaca.solver.executor import open_executor
 from ithaca.solver.options import Budget, SolveOptions
-from ithaca.solver.progress import Progress
+from ithaca.solver.progress import Report
 from ithaca.solver.verification import check_agreement
 from ithaca.workloads.signals import Interrupt
 
@@ -62,7 +61,7 @@ def refine(
     return Result(loaded.platform_name, best_solution(solutions), solutions, source=loaded.source if kept else OWN)
 
 
-def _refined(recorded: Solution, samples: int, options: SolveOptions, report: Callable[[Progress], None]) -> Solution:
+def _refined(recorded: Solution, samples: int, options: SolveOptions, report: Report) -> Solution:
     if recorded.certificate.status.proven:
         return recorded
     found = solve_evolve(recorded.problem, options, report, recorded.configuration, samples=samples)

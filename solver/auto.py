@@ -15,7 +15,7 @@ What options narrow a space to is searched before the whole of it, which begins 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ from ithaca.solver.conclusion import conclude
 from ithaca.solver.exact.probing import probe
 from ithaca.solver.exact.search import Search, SearchState, check_bound, unsearched
 from ithaca.solver.options import Budget, SolveOptions, StoppedError
-from ithaca.solver.progress import Progress
+from ithaca.solver.progress import Progress, Report
 from ithaca.solver.staged.search import StagedSearch
 from ithaca.solver.tables.frame import build_model
 from ithaca.solver.ties import breaking_ties, preferred
@@ -37,8 +37,6 @@ from ithaca.workloads.errors import InputError
 if TYPE_CHECKING:
     from ithaca.formulations.stage import Stage
     from ithaca.solver.evolution.seeding import Start
-
-Report = Callable[[Progress], None]
 
 METHOD, EXACT, STAGED = "auto", "exact", "staged"
 
@@ -65,7 +63,7 @@ CPSAT_SHARE = 0.25
 def solve_auto(
     problem: Problem,
     options: SolveOptions | None = None,
-    report: Callable[[Progress], None] | None = None,
+    report: Report | None = None,
     start: Configuration | None = None,
 ) -> Solution:
     """Find the best configuration of a design by whichever engine gets there.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import Enum
 from importlib import import_module
 from typing import Protocol
@@ -11,7 +10,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.results.solution import Solution
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.progress import Progress
+from ithaca.solver.progress import Report
 
 
 class Method(Enum):
@@ -44,7 +43,7 @@ class Engine(Protocol):
         self,
         problem: Problem,
         options: SolveOptions | None = None,
-        report: Callable[[Progress], None] | None = None,
+        report: Report | None = None,
         start: Configuration | None = None,
     ) -> Solution:
         """Solve a problem.

@@ -22,13 +22,13 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.progress import Progress
+from ithaca.solver.progress import Progress, Report
 
 T = TypeVar("T")
 
 #: Something to solve: a function of a module with its arguments (`functools.partial`), so that another process can find it.
 #: It is called with the options of the search and with whom to tell of its progress.
-Job = Callable[[SolveOptions, Callable[[Progress], None]], T]
+Job = Callable[[SolveOptions, Report], T]
 
 #: The options of the next job, given how many are not finished; None if no more are to be begun, as time is up.
 Share = Callable[[int], SolveOptions | None]
@@ -118,7 +118,7 @@ def open_executor(threads: int = 1, scheduler: str | None = None) -> Executor:
     return InProcess() if threads <= 1 else Processes(threads)
 
 
-def attempt(job: Job[T], options: SolveOptions, tell: Callable[[Progress], None]) -> T | Exception:
+def attempt(job: Job[T], options: SolveOptions, tell: Report) -> T | Exception:
     """What comes of a job, whatever goes wrong with it."""
     try:
         return job(options, tell)

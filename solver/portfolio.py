@@ -16,7 +16,7 @@ from ithaca.solver.engines import Method, engine
 from ithaca.solver.executor import Executor, Tell, open_executor
 from ithaca.solver.infeasibility import shortfalls
 from ithaca.solver.options import Budget, SolveOptions
-from ithaca.solver.progress import Progress
+from ithaca.solver.progress import Progress, Report
 from ithaca.solver.trace import TraceRecorder
 
 #: Receives the number of a problem and its solution.
@@ -102,7 +102,7 @@ def solve_together(
 def solve_design(
     problem: Problem,
     options: SolveOptions | None = None,
-    report: Callable[[Progress], None] | None = None,
+    report: Report | None = None,
     start: Configuration | None = None,
     method: Method = Method.EXACT,
 ) -> Solution:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,6 +18,10 @@ class Progress:
     lower_bound: Fraction | None  #: Proven so far
     boxes: int  #: Boxes examined
     seconds: float  #: Since the search began
+
+
+#: Hears of the progress of a search.
+Report = Callable[[Progress], None]
 
 
 class Incumbent:

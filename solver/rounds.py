@@ -16,7 +16,7 @@ found and proven first, and with enough time every problem is proven, as if it h
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
@@ -31,7 +31,7 @@ from ithaca.solver.auto import ALONE, CPSAT_SHARE, Course
 from ithaca.solver.executor import Executor, InProcess, Tell
 from ithaca.solver.infeasibility import shortfalls
 from ithaca.solver.options import Budget, SolveOptions
-from ithaca.solver.progress import Progress
+from ithaca.solver.progress import Progress, Report
 from ithaca.solver.trace import TraceRecorder
 
 #: Share of a time limit that the survey may take, and of a problem's part of that what exact search may.
@@ -83,7 +83,7 @@ class Entry:
     explained: bool = False  #: Whether the limits at fault were looked for, if it is infeasible
 
 
-def advance(entry: Entry, step: Step, options: SolveOptions, report: Callable[[Progress], None]) -> Solution:
+def advance(entry: Entry, step: Step, options: SolveOptions, report: Report) -> Solution:
     """Take a step with a problem, for as long as the options say."""
     course, budget = entry.course, Budget(replace(options, rival=entry.rival))
     recorder = TraceRecorder(time.perf_counter() - course.seconds, list(entry.trace))

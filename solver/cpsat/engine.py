@@ -7,7 +7,6 @@ its last run proves that there is none (`ithaca.solver.cpsat.ratio`).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYetError
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from ithaca.solver.conclusion import conclude
 from ithaca.solver.cpsat.model import IntegerModel, build_integer_model
 from ithaca.solver.cpsat.ratio import Aim
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.progress import Progress
+from ithaca.solver.progress import Progress, Report
 from ithaca.solver.ties import breaking_ties
 
 METHOD = "cpsat"
@@ -46,9 +45,7 @@ class SearchState:
 class Search:
     """A search by CP-SAT with so many workers. Set what is known already in `state` before `run`."""
 
-    def __init__(
-        self, problem: Problem, options: SolveOptions, report: Callable[[Progress], None] | None = None, threads: int = 1
-    ) -> None:
+    def __init__(self, problem: Problem, options: SolveOptions, report: Report | None = None, threads: int = 1) -> None:
         self.problem = problem
         self.options = options
         self.report = report
@@ -231,7 +228,7 @@ def _check_order(lower_bound: Fraction | None, value: Fraction | None) -> None:
 def solve_cpsat(
     problem: Problem,
     options: SolveOptions | None = None,
-    report: Callable[[Progress], None] | None = None,
+    report: Report | None = None,
     start: Configuration | None = None,
     lower_bound: Fraction | None = None,
     threads: int = 1,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ithaca.formulations.configuration import Configuration
@@ -13,7 +13,7 @@ from ithaca.solver.conclusion import conclude
 from ithaca.solver.evolution.search import Evolution
 from ithaca.solver.evolution.seeding import Start, solver_start
 from ithaca.solver.options import SolveOptions, deadline
-from ithaca.solver.progress import Progress
+from ithaca.solver.progress import Progress, Report
 from ithaca.solver.ties import breaking_ties
 
 METHOD = "evolve"
@@ -29,7 +29,7 @@ SEEDING_SHARE = 0.5
 def solve_evolve(
     problem: Problem,
     options: SolveOptions | None = None,
-    report: Callable[[Progress], None] | None = None,
+    report: Report | None = None,
     start: Configuration | None = None,
     *,
     samples: int = SAMPLES,

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.results.solution import Solution
 from ithaca.solver.auto import Course
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.progress import Progress
+from ithaca.solver.progress import Report
 from ithaca.solver.ties import breaking_ties
 
 
@@ -17,7 +15,7 @@ from ithaca.solver.ties import breaking_ties
 def solve_exact(
     problem: Problem,
     options: SolveOptions | None = None,
-    report: Callable[[Progress], None] | None = None,
+    report: Report | None = None,
     start: Configuration | None = None,
 ) -> Solution:
     """Find the best configuration of a design, with a proof; the arguments are those of all engines (`Engine`)."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, inf
@@ -25,7 +25,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.solver.exact.cells import Cells, most_crowded
 from ithaca.solver.exact.descent import descend
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.progress import Progress
+from ithaca.solver.progress import Progress, Report
 from ithaca.solver.tables.model import BoundModel, Nodes
 from ithaca.solver.tables.tree import split_boxes
 from ithaca.workloads.errors import DisagreementError
@@ -70,7 +70,7 @@ def check_bound(problem: Problem, value: Fraction | None, lower_bound: Fraction 
 class Search:
     """One branch and bound run."""
 
-    def __init__(self, model: BoundModel, options: SolveOptions, report: Callable[[Progress], None] | None = None) -> None:
+    def __init__(self, model: BoundModel, options: SolveOptions, report: Report | None = None) -> None:
         self.model = model
         self.options = options
         self.report = report

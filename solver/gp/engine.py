@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
@@ -12,7 +11,7 @@ from ithaca.solver.conclusion import conclude
 from ithaca.solver.gp.search import GpSearch
 from ithaca.solver.gp.seeds import round_points
 from ithaca.solver.options import SolveOptions, deadline
-from ithaca.solver.progress import Progress
+from ithaca.solver.progress import Progress, Report
 from ithaca.solver.tables.frame import build_model
 from ithaca.solver.ties import breaking_ties
 
@@ -26,7 +25,7 @@ FIRST_PROGRAMS, MORE_PROGRAMS, MOST_PROGRAMS = 16, 40, 300
 def solve_gp(
     problem: Problem,
     options: SolveOptions | None = None,
-    report: Callable[[Progress], None] | None = None,
+    report: Report | None = None,
     start: Configuration | None = None,
 ) -> Solution:
     """Bound a design by geometric programs, and round their optima to a configuration.

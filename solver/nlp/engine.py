@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 
 from ithaca.formulations.configuration import Configuration
@@ -12,7 +11,7 @@ from ithaca.results.solution import Solution, make_solution
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.nlp.search import NlpSearch
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.progress import Progress
+from ithaca.solver.progress import Progress, Report
 from ithaca.solver.ties import breaking_ties
 
 METHOD = "nlp"
@@ -22,7 +21,7 @@ METHOD = "nlp"
 def solve_nlp(
     problem: Problem,
     options: SolveOptions | None = None,
-    report: Callable[[Progress], None] | None = None,
+    report: Report | None = None,
     start: Configuration | None = None,
 ) -> Solution:
     """Find local optima of a design's continuous relaxation, and round them to configurations.

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.stage import Stage
 from ithaca.results.solution import Solution
 from ithaca.solver.auto import Course
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.progress import Progress
+from ithaca.solver.progress import Report
 from ithaca.workloads.errors import InputError
 
 
 def solve_staged(
     problem: Problem,
     options: SolveOptions | None = None,
-    report: Callable[[Progress], None] | None = None,
+    report: Report | None = None,
     start: Configuration | None = None,
     *,
     stage: Stage | None = None,

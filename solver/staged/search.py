@@ -7,7 +7,7 @@ blocks small; once all have come, the others are completed in the order of their
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from math import inf, isfinite
 from typing import Any
@@ -21,7 +21,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.stage import Block, Stage
 from ithaca.solver.exact.search import SearchState, check_bound
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.progress import Progress
+from ithaca.solver.progress import Progress, Report
 
 #: Rows of a block that are completed at once, and of the first batch after all blocks.
 AT_ONCE, FIRST_BATCH = 8, 16
@@ -38,7 +38,7 @@ class StagedSearch:
 
     def __init__(self, problem: Problem, stage: Stage, options: SolveOptions) -> None:
         self.problem, self.options = problem, options
-        self.report: Callable[[Progress], None] | None = None
+        self.report: Report | None = None
         self.state = SearchState()
         self._rows: list[NDArray[Any]] = []
         self._bounds: list[NDArray[np.float64]] = []

@@ -22,7 +22,7 @@ from ithaca.results.solution import Solution, make_solution
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.progress import Progress
+from ithaca.solver.progress import Report
 from ithaca.studies.codesign.combine import Choice
 from ithaca.studies.front import pareto_front
 from ithaca.studies.scale import wording
@@ -95,7 +95,7 @@ def solve_layer(
     method: Method,
     cutoff: Fraction | None,
     options: SolveOptions,
-    tell: Callable[[Progress], None],
+    tell: Report,
 ) -> Answer:
     """The best mapping of a layer over all its designs, or a proof that none is below a cutoff."""
     best: Solution | None = None
@@ -153,7 +153,7 @@ class LayerBank:
         """Whether a question can be answered without a search."""
         return self._lookup(ask).serves(target)
 
-    def job(self, ask: Ask, target: Fraction | None) -> Callable[[SolveOptions, Callable[[Progress], None]], Answer]:
+    def job(self, ask: Ask, target: Fraction | None) -> Callable[[SolveOptions, Report], Answer]:
         """The search for an answer, for another process; `learn` takes what comes of it."""
         return partial(solve_layer, self.accelerator, ask, self.method, target)
 
@@ -164,7 +164,7 @@ class LayerBank:
         objective: Objective,
         options: SolveOptions | None = None,
         cutoff: Fraction | None = None,
-        tell: Callable[[Progress], None] = lambda progress: None,
+        tell: Report = lambda progress: None,
         floor: Bound = -inf,
     ) -> Answer:
         """The least objective of a run on some figures, with its mapping; or the cutoff, if none is below it.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from ithaca.results.certificate import Status
 from ithaca.solver.engines import Method
 from ithaca.solver.executor import open_executor
 from ithaca.solver.options import Budget, SolveOptions
-from ithaca.solver.progress import Progress
+from ithaca.solver.progress import Report
 from ithaca.studies.codesign.bank import LayerBank
 from ithaca.studies.codesign.infeasible import shortfalls
 from ithaca.studies.codesign.question import Question
@@ -29,7 +28,7 @@ class CodesignOptions:
     threads: int = 1  #: How many layers to solve at a time; beyond 1 in processes of their own
     scheduler: str | None = None  #: Address of the scheduler of a Dask cluster to solve on; ``local`` for one on this machine
     results: Path | None = None  #: A folder that keeps layers' optima, and supplies those found before
-    report: Callable[[Progress], None] | None = None  #: Told how far the search is; its boxes are those of hardware
+    report: Report | None = None  #: Told how far the search is; its boxes are those of hardware
     starts: tuple[Configuration, ...] = ()  #: Accelerators that are evaluated first, such as those that other methods found
     note: Note = lambda line: None  #: Told of files of the results folder that cannot be used
 

@@ -8,7 +8,7 @@ whose layers are all solved is split; one of a single accelerator is evaluated.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import count
@@ -21,7 +21,7 @@ from ithaca.formulations.problem import Objective
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.executor import Executor, InProcess
 from ithaca.solver.options import Budget, SolveOptions
-from ithaca.solver.progress import Progress
+from ithaca.solver.progress import Progress, Report
 from ithaca.studies.codesign.bank import Answer, Ask, Bound, LayerBank, total
 from ithaca.studies.codesign.boxes import HardwareBounds, Kept
 from ithaca.studies.codesign.candidates import Candidates
@@ -58,7 +58,7 @@ class BoxSearch:
         question: Question,
         bank: LayerBank,
         options: SolveOptions | None = None,
-        report: Callable[[Progress], None] | None = None,
+        report: Report | None = None,
         executor: Executor | None = None,
     ) -> None:
         self.question, self.bank, self.report = question, bank, report
