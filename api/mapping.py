@@ -45,7 +45,7 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.verification import prove_again
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.nest import LoopNest, Stored
 from ithaca.workloads.signals import Interrupt
 
 #: What is minimised unless something else is asked for, as Timeloop's mapper does.
@@ -80,7 +80,7 @@ class Question:
             )
             note(f"{what}, so {taken}; {say}")
 
-    def designs(self, nest: LoopNest, memory: tuple[tuple[str, tuple[int, ...]], ...] = ()) -> tuple[Design, ...]:
+    def designs(self, nest: LoopNest, memory: Stored = ()) -> tuple[Design, ...]:
         """The mappings of a nest, of each way to run it; its tensors may have extents in ``memory`` of their own.
 
         Raises `InputError` if nest, architecture and constraints do not fit each other.
@@ -93,7 +93,7 @@ class Question:
             _check_room(found[0], nest)
         return found
 
-    def problems(self, nest: LoopNest, memory: tuple[tuple[str, tuple[int, ...]], ...] = ()) -> tuple[Problem, ...]:
+    def problems(self, nest: LoopNest, memory: Stored = ()) -> tuple[Problem, ...]:
         """The problems that these pose."""
         return tuple(self.problem(design) for design in self.designs(nest, memory))
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ithaca.formulations.algebra.array_types import Mask
 from ithaca.formulations.algebra.number_systems import NUMPY
-from ithaca.formulations.space import Axis, Kind, Link, Mask, Quantity, Rows, Space, Values
+from ithaca.formulations.space import Axis, Kind, Link, Quantity, Rows, Space, Values
 
 #: Rows of an axis up to which repair looks into its table; beyond, into ranges, and into the table only where these do not do.
 TABULATED = 1 << 17

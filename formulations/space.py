@@ -16,15 +16,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Integers
 from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import INTERVAL, NUMPY, NumberSystem
 from ithaca.formulations.configuration import Configuration
 
-Values = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+Values = Integers
 
 #: Rows of an axis by quantity: integer columns of equal length.
 Rows = dict[str, Values]

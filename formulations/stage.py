@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.configuration import Configuration
 
 #: The value to improve on, as it is now; None while nothing is known. Only what is below it is of interest.
@@ -27,7 +28,7 @@ class Block:
     """Some inner choices that may hold improvements."""
 
     rows: NDArray[Any]  #: What the stage knows them by, one entry of the first axis each; perhaps none
-    bounds: NDArray[np.float64]  #: No completion of a row has an objective below its bound
+    bounds: Floats  #: No completion of a row has an objective below its bound
     rest: float  #: The same of all rows in none of the blocks so far; infinite if no improvement is among them
 
     @staticmethod

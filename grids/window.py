@@ -8,9 +8,10 @@ from math import prod
 
 import numpy as np
 
+from ithaca.formulations.algebra.array_types import Mask
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.space import Axis, Mask, Role, Rows, Values
+from ithaca.formulations.space import Axis, Role, Rows, Values
 from ithaca.workloads.errors import InputError
 
 

@@ -12,15 +12,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.space import Mask, Values
+from ithaca.formulations.space import Values
 from ithaca.solver.evolution.genome import Genes, Genome
 from ithaca.workloads.errors import InputError
 
-Units = NDArray[np.float64]
+Units = Floats
 
 
 @dataclass(frozen=True, slots=True)

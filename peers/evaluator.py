@@ -7,18 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.space import Mask, Values
+from ithaca.formulations.space import Values
 from ithaca.peers.coordinates import Coordinates, Units
 from ithaca.peers.recorder import Recorder
 from ithaca.solver.evolution.genome import Genes
 from ithaca.solver.evolution.population import Scorer
 from ithaca.workloads.errors import InputError
-
-Floats = NDArray[np.float64]
 
 #: Configurations in a row that were scored before, after which a method is taken to have settled.
 PATIENCE = 500

@@ -22,12 +22,12 @@ from functools import reduce
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.rounding import loosened
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.space import Axis, Mask, Role, Rows, Values
+from ithaca.formulations.space import Axis, Role, Rows, Values
 from ithaca.peers.evaluator import Evaluator
 from ithaca.peers.recorder import Ended
 from ithaca.solver.evolution.genome import Genes, Genome
@@ -98,11 +98,11 @@ class _Enumeration:
             return
         expression, bound = self.limits[self.resource]
         program = Program([expression])
-        found: list[tuple[NDArray[np.float64], NDArray[np.float64], Values]] = []
+        found: list[tuple[Floats, Floats, Values]] = []
         for first in allowed[0]:
             self.recorder.check_seconds()
             grid = np.meshgrid([first], *allowed[1:], indexing="ij")
-            values: dict[str, NDArray[np.float64]] = {}
+            values: dict[str, Floats] = {}
             spread = np.zeros(grid[0].shape)
             for rows, index in zip(self.rows, grid, strict=True):
                 for name, column in zip(rows.names, rows.shapes, strict=True):

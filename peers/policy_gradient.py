@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.configuration import Configuration
 from ithaca.peers.coordinates import Coordinates
 from ithaca.peers.evaluator import Evaluator
@@ -64,28 +64,28 @@ def search(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> 
         logits = logits + RATE * mean / (np.sqrt(square) + GUARD)
 
 
-def _values(coordinates: Coordinates) -> list[NDArray[np.int64]]:
+def _values(coordinates: Coordinates) -> list[Integers]:
     """The values each coordinate may take."""
     places = np.linspace(0.0, 1.0, VALUES)
     return [np.unique(coordinate.of_unit(places)) for coordinate in coordinates.all]
 
 
-def _softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    weights: NDArray[np.float64] = np.exp(logits - logits.max(axis=1, keepdims=True))
-    policy: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+def _softmax(logits: Floats) -> Floats:
+    weights: Floats = np.exp(logits - logits.max(axis=1, keepdims=True))
+    policy: Floats = weights / weights.sum(axis=1, keepdims=True)
     return policy
 
 
-def _drawn(policy: NDArray[np.float64], chances: NDArray[np.float64]) -> NDArray[np.int64]:
+def _drawn(policy: Floats, chances: Floats) -> Integers:
     """Actions, shape (configurations, coordinates), for chances of that shape."""
     sums = policy.cumsum(axis=1)
     found = [np.searchsorted(row / row[-1], column, side="right") for row, column in zip(sums, chances.T, strict=True)]
     return np.stack(found, axis=1)
 
 
-def _entropy_gradient(policy: NDArray[np.float64]) -> NDArray[np.float64]:
+def _entropy_gradient(policy: Floats) -> Floats:
     """By how much each logit raises the entropy of its distribution."""
     logs = np.log(np.where(policy > 0, policy, 1.0))
     entropy = -(policy * logs).sum(axis=1, keepdims=True)
-    gradient: NDArray[np.float64] = -policy * (logs + entropy)
+    gradient: Floats = -policy * (logs + entropy)
     return gradient

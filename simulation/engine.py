@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Integers, Mask
 from ithaca.simulation.network import DEEPEST, Network
 from ithaca.simulation.program import (
     COUNT,
@@ -31,8 +31,6 @@ from ithaca.simulation.program import (
     WRITES,
     Program,
 )
-
-Integers = NDArray[np.int64]
 
 #: Turns between looks at whether to stop: a fraction of a second.
 SLICE = 10_000_000
@@ -56,7 +54,7 @@ class Counts:
     """What a run counted; cycles unless said otherwise."""
 
     ends: Integers  #: When each process ended, or stands if it hangs
-    finished: NDArray[np.bool_]  #: Whether it ended
+    finished: Mask  #: Whether it ended
     processes: Integers  #: Turns, and cycles working, entering loops, meeting and waiting for refreshes, of each process
     waits: Integers  #: Cycles that turns waited for each port
     ports: tuple[tuple[int, int, bool], ...]  #: Process, FIFO and whether it reads, of each port

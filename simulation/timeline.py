@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.simulation.activity import Run, engine
 
 
@@ -16,8 +16,8 @@ class Timeline:
     """When modules work."""
 
     modules: tuple[str, ...]  #: In the order in which they begin to work; in one stretch the busiest first
-    begins: NDArray[np.int64]  #: The first cycle of each stretch of the run; all are equally long, the last may be shorter
-    working: NDArray[np.float64]  #: Share of a module's processes at work, of shape (module, stretch)
+    begins: Integers  #: The first cycle of each stretch of the run; all are equally long, the last may be shorter
+    working: Floats  #: Share of a module's processes at work, of shape (module, stretch)
 
 
 def timeline(run: Run, stretches: int, checkpoint: Callable[[], None] | None = None) -> Timeline:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Integers
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.machine import Sums
@@ -160,7 +161,7 @@ class _Array:
         """A whole number of the configuration."""
         return int(expression.evaluate(self._values, FRACTION))
 
-    def _trips(self) -> tuple[dict[str, Any], NDArray[np.int64]]:
+    def _trips(self) -> tuple[dict[str, Any], Integers]:
         """The iteration of each loop in every trip of a PE through a tile, within the tile; and its accumulator.
 
         Per block of outputs all reductions, within them the loops that hide latency.
@@ -179,7 +180,7 @@ class _Array:
         trip = np.arange(prod(shape))
         return local, trip // (visits * inner) * inner + trip % inner
 
-    def addresses(self, access: Access) -> NDArray[np.int64]:
+    def addresses(self, access: Access) -> Integers:
         """Where in its tile a PE's word of a tensor is, in every trip: a row of elements each."""
         lane = np.arange(self.simd if access.indexed_by(self.nest.simd) else 1)
         flat = np.zeros((len(self.accumulators), len(lane)), np.int64)
@@ -255,7 +256,7 @@ class _Source(Actor):
 class _Buffer(_Source):
     """A doubled buffer of a tensor that is read."""
 
-    def __init__(self, words: Iterator[Words], addresses: NDArray[np.int64]) -> None:
+    def __init__(self, words: Iterator[Words], addresses: Integers) -> None:
         super().__init__(words)
         self._addresses = addresses
         self._filled = self._fed = np.zeros(0)

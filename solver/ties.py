@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.algebra.expression import Constant, Expression, Symbols, add, maximum, multiply
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY, SYMBOLIC
 from ithaca.formulations.algebra.rounding import cutoff, finer_than_floats, loosened, without_cancellation
@@ -39,9 +40,6 @@ from ithaca.solver.tables.granularity import granularity
 from ithaca.solver.tables.model import Nodes, Source
 from ithaca.solver.tables.program import Program
 from ithaca.solver.tables.tree import Tree, build_tree, split_boxes
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 #: Boxes split at once, and examined at most: where a plateau is that large its answer is not worth more.
 BATCH, MOST_BOXES = 4096, 1 << 22
@@ -256,7 +254,7 @@ class _Search:
 
     def _legal(self, nodes: Nodes) -> Mask:
         """Which single configurations keep the rules across axes that bounds do not show."""
-        space, values = self._problem.space, dict[str, NDArray[np.int64]]()
+        space, values = self._problem.space, dict[str, Integers]()
         legal = np.ones(nodes.shape[1], bool)
         if not space.entangled:
             return legal

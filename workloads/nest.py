@@ -15,6 +15,9 @@ from ithaca.workloads.statement import parse_statement
 #: stays below 2 GiB of memory and about a minute per design.
 MAX_EXTENT = 65_536
 
+#: Extents of tensors in memory, outermost first, by name.
+Stored = tuple[tuple[str, tuple[int, ...]], ...]
+
 
 @dataclass(frozen=True, slots=True)
 class LoopNest:

@@ -18,9 +18,9 @@ from fractions import Fraction
 from math import log2
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ithaca.exports.seeds.parameters import ParameterSpace, parameter_space, score_configuration
+from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
@@ -104,7 +104,7 @@ class _Pool:
             self.found[key], self.values[key] = configuration, value
         return True
 
-    def place(self, key: _Key) -> NDArray[np.float64]:
+    def place(self, key: _Key) -> Floats:
         """Where a configuration lies: the logarithms of its factors (a doubling is a step anywhere), ports aside."""
         quantities = self.space.problem.space.quantities
         pairs = zip(self.space.parameters, key, strict=True)

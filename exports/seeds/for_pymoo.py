@@ -19,9 +19,9 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ithaca.exports.seeds.parameters import ParameterSpace, Seeds, json_list, peer, score
+from ithaca.formulations.algebra.array_types import Integers
 
 
 def pymoo_text(seeds: Seeds) -> str:
@@ -33,7 +33,7 @@ def pymoo_text(seeds: Seeds) -> str:
     return "{\n" + ",\n".join([*lines, f'"X": {rows}']) + "}\n"
 
 
-def pymoo_sampling(space: ParameterSpace, parameters: Iterable[Mapping[str, int]]) -> NDArray[np.int64]:
+def pymoo_sampling(space: ParameterSpace, parameters: Iterable[Mapping[str, int]]) -> Integers:
     """The initial population, for ``sampling=`` of an algorithm: one row per seed."""
     return np.array([[seed[name] for name in space.names] for seed in parameters], dtype=np.int64)
 

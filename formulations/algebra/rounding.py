@@ -15,8 +15,8 @@ from math import ceil, copysign, exp, floor, inf, isfinite, nextafter
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.algebra.expression import (
     CeilingDivision,
     Constant,
@@ -35,7 +35,6 @@ from ithaca.formulations.algebra.expression import (
     walk,
 )
 
-Floats = NDArray[np.float64]
 Logarithms = TypeVar("Logarithms", float, Floats)
 
 #: Relative rounding of a bound: a few dozen operations of 2**-53 each, with a wide margin.
@@ -89,10 +88,10 @@ def cutoff(target: Fraction) -> float:
     return nearest + 2 * ROUNDING * abs(nearest)
 
 
-def may_be_tied(bounds: Floats, target: Fraction) -> NDArray[np.bool_]:
+def may_be_tied(bounds: Floats, target: Fraction) -> Mask:
     """Which bounds floats cannot tell from the target: the others are below it in truth, or above `cutoff`."""
     nearest = float(target)
-    found: NDArray[np.bool_] = bounds >= nearest - 2 * ROUNDING * abs(nearest)
+    found: Mask = bounds >= nearest - 2 * ROUNDING * abs(nearest)
     return found
 
 
@@ -125,7 +124,7 @@ def least_double(bound: Fraction | None) -> float:
     return nearest if Fraction(nearest) >= bound else nextafter(nearest, inf)
 
 
-def near_extreme(values: Floats, *, high: bool) -> tuple[float, NDArray[np.bool_]]:
+def near_extreme(values: Floats, *, high: bool) -> tuple[float, Mask]:
     """A number beyond the smallest (or largest) exact value, and which entries may hold that value.
 
     Entries err by less than `ROUNDING`: one that is further than twice that from the extreme in floats is not extreme.
@@ -289,7 +288,7 @@ def hull_below(offset: float) -> float:
     return offset - 1e-12
 
 
-def exceeds(low: Floats | float, high: Floats | float) -> NDArray[np.bool_]:
+def exceeds(low: Floats | float, high: Floats | float) -> Mask:
     """Whether a lower bound is above an upper one by more than rounding: then nothing lies between."""
     return np.asarray(low > np.add(high, WHOLE))
 

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Objective, Problem
-from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.nest import LoopNest, Stored
 
 
 class Trend(Enum):
@@ -35,7 +35,7 @@ class Work:
     count: int = 1  #: Runs in the workload
     weight: Fraction = Fraction(1)  #: What the workload counts among others
     workload: str = ""  #: The workload that it belongs to
-    stored: tuple[tuple[str, tuple[int, ...]], ...] = ()  #: Extents of tensors in memory, where they are not as needed
+    stored: Stored = ()  #: Extents of tensors in memory, where they are not as needed
 
     @property
     def factor(self) -> Fraction:

@@ -21,7 +21,7 @@ from ithaca.formulations.spatial.intrinsic.array import Binding, array_of
 from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
 from ithaca.formulations.spatial.variation import BURSTS, LIFTABLE, MESHES, NETWORK, OF_EDITIONS, TENSORIZED, figures
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.nest import LoopNest, Stored
 
 TIMELOOP, DMAZERUNNER, EXPLAINABLE, INTRINSIC = "timeloop", "dmazerunner", "explainable", "intrinsic"
 
@@ -38,7 +38,7 @@ class Setting:
     edition: str
     options: MappingOptions = field(default_factory=MappingOptions)
     constraints: Constraints = NONE
-    memory: tuple[tuple[str, tuple[int, ...]], ...] = ()  #: Extents in memory by tensor, of edition ``dmazerunner``
+    memory: Stored = ()  #: Extents in memory by tensor, of edition ``dmazerunner``
     binding: Binding = ()  #: What runs on the intrinsic, of edition ``intrinsic``
 
     @cached_property

@@ -68,9 +68,9 @@ from math import floor, gcd, lcm, prod
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
+from ithaca.formulations.algebra.array_types import Integers
 from ithaca.formulations.algebra.expression import (
     CeilingDivision,
     Expression,
@@ -99,7 +99,7 @@ LONGEST_TEXT = 60
 #: Largest denominator of a column that divides; a quotient with a finer one is cleared of the division.
 FINEST = 1024
 
-Table: TypeAlias = Mapping[str, NDArray[np.int64]]
+Table: TypeAlias = Mapping[str, Integers]
 
 
 class Encoder(FormArithmetic):

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from itertools import permutations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.algebra.expression import CeilingDivision, Constant, Expression, Product, Symbol
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.repair import Repair
-from ithaca.formulations.space import Axis, Kind, Mask
+from ithaca.formulations.space import Axis, Kind
 
 #: Quantities in rows, configurations in columns.
-Genes = NDArray[np.int64]
+Genes = Integers
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Split:
     most: int
 
     @property
-    def pairs(self) -> NDArray[np.int64]:
+    def pairs(self) -> Integers:
         """All pairs of levels (from, to); level 0 are the trips."""
         return np.array(list(permutations(range(1 + len(self.factors)), 2)))
 
@@ -109,7 +109,7 @@ class Genome:
         """All quantities of configurations."""
         return self.problem.space.completed(dict(zip(self.names, genes, strict=True)))
 
-    def near(self, point: Mapping[str, float], noise: NDArray[np.float64]) -> Genes:
+    def near(self, point: Mapping[str, float], noise: Floats) -> Genes:
         """Genes near a fractional point: a value per quantity, times the exponential of ``noise`` (genes, configurations)."""
         centre = np.log([max(point.get(name, 1.0), 1.0) for name in self.names])
         return np.maximum(np.rint(np.exp(centre[:, None] + noise)), 1).astype(np.int64)
@@ -126,7 +126,7 @@ class Genome:
             genes[row] = self.drawn(row, generator.random(count))
         return genes
 
-    def drawn(self, row: int, chances: NDArray[np.float64]) -> Genes:
+    def drawn(self, row: int, chances: Floats) -> Genes:
         """Values of one quantity, evenly by their logarithms (an odd power of two is the repair's affair)."""
         low, high = int(self.low[row, 0]), int(self.high[row, 0])
         top = 1 << high.bit_length() if self.powers[row, 0] else high + 1

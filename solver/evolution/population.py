@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.algebra.rounding import loosened
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.space import Mask
 from ithaca.solver.evolution.genome import Genes
 from ithaca.solver.tables.program import Program
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -34,11 +31,11 @@ class Population:
         """Number of configurations."""
         return int(self.genes.shape[1])
 
-    def order(self) -> NDArray[np.int64]:
+    def order(self) -> Integers:
         """Positions, the best first: within limits by objective, then by excess."""
         return np.lexsort((self.objective, self.excess))
 
-    def take(self, positions: NDArray[np.int64]) -> Population:
+    def take(self, positions: Integers) -> Population:
         """Some of the configurations."""
         return Population(self.genes[:, positions], self.objective[positions], self.excess[positions])
 

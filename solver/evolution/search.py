@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from ithaca.formulations.algebra.array_types import Mask
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.space import Mask
 from ithaca.solver.evolution.genome import Genes, Genome
 from ithaca.solver.evolution.population import Population, Scorer
 from ithaca.solver.evolution.variation import cross, mutate, step

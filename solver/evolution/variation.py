@@ -16,8 +16,8 @@ from __future__ import annotations
 from math import isqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.solver.evolution.genome import Genes, Genome
 
 #: Probability of factorization (α of the publication).
@@ -32,7 +32,7 @@ SECOND = 0.5
 #: Spread of a step: relative to the factor (logarithms), and absolute, so that small factors move as well.
 RELATIVE, ABSOLUTE = 0.1, 0.7
 
-Bools = NDArray[np.bool_]
+Bools = Mask
 
 
 def cross(genome: Genome, one: Genes, other: Genes, generator: np.random.Generator) -> Genes:
@@ -105,7 +105,7 @@ def _loosened(genome: Genome, genes: Genes, which: Bools, generator: np.random.G
     return genes
 
 
-def _factorized(levels: Genes, pairs: NDArray[np.int64], chances: NDArray[np.float64]) -> Genes:
+def _factorized(levels: Genes, pairs: Integers, chances: Floats) -> Genes:
     """Move a random divisor of the first level of each pair to the second."""
     levels, columns = levels.copy(), np.arange(levels.shape[1])
     giver = levels[pairs[:, 0], columns]
@@ -119,7 +119,7 @@ def _factorized(levels: Genes, pairs: NDArray[np.int64], chances: NDArray[np.flo
     return levels
 
 
-def _redrawn(levels: Genes, pairs: NDArray[np.int64], chances: NDArray[np.float64]) -> Genes:
+def _redrawn(levels: Genes, pairs: Integers, chances: Floats) -> Genes:
     """Draw s for the first level of each pair, evenly by its logarithm; the second becomes ceil(l1·l2 / s)."""
     levels, columns = levels.copy(), np.arange(levels.shape[1])
     product = levels[pairs[:, 0], columns] * levels[pairs[:, 1], columns]
@@ -131,11 +131,11 @@ def _redrawn(levels: Genes, pairs: NDArray[np.int64], chances: NDArray[np.float6
 
 def _near(factors: Genes, generator: np.random.Generator) -> Genes:
     scale = np.exp(generator.normal(0, RELATIVE, factors.size))
-    moved: NDArray[np.float64] = np.rint(factors * scale + generator.normal(0, ABSOLUTE, factors.size))
+    moved: Floats = np.rint(factors * scale + generator.normal(0, ABSOLUTE, factors.size))
     return np.maximum(moved, 1).astype(np.int64)
 
 
-def _integers(generator: np.random.Generator, below: int, count: int) -> NDArray[np.int64]:
+def _integers(generator: np.random.Generator, below: int, count: int) -> Integers:
     return generator.integers(0, max(below, 1), count)
 
 

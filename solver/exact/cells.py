@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Integers
 from ithaca.solver.tables.model import BoundModel, Nodes
 from ithaca.solver.tables.tree import Tree
 
-Codes = NDArray[np.int64]
+Codes = Integers
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Cells:
     """The cells made of every axis' nodes down to some depth."""
 
     trees: tuple[Tree, ...]  #: The trees of the axes
-    ancestors: tuple[NDArray[np.int64], ...]  #: For each node of each tree the cell's node above it (or itself)
+    ancestors: tuple[Integers, ...]  #: For each node of each tree the cell's node above it (or itself)
     strides: tuple[int, ...]  #: A cell's code is the sum of its nodes times these
 
     def codes(self, nodes: Nodes) -> Codes:
@@ -53,7 +53,7 @@ def most_crowded(parts: Sequence[Codes], count: int) -> list[int]:
     return [int(code) for code in codes[np.argsort(-boxes, kind="stable")[:count]]]
 
 
-def _ancestors(tree: Tree, depth: int) -> NDArray[np.int64]:
+def _ancestors(tree: Tree, depth: int) -> Integers:
     parents = np.zeros(tree.left.size, np.int64)
     inner = np.flatnonzero(tree.left)
     parents[tree.left[inner]] = inner

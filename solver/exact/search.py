@@ -17,8 +17,8 @@ from fractions import Fraction
 from math import ceil, inf
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.rounding import below, cutoff, finer_than_floats, may_be_tied
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
@@ -75,7 +75,7 @@ class Search:
         self.options = options
         self.report = report
         self.state = SearchState()
-        self._heap: list[tuple[float, int, Nodes, NDArray[np.float64]]] = []
+        self._heap: list[tuple[float, int, Nodes, Floats]] = []
         self._sequence = 0
         self._batches = 0
         self._floor: Fraction | None = None
@@ -165,11 +165,11 @@ class Search:
 
     # -- boxes -------------------------------------------------------------------------
 
-    def _still_open(self, nodes: Nodes, bounds: NDArray[np.float64]) -> tuple[Nodes, NDArray[np.float64]]:
+    def _still_open(self, nodes: Nodes, bounds: Floats) -> tuple[Nodes, Floats]:
         open_ = bounds <= self._cutoff()
         return (nodes, bounds) if open_.all() else (nodes[:, open_], bounds[open_])
 
-    def _without_ties(self, nodes: Nodes, bounds: NDArray[np.float64]) -> tuple[Nodes, NDArray[np.float64]]:
+    def _without_ties(self, nodes: Nodes, bounds: Floats) -> tuple[Nodes, Floats]:
         """Drop boxes that floats cannot tell from an improvement but Fractions can.
 
         On a plateau every box is one: without this all its configurations would be tried.
@@ -210,7 +210,7 @@ class Search:
 
     # -- incumbents --------------------------------------------------------------------
 
-    def _take_singles(self, nodes: Nodes, values: NDArray[np.float64]) -> None:
+    def _take_singles(self, nodes: Nodes, values: Floats) -> None:
         for index in np.argsort(values, kind="stable"):
             if values[index] > self._cutoff():
                 return

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from math import log
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.algebra.posynomial import Posynomial
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
-Indices = NDArray[np.int64]
+Vector = Floats
+Matrix = Floats
+Indices = Integers
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,12 @@ class Blocks:
         """The constraint of each term."""
         return np.repeat(np.arange(self.sizes.size), self.sizes)
 
-    def select(self, keep: NDArray[np.bool_]) -> Blocks:
+    def select(self, keep: Mask) -> Blocks:
         """Only some of the terms; constraints that lose all of theirs vanish."""
         sizes = np.bincount(self.block[keep], minlength=self.sizes.size)
         return Blocks(self.matrix[keep], self.offset[keep], sizes[sizes > 0])
 
-    def select_constraints(self, keep: NDArray[np.bool_]) -> Blocks:
+    def select_constraints(self, keep: Mask) -> Blocks:
         """Only some of the constraints."""
         terms = np.repeat(keep, self.sizes)
         return Blocks(self.matrix[terms], self.offset[terms], self.sizes[keep])

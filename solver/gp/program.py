@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Mask
 from ithaca.solver.gp.blocks import Blocks, Indices, Matrix, Vector
 
 
@@ -50,7 +50,7 @@ class GeometricProgram:
         return self.blocks.block
 
     @cached_property
-    def curved(self) -> NDArray[np.bool_]:
+    def curved(self) -> Mask:
         """The constraints with several terms; the others are affine."""
         return self.blocks.sizes > 1
 

@@ -12,8 +12,8 @@ from fractions import Fraction
 from itertools import combinations, islice
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Integers
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.continuous_rules import products
@@ -100,7 +100,7 @@ def _starts(model: BoundModel, point: Mapping[str, float]) -> list[list[int]]:
     return [rows[:, index].tolist() for index in order[:STARTS]]
 
 
-def _nearest(table: Table, point: Mapping[str, float], width: int) -> NDArray[np.int64]:
+def _nearest(table: Table, point: Mapping[str, float], width: int) -> Integers:
     """The rows nearest to a point."""
     distance = np.zeros(table.count)
     for quantity in table.axis.quantities:

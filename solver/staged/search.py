@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.rounding import least_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
@@ -41,7 +42,7 @@ class StagedSearch:
         self.report: Report | None = None
         self.state = SearchState()
         self._rows: list[NDArray[Any]] = []
-        self._bounds: list[NDArray[np.float64]] = []
+        self._bounds: list[Floats] = []
         self._rest = -inf
         self._stage = stage
         self._floor: Fraction | None = None

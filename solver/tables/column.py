@@ -14,8 +14,8 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.expression import (
     CeilingDivision,
     Constant,
@@ -38,8 +38,7 @@ from ithaca.formulations.algebra.rounding import DISTINCT, EXACT, ROUNDING, magn
 from ithaca.formulations.space import Axis
 from ithaca.solver.tables.granularity import granularity
 
-Rows = Mapping[str, NDArray[np.int64]]
-Floats = NDArray[np.float64]
+Rows = Mapping[str, Integers]
 
 #: More rows than this are not ordered with Python's integers: they are kept, undominated or not.
 MOST_EXACT = 50_000

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.space import Link, Relation, Space
@@ -20,7 +21,6 @@ from ithaca.solver.tables.program import Program
 from ithaca.solver.tables.table import Table
 
 Rows = NDArray[np.int32]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

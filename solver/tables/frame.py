@@ -10,8 +10,8 @@ from itertools import islice
 from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.expression import Expression, Maximum, Product, Sum, add, maximum, multiply, power
 from ithaca.formulations.algebra.rounding import loosened, without_cancellation
 from ithaca.formulations.problem import Problem, SymbolicProblem
@@ -100,7 +100,7 @@ class LoweredProblem:
 
     bounds: Program  #: Computes bounds of the objective and of each constraint from column statistics
     values: Program  #: Computes objective and constraints from quantities
-    limits: NDArray[np.float64]  #: Bounds of the constraints, loosened by the rounding of floats
+    limits: Floats  #: Bounds of the constraints, loosened by the rounding of floats
     step: Fraction  #: All objective values are multiples of it; 0 if unknown
     objective: Expression  #: The objective's bound over column statistics, as no rounding has touched it
 

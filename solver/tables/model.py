@@ -10,6 +10,7 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.tables.configurations import Configurations, configuration_of
@@ -21,7 +22,7 @@ Nodes = NDArray[np.int32]
 
 #: Where a symbol of a program comes from: the number of an axis, and the smallest or largest value of one of its columns on
 #: each node of the axis' tree.
-Source = tuple[int, NDArray[np.float64]]
+Source = tuple[int, Floats]
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class BoundModel:
     trees: tuple[Tree, ...]  #: One per axis; a *box* is one node of each
     program: Program  #: Computes the objective's bound, then each constraint's
     sources: tuple[Source, ...]  #: Where each symbol of the program comes from
-    limits: NDArray[np.float64]  #: Bounds of the constraints, loosened by the rounding of floats
+    limits: Floats  #: Bounds of the constraints, loosened by the rounding of floats
     step: Fraction  #: All objective values are multiples of it; 0 if unknown
     configurations: Configurations  #: Values single configurations
     exact_bound: ExactBound  #: The objective's bound without rounding, box by box
@@ -42,7 +43,7 @@ class BoundModel:
         """The rows of each axis."""
         return [tree.table.count for tree in self.trees]
 
-    def bound(self, nodes: Nodes) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def bound(self, nodes: Nodes) -> tuple[Floats, Mask]:
         """Bound boxes: nodes of each axis' tree, shape (axes, boxes).
 
         No configuration in a box has an objective below the first array's entry, up to rounding (`rounding.below`); of a box of
@@ -56,8 +57,8 @@ class BoundModel:
 
 
 def bound_boxes(
-    program: Program, sources: Sequence[Source], limits: NDArray[np.float64], nodes: NDArray[np.signedinteger]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    program: Program, sources: Sequence[Source], limits: Floats, nodes: NDArray[np.signedinteger]
+) -> tuple[Floats, Mask]:
     """See `BoundModel.bound`."""
     objective, *used = program.gather(sources, nodes)
     # what overflows to no number proves nothing: such boxes stay open, and the reference decides

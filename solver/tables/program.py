@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.expression import (
     CeilingDivision,
     Constant,
@@ -27,7 +28,7 @@ from ithaca.formulations.algebra.expression import (
     Symbol,
 )
 
-Array = NDArray[np.float64]
+Array = Floats
 
 #: Entries evaluated at once by `Program.gather`: enough to amortise calls into NumPy, and its work arrays stay in the cache.
 BLOCK = 8192

@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.space import Axis
 from ithaca.solver.options import never
 from ithaca.solver.tables.column import Column, Columns
 
-Rows = dict[str, NDArray[np.int64]]
-Part = tuple[Rows, NDArray[np.float64]]
+Rows = dict[str, Integers]
+Part = tuple[Rows, Floats]
 
 #: Rows whose columns are evaluated at once, and rows gathered before those dominated among them are dropped:
 #: what a table takes beyond the rows that stay is bounded by these, whatever the extent.
@@ -33,15 +33,15 @@ class Table:
 
     axis: Axis  #: The axis
     columns: tuple[Column, ...]  #: The columns, in the order of ``values``
-    rows: Mapping[str, NDArray[np.int64]]  #: The quantities of every row
-    values: NDArray[np.float64]  #: The columns' values, as doubles (`ithaca.solver.tables.column`).
+    rows: Mapping[str, Integers]  #: The quantities of every row
+    values: Floats  #: The columns' values, as doubles (`ithaca.solver.tables.column`).
 
     @property
     def count(self) -> int:
         """Number of rows."""
         return int(self.values.shape[1])
 
-    def only(self, keep: NDArray[np.bool_]) -> Table:
+    def only(self, keep: Mask) -> Table:
         """The table with some of its rows."""
         return Table(self.axis, self.columns, {name: v[keep] for name, v in self.rows.items()}, self.values[:, keep])
 
@@ -142,9 +142,7 @@ def _prune(columns: Columns, parts: list[Part], axis: Axis, *, equal: bool = Tru
     return rows, values
 
 
-def _undominated(
-    columns: Columns, rows: Rows, values: NDArray[np.float64], run: tuple[str, ...] | None = None
-) -> NDArray[np.bool_] | None:
+def _undominated(columns: Columns, rows: Rows, values: Floats, run: tuple[str, ...] | None = None) -> Mask | None:
     """Which rows neither the first of their run dominates (without runs: an equal one); None if that is not known."""
     costs = columns.costs(rows, values)
     if costs is None:
@@ -152,15 +150,15 @@ def _undominated(
     return duplicates(costs) if run is None else run_heads(costs, [rows[name] for name in run])
 
 
-def _keep(rows: Rows, values: NDArray[np.float64], keep: NDArray[np.bool_] | NDArray[np.int64]) -> Part:
+def _keep(rows: Rows, values: Floats, keep: Mask | Integers) -> Part:
     return _select(rows, keep), values[:, keep]
 
 
-def _select(rows: Rows, keep: NDArray[np.bool_] | NDArray[np.int64]) -> Rows:
+def _select(rows: Rows, keep: Mask | Integers) -> Rows:
     return {name: v[keep] for name, v in rows.items()}
 
 
-def run_heads(costs: NDArray[np.float64], keys: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:
+def run_heads(costs: Floats, keys: Sequence[Integers]) -> Mask:
     """Keep a row unless the first row of its run dominates it: of consecutive rows with equal keys."""
     rows = costs.shape[1]
     starts = np.zeros(rows, bool)
@@ -168,13 +166,13 @@ def run_heads(costs: NDArray[np.float64], keys: Sequence[NDArray[np.int64]]) -> 
     for key in keys:
         starts[1:] |= key[1:] != key[:-1]
     head = np.maximum.accumulate(np.where(starts, np.arange(rows), 0))
-    dominated: NDArray[np.bool_] = ~starts
+    dominated: Mask = ~starts
     for column in costs:
         dominated &= column[head] <= column
     return ~dominated
 
 
-def duplicates(costs: NDArray[np.float64]) -> NDArray[np.bool_]:
+def duplicates(costs: Floats) -> Mask:
     """Keep the first of rows that agree in every column."""
     weights = np.random.default_rng(0).random(costs.shape[0])
     order = np.argsort(weights @ costs, kind="stable")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats
 from ithaca.solver.options import never
 from ithaca.solver.tables.table import Table
 
@@ -20,8 +21,8 @@ class Tree:
     """A binary tree over the rows of a table. Node 0 holds all of them (of an empty table, none)."""
 
     table: Table  #: The rows
-    low: NDArray[np.float64]  #: Smallest value on a node's rows of each column whose smallest value bounds use
-    high: NDArray[np.float64]  #: The same for largest values
+    low: Floats  #: Smallest value on a node's rows of each column whose smallest value bounds use
+    high: Floats  #: The same for largest values
     left: NDArray[np.int32]  #: First child; the second is ``left + 1``; 0 for leaves
     row: NDArray[np.int32]  #: For leaves the row; for others a typical row of the node
     spread: NDArray[np.float32]  #: How much the columns vary on the node; 0 for leaves
@@ -115,6 +116,6 @@ def split_boxes(trees: Sequence[Tree], nodes: NDArray[np.int32]) -> NDArray[np.i
     return children
 
 
-def _logarithms(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = np.log(np.abs(values) + LOG_OFFSET)
+def _logarithms(values: Floats) -> Floats:
+    found: Floats = np.log(np.abs(values) + LOG_OFFSET)
     return found

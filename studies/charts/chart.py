@@ -9,8 +9,8 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.design import Design
 from ithaca.formulations.shown_numbers import number
 from ithaca.workloads.messages import printable
@@ -172,9 +172,9 @@ class HeatMap:
     y_label: str
     label: str
     #: Values of the two factors, ascending.
-    x: NDArray[np.int64]
-    y: NDArray[np.int64]
-    values: NDArray[np.float64]  #: The quantity, of shape (y, x); NaN where there is none
+    x: Integers
+    y: Integers
+    values: Floats  #: The quantity, of shape (y, x); NaN where there is none
     texts: tuple[tuple[str, ...], ...] = ()  #: What to write into the cells, like ``values``; empty for nothing
     marked: tuple[int, int] | None = None  #: Factors of the cell to mark
     mark: str = ""

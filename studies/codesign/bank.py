@@ -27,7 +27,7 @@ from ithaca.studies.codesign.combine import Choice
 from ithaca.studies.front import pareto_front
 from ithaca.studies.scale import wording
 from ithaca.studies.store import Store, digest, fingerprint
-from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.nest import LoopNest, Stored
 
 #: A bound: minus infinity where nothing is known, infinity where nothing is possible.
 Bound = Fraction | float
@@ -44,7 +44,7 @@ class Ask:
     """A layer on figures of an accelerator, and what is minimised of a run."""
 
     nest: LoopNest
-    stored: tuple[tuple[str, tuple[int, ...]], ...]
+    stored: Stored
     figures: tuple[tuple[str, Fraction], ...]
     expression: Expression
 

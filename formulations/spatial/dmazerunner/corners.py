@@ -8,8 +8,8 @@ from math import inf
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import INTERVAL, NUMPY, NumberSystem
@@ -17,8 +17,6 @@ from ithaca.formulations.algebra.polarity import trends
 from ithaca.formulations.algebra.rounding import ROUNDING as MARGIN
 from ithaca.formulations.algebra.rounding import all_below, loosened, magnitude, subtracts
 from ithaca.formulations.problem import Problem
-
-Floats = NDArray[np.float64]
 
 #: Larger than any metric, and small enough for products of a few of them.
 HUGE = 1e60

@@ -23,7 +23,7 @@ from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.workloads.affine import Access
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import refuse
-from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.nest import LoopNest, Stored
 
 #: The levels whose loops have an order, and all slots of a loop, as quantities name them.
 DRAM, SPM, RF, SPATIAL = "DRAM", "SPM", "RF", "SPM.x"
@@ -107,7 +107,7 @@ class Layer:
     """A nest with the extents of its tensors as they lie in memory: an input may have rows that no iteration reads."""
 
     nest: LoopNest
-    stored: tuple[tuple[str, tuple[int, ...]], ...] = ()  #: Tensors and their extents, outermost first; others as needed
+    stored: Stored = ()  #: Tensors and their extents, outermost first; others as needed
 
     def __post_init__(self) -> None:
         for loop in self.nest.loops:

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.rounding import EXACT, ROUNDING, least_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.spatial.dmazerunner.corners import Corners
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, Reuse, reuse
-from ithaca.formulations.spatial.dmazerunner.tables import AT_ONCE, Columns, Floats, Integers, Outer, Tables, chunks, ragged
+from ithaca.formulations.spatial.dmazerunner.tables import AT_ONCE, Columns, Outer, Tables, chunks, ragged
 from ithaca.formulations.stage import Block, Cutoff
 
 if TYPE_CHECKING:

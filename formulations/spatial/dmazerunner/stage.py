@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.spatial.dmazerunner.bounds import inner_parts, outer_parts
 from ithaca.formulations.spatial.dmazerunner.model import (
@@ -24,7 +25,7 @@ from ithaca.formulations.spatial.dmazerunner.model import (
     whole_energy,
 )
 from ithaca.formulations.spatial.dmazerunner.search import TilingStage
-from ithaca.formulations.spatial.dmazerunner.tables import Columns, Floats, Integers, Outer, Tables
+from ithaca.formulations.spatial.dmazerunner.tables import Columns, Outer, Tables
 
 if TYPE_CHECKING:
     from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.spatial.constraints import NONE, Constraints
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, Capacities, Layer
 from ithaca.workloads.nest import MAX_EXTENT
@@ -28,9 +29,6 @@ MOST_OUTER = 1 << 23
 
 #: Entries that are looked at together: bounds memory.
 AT_ONCE = 1 << 16
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 def groups(layer: Layer) -> tuple[tuple[str, ...], ...]:
@@ -115,7 +113,7 @@ class Group:
         return np.concatenate(ps, axis=1), np.concatenate(ds, axis=1), np.array(begins)
 
 
-def allowed(constraints: Constraints, loop: str, factors: Mapping[str, Integers]) -> NDArray[np.bool_]:
+def allowed(constraints: Constraints, loop: str, factors: Mapping[str, Integers]) -> Mask:
     """Which factors of a loop, by slot, constraints allow."""
     found = np.ones(next(iter(factors.values())).size, np.bool_)
     for slot, column in factors.items():

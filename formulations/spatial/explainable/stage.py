@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.rounding import EXACT
 from ithaca.formulations.spatial.dmazerunner.corners import Corners
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, Capacities, Layer, Reuse, words_moved
 from ithaca.formulations.spatial.dmazerunner.search import TilingStage
-from ithaca.formulations.spatial.dmazerunner.tables import Columns, Floats, Integers, Outer, Tables
+from ithaca.formulations.spatial.dmazerunner.tables import Columns, Outer, Tables
 from ithaca.formulations.spatial.explainable.model import GROUPS, ArrayTile, array_tile, changes, cycles, networks
 
 if TYPE_CHECKING:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.rounding import EXACT, least_double
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.spatial.dmazerunner.corners import Corners, Floats
+from ithaca.formulations.spatial.dmazerunner.corners import Corners
 from ithaca.formulations.stage import Block, Cutoff
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
 
 #: Tiles of a loop, the sub-problems along it, and the calls: a row each.
-Table = NDArray[np.int64]
+Table = Integers
 
 #: Combinations of tiles that are bounded at once.
 AT_ONCE = 1 << 14

@@ -17,11 +17,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.spatial.search.hierarchy import Hierarchy
 
 #: Doubles; longer floats where doubles would round (`Hierarchy.dtype`).
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
+Matrix = Floats
+Vector = Floats
 Places = NDArray[np.intp]
 
 #: A tensor, and the number of meshes inside the level that holds it: tiles that overlap close with the width as of there.
@@ -103,7 +104,7 @@ class Labels:
         found: Vector = self.rows(name)[place]
         return found
 
-    def take(self, which: Places | NDArray[np.bool_]) -> Labels:
+    def take(self, which: Places | Mask) -> Labels:
         """Some of them."""
         return replace(self, data=self.data[:, which])
 
@@ -164,7 +165,7 @@ def width(extents: Matrix, terms: tuple[tuple[int, int], ...]) -> Vector:
     return found
 
 
-def fits(hierarchy: Hierarchy, extents: Matrix, level: int) -> NDArray[np.bool_]:
+def fits(hierarchy: Hierarchy, extents: Matrix, level: int) -> Mask:
     """Which tiles fit a level and all around it, if they are no larger there."""
     found = np.ones(extents.shape[1:], bool)
     tiles: dict[int, Vector] = {}

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.spatial.search.hierarchy import Mesh
 
 #: Lanes along X and along Y inside every mesh so far, innermost mesh first.
@@ -27,18 +27,18 @@ class Layouts:
         self._next: dict[tuple[int, int, str], int] = {}
         self._open: dict[int, int] = {}
 
-    def open(self, states: NDArray[np.float64]) -> NDArray[np.float64]:
+    def open(self, states: Floats) -> Floats:
         """The states on entering the next mesh outwards."""
         found = {int(s): self._opened(int(s)) for s in np.unique(states)}
         return _mapped(states, found)
 
-    def add(self, states: NDArray[np.float64], lanes: NDArray[np.float64], along: str) -> NDArray[np.float64]:
+    def add(self, states: Floats, lanes: Floats, along: str) -> Floats:
         """The states with more lanes of one loop, which may lie ``along`` x, y or either; -1 where they do not fit."""
         pairs = states * 2**20 + lanes
         found = {int(pair): self._added(int(pair) >> 20, int(pair) & (2**20 - 1), along) for pair in np.unique(pairs)}
         return _mapped(pairs, found)
 
-    def room(self, states: NDArray[np.float64]) -> NDArray[np.float64]:
+    def room(self, states: Floats) -> Floats:
         """At least how many more lanes may be added, by all loops, inside the meshes so far."""
         found = {int(s): self._room(int(s)) for s in np.unique(states)}
         return _mapped(states, found)
@@ -113,7 +113,7 @@ def _narrower(one: Layout, other: Layout) -> bool:
     return all(a <= c and b <= d for (a, b), (c, d) in zip(one, other, strict=True))
 
 
-def _mapped(values: NDArray[np.float64], found: dict[int, int]) -> NDArray[np.float64]:
+def _mapped(values: Floats, found: dict[int, int]) -> Floats:
     keys = np.array(sorted(found), np.float64)
     results = np.array([found[int(key)] for key in keys], np.float64)
     return results[np.searchsorted(keys, values)] if keys.size else values

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.spatial.search.labels import Labels, Matrix
 
 #: Rounds at most, each of which compares all labels of a group with one of them; and the share that the last one has removed.
@@ -40,7 +41,7 @@ def undominated(keys: Matrix, costs: Matrix) -> NDArray[np.intp]:
     return np.sort(order[np.concatenate([*done, alive])])
 
 
-def _number(keys: Matrix) -> NDArray[np.float64] | NDArray[np.int64]:
+def _number(keys: Matrix) -> Floats | Integers:
     """A number for every column, the same for the same ones."""
     high = keys.max(axis=1) + 1
     if high.prod() < 2.0**62:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.algebra.rounding import all_below, below, least_double, near_extreme
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
@@ -84,7 +85,7 @@ class Pauses:
 class Trace:
     """What labels at a boundary were extended from, and what they cover."""
 
-    origin: NDArray[np.int64]
+    origin: Integers
     extents: NDArray[np.int32]
     order: NDArray[np.int16]
 
@@ -163,7 +164,7 @@ class TimeloopStage:
             least = np.minimum(least, self.goal.without_ties(vector, self.goal.bounds(vector), cutoff))
         return least
 
-    def _final(self, found: Labels) -> NDArray[np.float64]:
+    def _final(self, found: Labels) -> Floats:
         """Whole numbers of complete mappings."""
         layout = found.layout
         vector = np.zeros((self.goal.size, found.count), found.data.dtype)
@@ -197,11 +198,11 @@ class TimeloopStage:
         level, name = self.hierarchy.levels[step.level].name, self.hierarchy.loops[loop]
         return "".join(way for way in "xy" if self.design.constraints.lies_along(level, name, way))
 
-    def _lean(self, extents: Vector, widest: Vector, loop: int) -> NDArray[np.bool_]:
+    def _lean(self, extents: Vector, widest: Vector, loop: int) -> Mask:
         """Which labels pad a loop no more than they must: no factor could be less with as many trips left."""
         extent = self.hierarchy.extents[loop]
         less = np.maximum(extents - extents / widest, 1)
-        lean: NDArray[np.bool_] = -(-extent // less) > -(-extent // extents)
+        lean: Mask = -(-extent // less) > -(-extent // extents)
         lean |= widest == 1
         return lean
 
@@ -408,7 +409,7 @@ class TimeloopStage:
             yield from self._finished(found.take(places), self.inner, [*traces], places, cutoff)
 
     def _finished(
-        self, found: Labels, number: int, traces: list[Trace], places: NDArray[np.int64], cutoff: Cutoff
+        self, found: Labels, number: int, traces: list[Trace], places: Integers, cutoff: Cutoff
     ) -> Iterator[Configuration | None]:
         """The best mappings that extend labels, which are the ``places`` of the last trace."""
         if number == len(self.steps):
@@ -422,9 +423,7 @@ class TimeloopStage:
             if made.count:
                 yield from self._finished(made, number + 1, [*traces, _trace(made)], np.arange(made.count), cutoff)
 
-    def _evaluated(
-        self, found: Labels, traces: Sequence[Trace], places: NDArray[np.int64], cutoff: Cutoff
-    ) -> Iterator[Configuration]:
+    def _evaluated(self, found: Labels, traces: Sequence[Trace], places: Integers, cutoff: Cutoff) -> Iterator[Configuration]:
         """The best of complete mappings, if it is below the cutoff."""
         vector = self._final(found)
         bounds = self.goal.without_ties(vector, self.goal.bounds(vector), cutoff())
