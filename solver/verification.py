@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any, NamedTuple
 
 from ithaca.formulations.algebra.rounding import below
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.shown_numbers import number
 from ithaca.results.certificate import Status
+from ithaca.results.files import EDITED
 from ithaca.results.shortfall import Shortfall
 from ithaca.results.solution import Solution
 from ithaca.solver.engines import Method, engine
@@ -18,6 +20,41 @@ from ithaca.workloads.errors import DisagreementError, InputError
 
 #: How long to work at a bound that is no proof, unless told otherwise (seconds).
 BOUND_WITHIN = 60.0
+
+
+class Claim(NamedTuple):
+    """What is said of the least of something; numbers of files are doubles."""
+
+    value: Fraction | None  #: Which is possible
+    bound: Fraction | None  #: Below which nothing is
+    infeasible: bool = False  #: Nothing is possible
+
+    @classmethod
+    def of(cls, answer: Any) -> Claim:
+        """What a value and its certificate say."""
+        proof = answer.certificate
+        return cls(answer.value, proof.lower_bound, proof.status is Status.INFEASIBLE)
+
+    @classmethod
+    def smallest(cls, shortfall: Shortfall) -> Claim:
+        """What a shortfall says of what a limit would have to be; where that is not proven, it is a bound."""
+        return cls(shortfall.smallest if shortfall.proven else None, shortfall.smallest)
+
+
+def agree(claim: Claim, again: Claim, at: str) -> bool:
+    """Whether all that is claimed is proven again; False where time was too short for that.
+
+    Raises `InputError`, with its place ``at`` in the file, if what is claimed is false.
+    """
+    (value, bound, none), (other, proven, nothing) = claim, again
+    if other is not None and (none or (bound is not None and float(other) < float(bound))):
+        what = "nothing is said to be possible" if none else f"nothing below {number(bound)} is said to be possible"
+        raise _edited(at, f"{what}, yet there is a configuration with {number(other)}")
+    if value is not None and (nothing or (proven is not None and float(proven) > float(value))):
+        least = "is" if nothing else f"below {number(proven)} is"
+        raise _edited(at, f"{number(value)} is said to be possible, yet nothing {least}")
+    reached = bound is None or (proven is not None and float(proven) >= float(bound))
+    return nothing or (reached and not none and (value is None or (other is not None and float(other) <= float(value))))
 
 
 def check_agreement(one: Solution, other: Solution) -> bool:
@@ -102,64 +139,47 @@ def _verify_bound(recorded: Solution, options: SolveOptions, at: str, said: str)
     gap = below(recorded.certificate.gap or 0.0)
     limit = BOUND_WITHIN if options.time_limit is None else options.time_limit
     again = _again(recorded, Method.AUTO, replace(options, gap=gap, time_limit=limit), f"{at}.certificate")
-    proven = again.certificate.lower_bound
-    if again.certificate.status is Status.INFEASIBLE or (proven is not None and float(proven) >= float(claimed)):
+    if agree(Claim(None, claimed), Claim.of(again), at):
         return f"{said}; lower bound {number(claimed)} proven again in {again.certificate.seconds:.1f} s", True
-    return f"{said}; lower bound {number(claimed)} not checked: proven in time is {number(proven)}", False
+    return (
+        f"{said}; lower bound {number(claimed)} not checked: proven in time is {number(again.certificate.lower_bound)}",
+        False,
+    )
 
 
 def _again(recorded: Solution, method: Method, options: SolveOptions, at: str) -> Solution:
     """Solve a recorded problem by a method, and refuse the record if that contradicts it."""
     options = replace(options, any_tie=True)
     again = engine(method)(recorded.problem, options, start=recorded.configuration)
-    claim, bound = recorded.certificate, again.certificate.lower_bound
-    contradicts = again.value is not None and _denies(recorded, again.value)
-    # a value without its configuration is a claim, too, and a double
-    unfounded = recorded.configuration is None and recorded.value is not None
-    too_good = unfounded and bound is not None and float(bound) > float(recorded.value or 0)
-    if not contradicts and not too_good:
-        known = None if unfounded else recorded.value
-        check_agreement(replace(recorded, value=known, certificate=replace(claim, lower_bound=None, gap=None)), again)
-        return again
-    # configurations are evaluated exactly: either the claim is false, or its own engine repeats it and the two disagree
-    own = next((m for m in Method if m.value == claim.method), Method.AUTO)
-    repeated = engine(own)(recorded.problem, replace(options, gap=0.0))
-    check_agreement(repeated, again)
-    if too_good:
-        raise _edited(at, f"value is {number(recorded.value)}, yet nothing below {number(bound)} is possible")
-    what = "status is 'infeasible'" if claim.status is Status.INFEASIBLE else f"lower_bound is {number(claim.lower_bound)}"
-    raise _edited(at, f"{what}, yet there is a configuration with {number(again.value)}")
-
-
-def _denies(solution: Solution, value: Fraction) -> bool:
-    """Whether a solution claims that there is no such value; bounds of files are doubles."""
-    bound = solution.certificate.lower_bound
-    return solution.certificate.status is Status.INFEASIBLE or (bound is not None and float(bound) > float(value))
+    # a value without its configuration is a claim, too; others were evaluated
+    value = None if recorded.configuration is None else recorded.value
+    claim = Claim.of(recorded) if value is None else Claim.of(recorded)._replace(value=None)
+    try:
+        agree(claim, Claim.of(again), at)
+    except InputError:  # either the claim is false, or its own engine repeats it and the two disagree
+        own = next((m for m in Method if m.value == recorded.certificate.method), Method.AUTO)
+        check_agreement(engine(own)(recorded.problem, replace(options, gap=0.0)), again)
+        raise
+    check_agreement(
+        replace(recorded, value=value, certificate=replace(recorded.certificate, lower_bound=None, gap=None)), again
+    )
+    return again
 
 
 def _met(recorded: Solution, shortfall: Shortfall, options: SolveOptions, at: str) -> bool:
     """Whether the smallest value of a limit that could be met is what the record says; False where time was too short."""
-    smallest = shortfall.smallest
-    if smallest is None:
+    if shortfall.smallest is None:
         return True  # nothing is claimed
     found = _least(recorded.problem, shortfall.metric, options, others_kept=shortfall.others_kept)
     if found.certificate.status is Status.INFEASIBLE:
         raise _edited(at, f"raising {shortfall.metric} is said to help, yet nothing is feasible without that limit")
-    value, bound = found.value, found.certificate.lower_bound
-    if value is not None and float(value) < float(smallest):
-        raise _edited(f"{at}.smallest", f"it is {number(smallest)}, yet {number(value)} can be met")
-    if shortfall.proven and bound is not None and float(bound) > float(smallest):
-        raise _edited(f"{at}.smallest", f"it is {number(smallest)}, yet nothing below {number(bound)} can be met")
-    reached = value is not None or not shortfall.proven
-    return reached and bound is not None and float(bound) >= float(smallest)
+    return agree(Claim.smallest(shortfall), Claim.of(found), f"{at}.smallest")
 
 
 def _useless(recorded: Solution, metric: str, options: SolveOptions, at: str) -> bool:
     """Whether raising a limit by itself does not help, as the record says by not naming it; False where time was too short."""
     found = _least(recorded.problem, metric, options, others_kept=True)
-    if found.value is not None:
-        raise _edited(at, f"it does not say so, yet raising {metric} alone helps")
-    return found.settled
+    return agree(Claim(None, None, infeasible=True), Claim.of(found), f"{at}, {metric} raised alone")
 
 
 def _least(problem: Problem, metric: str, options: SolveOptions, *, others_kept: bool) -> Solution:
@@ -171,4 +191,4 @@ def _least(problem: Problem, metric: str, options: SolveOptions, *, others_kept:
 
 
 def _edited(at: str, what: str) -> InputError:
-    return InputError(f"{at}: {what}: the file was edited or comes from another version")
+    return InputError(f"{at}: {what}: {EDITED}")

@@ -13,11 +13,13 @@ from typing import Any
 from ithaca.formulations.json_numbers import SCHEMA, json_number
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import number
+from ithaca.results.certificate import Status
 from ithaca.results.files import EDITED, check_same, read_result
 from ithaca.results.schema import CertificateDocument
 from ithaca.results.solution import Solution
 from ithaca.solver.engines import Method
 from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.verification import Claim, agree
 from ithaca.studies.best import solve_best
 from ithaca.studies.documents import (
     FrontDocument,
@@ -29,8 +31,7 @@ from ithaca.studies.documents import (
 )
 from ithaca.studies.front import pareto_front
 from ithaca.studies.marginal import marginal_values
-from ithaca.studies.network.result import Total
-from ithaca.studies.network.verification import Check, agree
+from ithaca.studies.network.verification import Check
 from ithaca.studies.whatif import StudyPoint
 from ithaca.workloads.documents import validated
 from ithaca.workloads.errors import InputError
@@ -136,7 +137,8 @@ def _same_point(point: Mapping[str, Any], path: Path, budget: Budget) -> bool:
     stated, value = point["best"], point["objective"]["value"]
     own = None if stated is None else evaluated(point, stated, value, path)
     again = solve_best(problems, budget.share(), method=_other(problems))
-    done = agree(Total(None if own is None else own.value, claim), Total(again.value, again.certificate), "objective")
+    told = Claim(None if own is None else own.value, claim.lower_bound, claim.status is Status.INFEASIBLE)
+    done = agree(told, Claim.of(again), "objective")
     broken = claim.ties_broken and again.certificate.ties_broken
     if own is not None and broken and own.configuration != again.configuration:
         raise InputError(f"certificate.ties_broken is true, yet another configuration of that value is preferred: {EDITED}")

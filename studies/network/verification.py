@@ -17,7 +17,7 @@ from ithaca.results.certificate import Status
 from ithaca.results.files import EDITED
 from ithaca.results.shortfall import Shortfall
 from ithaca.solver.options import Budget, SolveOptions, StoppedError
-from ithaca.solver.verification import BOUND_WITHIN, verify
+from ithaca.solver.verification import BOUND_WITHIN, Claim, agree, verify
 from ithaca.studies.network.arrays import Designs, none_alone, on_one_array, staged
 from ithaca.studies.network.fused import solve_fused
 from ithaca.studies.network.modes import ONE_SEARCH, SHARED_ARRAY, mode
@@ -109,9 +109,9 @@ def _search_again(result: NetworkResult, options: SolveOptions) -> Check:
     search, budget = replace(options, gap=below(claim.gap or 0.0), time_limit=limit), Budget(options)
     again = _solved(result, result.request, search)
     assert again.total is not None
-    confirmed = agree(result.total, again.total, "total")
+    confirmed = agree(Claim.of(result.total), Claim.of(again.total), "total")
     if result.fusing is not None and again.fusing is not None:
-        confirmed &= agree(result.fusing.without, again.fusing.without, "fusing")
+        confirmed &= agree(Claim.of(result.fusing.without), Claim.of(again.fusing.without), "fusing")
         for index, (edge, other) in enumerate(zip(result.fusing.edges, again.fusing.edges, strict=True)):
             if other.fits and not edge.fits:
                 raise InputError(f"fusing.edges[{index}].fits is false, yet both layers have room for it: {EDITED}")
@@ -129,26 +129,13 @@ def _solved(result: NetworkResult, request: NetworkRequest | MappingRequest, sea
     return mode(result.mode)(result.network, request, RunOptions(search=search))
 
 
-def agree(claim: Total, again: Total, at: str) -> bool:
-    """Whether what is claimed of a value without its parts is proven again; False where time was too short for that."""
-    (value, proof), (other, known) = ((each.value, each.certificate) for each in (claim, again))
-    (bound, none), (proven, nothing) = ((p.lower_bound, p.status is Status.INFEASIBLE) for p in (proof, known))
-    if other is not None and (none or (bound is not None and float(other) < float(bound))):
-        what = "infeasible" if none else f"lower bound {number(bound)}"
-        raise InputError(f"{at}.certificate: {what}, yet there is a configuration with {number(other)}: {EDITED}")
-    if value is not None and (nothing or (proven is not None and float(proven) > float(value))):
-        raise InputError(f"{at}.value is {number(value)}, yet nothing below {number(proven)} is possible: {EDITED}")
-    reached = bound is None or (proven is not None and float(proven) >= float(bound))
-    return nothing or (reached and not none and (value is None or (other is not None and float(other) <= float(value))))
-
-
 def _verify_unrestricted(result: NetworkResult, options: SolveOptions) -> Iterator[Check]:
     """Prove again what there is without the restriction to what a compiler builds, if a result says so."""
     claim, request = result.unrestricted, result.request
     if claim is not None and isinstance(request, NetworkRequest):
         again = _solved(result, replace(request, space=replace(request.space, target=None)), options).total
         assert again is not None
-        confirmed = agree(Total(claim.value, claim.certificate), again, "unrestricted")
+        confirmed = agree(Claim.of(claim), Claim.of(again), "unrestricted")
         said = "proven again" if confirmed else f"not checked: proven in time is {number(again.certificate.lower_bound)}"
         yield Check("unrestricted", f"{claim.certificate.status.value}: value {number(claim.value)}; {said}", confirmed)
 
@@ -184,7 +171,7 @@ def _prove_arrays(result: NetworkResult, options: SolveOptions) -> Check:
         return Check("total", f"{said}; proven by another argument in {budget.spent:.1f} s", True)
     again = _solved(result, request, replace(budget.share(), gap=below(claim.gap or 0.0)))
     assert again.total is not None
-    agree(total, again.total, "total")
+    agree(Claim.of(total), Claim.of(again.total), "total")
     return Check("total", f"{said}; bound not proven by another argument in time", False)
 
 

@@ -135,11 +135,14 @@ def test_a_bound_above_the_optimum_is_found_out(tmp_path: Path) -> None:
     path = write(tmp_path / "r.json", claimed)
     assert load_result(path).designs[0].certificate.status is Status.FEASIBLE
     with pytest.raises(
-        InputError, match=r"r.json: designs\[0\].certificate: lower_bound is .*, yet there is .* the file was edited"
+        InputError,
+        match=r"r.json: designs\[0\].certificate: nothing below .* is said to be possible, yet there is .* the file was edited",
     ):
         verify(path, time_limit=SECONDS)
     optimal = replace(claimed, certificate=conclude(value, value, method="cpsat"))
-    with pytest.raises(InputError, match=r"lower_bound is .*, yet there is a configuration with .* the file was edited"):
+    with pytest.raises(
+        InputError, match=r"nothing below .* is said to be possible, yet there is a .* the file was edited"
+    ):
         verify(write(path, optimal), time_limit=SECONDS)
 
 
@@ -148,7 +151,9 @@ def test_engines_that_disagree_are_told_from_an_edited_file(tmp_path: Path, monk
     assert best.value is not None
     false = conclude(None, None, complete=True, method="cpsat")
     path = write(tmp_path / "r.json", make_solution(best.problem, None, false))
-    with pytest.raises(InputError, match=r"status is 'infeasible', yet there is a configuration with .* the file was edited"):
+    with pytest.raises(
+        InputError, match=r"nothing is said to be possible, yet there is a .* the file was edited"
+    ):
         verify(path, time_limit=SECONDS)
 
     def broken(method: Any) -> Any:
@@ -181,13 +186,16 @@ def test_shortfalls_are_checked(tmp_path: Path) -> None:
     assert found.confirmed
     assert "confirmed by cpsat" in str(found)
     for invented, words in (
-        (replace(real, smallest=Fraction(6)), "it is 6, yet 5 can be met"),
-        (replace(real, smallest=Fraction(9, 2)), "it is 4.5, yet nothing below 5 can be met"),
+        (replace(real, smallest=Fraction(6)), "nothing below 6 is said to be possible, yet there is a configuration with 5"),
+        (replace(real, smallest=Fraction(9, 2)), "4.5 is said to be possible, yet nothing below 5 is"),
         (
             Shortfall("bram18k", Fraction(100), Fraction(200), True, True, "[i,j] C"),
             "raising bram18k is said to help, yet nothing is",
         ),
-        (replace(real, smallest=Fraction(6), proven=False), "it is 6, yet 5 can be met"),
+        (
+            replace(real, smallest=Fraction(6), proven=False),
+            "nothing below 6 is said to be possible, yet there is a configuration with 5",
+        ),
     ):
         with pytest.raises(InputError, match=words):
             verify(write(path, replace(none, shortfalls=(invented,))), time_limit=SECONDS)
