@@ -52,7 +52,7 @@ def agree(claim: Claim, again: Claim, at: str) -> bool:
         raise _edited(at, f"{what}, yet there is a configuration with {number(other)}")
     if value is not None and (nothing or (proven is not None and float(proven) > float(value))):
         least = "is" if nothing else f"below {number(proven)} is"
-        raise _edited(at, f"{number(value)} is said to be possible, yet nothing {least}")
+        raise _edited(at, f"value {number(value)} is said to be possible, yet nothing {least}")
     reached = bound is None or (proven is not None and float(proven) >= float(bound))
     return nothing or (reached and not none and (value is None or (other is not None and float(other) <= float(value))))
 

@@ -140,9 +140,7 @@ def test_a_bound_above_the_optimum_is_found_out(tmp_path: Path) -> None:
     ):
         verify(path, time_limit=SECONDS)
     optimal = replace(claimed, certificate=conclude(value, value, method="cpsat"))
-    with pytest.raises(
-        InputError, match=r"nothing below .* is said to be possible, yet there is a .* the file was edited"
-    ):
+    with pytest.raises(InputError, match=r"nothing below .* is said to be possible, yet there is a .* the file was edited"):
         verify(write(path, optimal), time_limit=SECONDS)
 
 
@@ -151,9 +149,7 @@ def test_engines_that_disagree_are_told_from_an_edited_file(tmp_path: Path, monk
     assert best.value is not None
     false = conclude(None, None, complete=True, method="cpsat")
     path = write(tmp_path / "r.json", make_solution(best.problem, None, false))
-    with pytest.raises(
-        InputError, match=r"nothing is said to be possible, yet there is a .* the file was edited"
-    ):
+    with pytest.raises(InputError, match=r"nothing is said to be possible, yet there is a .* the file was edited"):
         verify(path, time_limit=SECONDS)
 
     def broken(method: Any) -> Any:

@@ -99,9 +99,9 @@ def _more_dsp(document: Any) -> None:
     ("words", "edit", "line"),
     [
         ((), _other_design(0.9), r"layers[0].designs["),
-        ((), _other_design(0.9), r"].certificate: value is "),
-        ((), _other_design(1.1), r"].certificate: nothing below 76 is said to be possible"),
-        (FEW, _more_dsp, r"].certificate: nothing below 76 is said to be possible"),
+        ((), _other_design(0.9), r"].certificate: value "),
+        ((), _other_design(1.1), r"].certificate: nothing below "),
+        (FEW, _more_dsp, r"].certificate: nothing below "),
         ((*FEW, *MODES[2]), _more_dsp, "yet there is a configuration with "),
     ],
 )
