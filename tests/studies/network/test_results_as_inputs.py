@@ -156,7 +156,7 @@ def _unproven_layer(document: Any) -> None:
         (MODES[2], _set("arrays", 0, "value", value=1), "arrays[0].certificate"),
         (MODES[2], _set("arrays", 0, "parameters", "simd", value=16), "arrays[0] is not what layer wide runs on"),
         (MODES[2], _set("arrays", 0, "resources", "dsp", value=1), "arrays[0].resources are not what the array takes"),
-        (MODES[2], _set("arrays", 0, "layers", value=["wide"]), "arrays[0].layers are not the layers on it"),
+        (MODES[2], _set("arrays", 0, "layers", value=["wide"]), "arrays are not those of the layers, in order"),
     ],
 )
 def test_what_does_not_follow_is_refused(
