@@ -172,7 +172,7 @@ def _prove_arrays(result: NetworkResult, options: SolveOptions) -> Check:
     again = _solved(result, request, replace(budget.share(), gap=below(claim.gap or 0.0)))
     assert again.total is not None
     agree(Claim.of(total), Claim.of(again.total), "total")
-    return Check("total", f"{said}; bound not proven by another argument in time", False)
+    return Check("total", f"{said}; bound not checked: not proven by another argument in time", False)
 
 
 def _shortfalls(layers: Sequence[LayerResult]) -> list[Shortfall]:
