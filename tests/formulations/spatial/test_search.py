@@ -498,11 +498,11 @@ def test_padding_never_costs(layer: str) -> None:
 def test_a_time_limit_leaves_a_bound() -> None:
     solution = solve_staged(published("simple", "resnet18_l1", "edp", divisors=False), SolveOptions(time_limit=0.0))
     assert solution.certificate.termination is Termination.TIME_LIMIT
-    asked = iter(range(1000))
+    asked = iter(range(1000))  # the first looks are at tables being made
     problem = published("simple", "resnet18_l1", "edp", divisors=False)
-    stopped = solve_staged(problem, SolveOptions(stop=lambda: next(asked) > 3)).certificate.lower_bound
+    stopped = solve_staged(problem, SolveOptions(stop=lambda: next(asked) > 100)).certificate.lower_bound
     assert stopped is not None
-    assert 1e14 < stopped <= solved("simple", "resnet18_l1", "edp").value  # type: ignore[operator]
+    assert 2e14 < stopped <= solved("simple", "resnet18_l1", "edp").value  # type: ignore[operator]
 
 
 def test_objectives_that_gain_from_more_energy_have_no_stage() -> None:
