@@ -30,6 +30,9 @@ from ithaca.workloads.errors import InputError
 #: Products of metrics beyond this, or below its reciprocal, are refused: bounds multiply two of them, and doubles end at 1e308.
 LARGEST = 10**150
 
+#: Objectives below its negative say no more than that a metric without bounds makes them fall.
+SENSIBLE = 10**75
+
 
 @dataclass(frozen=True, slots=True)
 class Limit:
@@ -221,11 +224,14 @@ class Problem:
                 low = max(reach.low, least.get(name, reach.low))
                 ranges[name] = Interval(low, max(min(reach.high, most.get(name, reach.high)), low))
             found = Fraction(as_interval(expression.evaluate(ranges, INTERVAL)).low)
+            if found < 0:  # what nothing keeps small may be anything
+                for name in falls - most.keys():
+                    if not self.design.vocabulary[name].most:
+                        ranges[name] = Interval(ranges[name].low, Fraction(LARGEST))
+                found = Fraction(as_interval(expression.evaluate(ranges, INTERVAL)).low)
         except (InputError, ZeroDivisionError):
             return None
-        if found < 0 and any(not self.design.vocabulary[name].most for name in falls - most.keys()):
-            return None
-        return found
+        return found if found > -SENSIBLE else None
 
     def _used(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
         return self.design.metrics(_fractions(configuration), FRACTION, self.used_metrics)
