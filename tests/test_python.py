@@ -138,7 +138,8 @@ def test_results_answer_like_functions(solved: ithaca.Result, tmp_path: Path) ->
     again = ithaca.load(path)
     assert isinstance(again, ithaca.Result)
     assert (again.status, again.value, again.best.tiling) == (solved.status, solved.value, solved.best.tiling)
-    assert solved.explain(quick=True).statements == ithaca.explain(path, quick=True).statements
+    of_file = [s.replace(f", as stated in {path}, not proven again", "") for s in ithaca.explain(path, quick=True).statements]
+    assert list(solved.explain(quick=True).statements) == of_file
     assert solved.verify(time_limit=20).confirmed
     grid = solved.grid(around=1)
     assert grid.best.value == float(solved.value)

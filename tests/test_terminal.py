@@ -78,7 +78,7 @@ def test_a_node_drives_neither_terminal_nor_spreadsheet(name: str, tmp_path: Pat
     (row,) = csv.DictReader(io.StringIO((tmp_path / "table.csv").read_text(), newline=""))
     assert row["layer"] == (escaped(name) if name.startswith("mul") else f"'{name}")
     (layer,) = json.loads((tmp_path / "result.json").read_text())["layers"]
-    assert layer["name"] == name  # the document holds what the file does
+    assert layer["name"] == escaped(name)  # as it is read, no control character is left
 
 
 def test_cells_that_begin_like_a_formula_are_text() -> None:

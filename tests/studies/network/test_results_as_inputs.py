@@ -213,7 +213,8 @@ def test_a_layer_is_a_result_of_its_own(solved: Written, tmp_path: Path) -> None
     assert (found.best.value, found.best.configuration) == (solo.best.value, solo.best.configuration)
     assert [(s.design, s.value) for s in found.designs] == [(s.design, s.value) for s in solo.designs]
     words = ("explain", "--time-limit", "20")
-    assert ithaca(*words, path, "--layer", "wide").stdout == ithaca(*words, alone).stdout
+    of_network, of_itself = ithaca(*words, path, "--layer", "wide").stdout, ithaca(*words, alone).stdout
+    assert of_network.replace(str(path), str(alone)) == of_itself
     done = ithaca("explain", path, "--layer", "wid")
     assert (done.returncode, done.stderr) == (2, "ithaca: --layer is 'wid'; allowed: one of wide, deep, image\n")
     done = ithaca("explain", alone, "--layer", "wide")
@@ -302,7 +303,7 @@ def test_modes_are_compared_layer_by_layer(solved: Written, tmp_path: Path) -> N
     total = float(next(line for line in done.stdout.splitlines() if line.startswith("total")).split()[2].replace(",", ""))
     less = 1 - float(alone.total.value or 0) / total
     assert less > 0
-    assert f"compared   per-layer: latency {alone.total.value}, {less * 100:.1f} % less  (optimal)" in done.stdout
+    assert f"compared   per-layer: latency {alone.total.value}, {less * 100:.1f} % less  (optimal, as stated in" in done.stdout
     assert "shared-dataflow" in (tmp_path / "modes.svg").read_text()
     done = ithaca(*words)
     assert (done.returncode, done.stderr) == (
