@@ -130,8 +130,18 @@ def arrays(problems: Sequence[Problem], counts: Sequence[int], each: Sequence[di
     return not_dominated(np.concatenate(found))
 
 
-def pipelines(designs: Sequence[Sequence[Problem]], sequence: Sequence[int], count: int, *, slowest: bool) -> Rows:
-    """All pipelines of up to ``count`` arrays: DSP blocks, block RAM, objective, GB/s of all at once; those not dominated."""
+def pipelines(
+    designs: Sequence[Sequence[Problem]],
+    sequence: Sequence[int],
+    count: int,
+    *,
+    slowest: bool,
+    shares: tuple[float, float] = (0, 0),
+) -> Rows:
+    """All pipelines of up to ``count`` arrays: DSP blocks, block RAM, objective, GB/s of all at once; those not dominated.
+
+    Of DSP blocks and block RAM arrays take whole shares of these sizes (0: any).
+    """
     lanes = int(min(bound(designs[0][0], "dsp") / dsp(problem, 1) for problem in designs[0]))
     each = [[points(problem, lanes) for problem in problems] for problems in designs]
     stages = {}
@@ -139,7 +149,10 @@ def pipelines(designs: Sequence[Sequence[Problem]], sequence: Sequence[int], cou
         members = sorted(set(sequence[first:end]))
         counts = [sequence[first:end].count(n) for n in members]
         options = [arrays([p[n] for n in members], counts, [e[n] for n in members]) for p, e in zip(designs, each, strict=True)]
-        stages[first, end] = not_dominated(np.concatenate(options))
+        rows = np.concatenate(options)
+        for column, size in enumerate(shares):
+            rows[:, column] = np.ceil(rows[:, column] / size - 1e-9) * size if size else rows[:, column]
+        stages[first, end] = not_dominated(rows)
     found = [np.zeros((0, 4))]
     for number in range(1, count + 1):
         for cuts in combinations(range(1, len(sequence)), number - 1):
@@ -149,7 +162,7 @@ def pipelines(designs: Sequence[Sequence[Problem]], sequence: Sequence[int], cou
                 time = np.maximum(one[..., 2], two[..., 2]) if slowest else one[..., 2] + two[..., 2]
                 wide = one[..., 3] + two[..., 3] if slowest else np.maximum(one[..., 3], two[..., 3])
                 joined = np.stack([one[..., 0] + two[..., 0], one[..., 1] + two[..., 1], time, wide], axis=-1).reshape(-1, 4)
-                rows = not_dominated(joined[joined[:, 0] <= bound(designs[0][0], "dsp")])
+                rows = not_dominated(joined[joined[:, 0] <= bound(designs[0][0], "dsp") + 1e-9])
             found.append(rows)
     return not_dominated(np.concatenate(found))
 

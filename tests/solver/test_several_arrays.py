@@ -99,6 +99,28 @@ def check(seed: int, *, bandwidth: bool = False) -> int:
     return len(tried)
 
 
+def check_shares(seed: int) -> int:
+    """Compare arrays that take whole shares of a device with enumeration; how many cases were compared."""
+    designs, sequence, count, minimise = drawn(seed)
+    free, pick, compared = designs(), random.Random(seed), 0
+    dsp = next(limit.bound for limit in free[0][0][0].limits if limit.metric == "dsp")
+    for parts, blocks in ((pick.randint(2, 6), pick.randint(1, 4)), (pick.randint(2, 6), pick.randint(1, 4))):
+        sizes = dsp / parts, Fraction(blocks)
+        each = [[p for p, _ in own] for own in free]
+        shares = float(sizes[0]), float(sizes[1])
+        rows = pipelines(each, sequence, count, slowest=minimise is Minimise.SLOWEST, shares=shares)
+        for bram18k in sorted({blocks * parts, *(int(n) for n in rows[:, 1].tolist())})[:4]:
+            truth, posed = least(rows, bram18k), designs(bram18k)
+            setting = (posed, sequence, count, minimise, SolveOptions())
+            held = dict(zip(("dsp", "bram18k"), sizes, strict=True))
+            outcome, case = PipelineSearch(*setting, shares=held).run(), (seed, sizes, bram18k, truth)
+            assert (outcome.value, outcome.infeasible) == (truth, truth is None), case
+            assert outcome.lower_bound == truth, case
+            assert Proof(*setting, held).holds(truth), case
+            compared += 1
+    return compared
+
+
 def most_rate(designs: Designs, sequence: Sequence[int], outcome: PipelineOutcome, number: int) -> Fraction:
     """The most that a layer of an array moves (GB/s)."""
     stage = outcome.stages[number]
@@ -115,6 +137,16 @@ def test_partitions_equal_enumeration(seed: int) -> None:
 @pytest.mark.parametrize("seed", [2, 9])
 def test_arrays_hold_a_bandwidth(seed: int) -> None:
     check(seed, bandwidth=True)
+
+
+@pytest.mark.parametrize("seed", [0, 4])
+def test_whole_shares_equal_enumeration(seed: int) -> None:
+    assert check_shares(seed)
+
+
+@pytest.mark.slow
+def test_many_whole_shares_equal_enumeration() -> None:
+    assert sum(check_shares(seed) for seed in range(2000, 2040)) > 80
 
 
 @pytest.mark.slow

@@ -151,6 +151,25 @@ def test_what_falls_as_metrics_grow_is_that_of_enumeration(seed: int) -> None:
         assert [fall.smallest] == [v[0] for v in brute_force(make_question(drawn.space, alone, [fall.metric], others))]
 
 
+@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 100))])
+def test_every_limit_that_takes_the_best_away_leaves_that_of_enumeration(seed: int) -> None:
+    """Again and again a limit just below what the optimum takes of something; layers' optima are kept from one to the next."""
+    draw, drawn, limits = Random(seed), random_question(seed), dict[str, Fraction]()
+    works, bank = drawn.works[:2], make_bank(drawn, CodesignOptions())
+    for _ in range(5):
+        question = make_question(drawn.space, works, [drawn.objectives[0].text], limits)
+        result, expected = codesign(question, bank=bank), brute_force(question)
+        assert [point.values for point in result.front] == sorted(expected)[:1]
+        assert result.certificate.status is (Status.OPTIMAL if expected else Status.INFEASIBLE)
+        if result.best is None:
+            return
+        metric, taken = draw.choice(("area", "price", "latency", "energy", "traffic")), dict[str, Fraction]()
+        for work, solution in zip(works, result.best.layers, strict=True):
+            run = result.best.costs.get(metric)
+            taken[work.workload] = run or taken.get(work.workload, Fraction(0)) + work.count * solution.metrics[metric]
+        limits[metric] = max(taken.values()) - Fraction(1, 1000)
+
+
 def points(asked: Question) -> Iterator[Configuration]:
     """All accelerators."""
     names = [quantity.name for quantity in asked.space.quantities]
