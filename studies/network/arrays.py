@@ -8,7 +8,7 @@ one input). Both are one search over designs, hardware and tilings together; eng
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -75,15 +75,15 @@ def solve_multi_array(network: Network, request: NetworkRequest, options: RunOpt
     network, budget = fold(network), Budget(options.search)
     designs, sequence, report = *staged(network, request), _report(options, f"{request.arrays} arrays")
 
-    def search(designs: Designs) -> PipelineSearch:
-        shares = request.shares
+    def search(designs: Designs, shares: Mapping[str, Fraction]) -> PipelineSearch:
         return PipelineSearch(designs, sequence, request.arrays, request.minimise, budget.share(), report, shares)
 
-    first = search(designs)
+    first = search(designs, request.shares)
     found = first.run()
     if first.exceeded and found.value != found.lower_bound and not budget.over:
-        even = tuple(replace(x, bound=x.bound / request.arrays) if x.metric == "bandwidth" else x for x in request.limits)
-        other = search(staged(network, replace(request, limits=even))[0]).run()
+        even = {x.metric: x.bound / request.arrays for x in request.limits if x.metric == "bandwidth"}
+        limits = tuple(replace(x, bound=even.get(x.metric, x.bound)) for x in request.limits)
+        other = search(staged(network, replace(request, limits=limits))[0], {**request.shares, **even}).run()
         if other.value is not None and (found.value is None or other.value < found.value):
             found = replace(found, stages=other.stages, value=other.value)
     total = _total(found.value, found.lower_bound, found.plans, found.seconds, infeasible=found.infeasible)

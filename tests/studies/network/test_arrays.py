@@ -177,6 +177,12 @@ def test_a_bandwidth_holds_of_arrays_that_work_at_the_same_time(products: Networ
     rates = [max(r.answer.metrics["bandwidth"] for r in found.layers if r.array == n) for n in range(len(found.arrays))]
     assert [array.resources["bandwidth"] for array in found.arrays] == rates
     assert sum(rates) <= bound.bound
+    even = Limit("bandwidth", bound.bound / 2)
+    parts = replace(request, limits=(*request.limits, even), shares={"bandwidth": even.bound})
+    halves = mode("multi-array")(products, parts, OPTIONS)
+    assert halves.total is not None
+    assert halves.total.value is not None
+    assert found.total.value <= halves.total.value  # with half of it each they hold it, too
 
 
 NONE = [("shared-array", 1, Minimise.TOTAL), ("multi-array", 2, Minimise.TOTAL), ("multi-array", 2, Minimise.SLOWEST)]
