@@ -18,6 +18,8 @@ from ithaca.commands.network_display import layer_loops, print_comparison, print
 from ithaca.commands.outcome import nothing_found, say, wrote
 from ithaca.commands.typed import calls
 from ithaca.results.certificate import Status
+from ithaca.results.shortfall import CONTRADICTION
+from ithaca.solver.infeasibility import why_infeasible
 from ithaca.studies.charts.files import check_plot
 from ithaca.studies.network.charts import check_comparable
 from ithaca.studies.network.modes import ONE_SEARCH
@@ -28,7 +30,10 @@ from ithaca.workloads.messages import quoted
 NO_COMMON_DESIGN = "no design is feasible for all of them"
 
 #: The same of layers on arrays.
-TOO_FEW_ARRAYS = "each could run alone within the limits, but not all of them on the arrays there may be"
+TOO_FEW_ARRAYS = "no arrays within the limits, as many as there may be, run all of them"
+
+#: Limits within which layers are fitted on arrays together, by a search that may end without a proof that they do not fit.
+SEARCHED = ("bram18k", "bandwidth")
 
 #: How many places of failures with the same reason are named.
 SHOWN_PLACES = 3
@@ -97,13 +102,19 @@ def explain_failure(result: NetworkResult) -> str:
     infeasible = [r for r in missing if r.answer.certificate.status is Status.INFEASIBLE]
     if infeasible:
         together = TOO_FEW_ARRAYS if result.mode in ONE_SEARCH else NO_COMMON_DESIGN
+        why = {r.layer.name: r.answer.explain() for r in infeasible}
+        if not any(why.values()):  # the limits are not at fault, or not one of them by itself
+            alone = {part.layer.name: why_infeasible(part.problems, ()) for part in result.request.pose(result.network)}
+            why |= {name: "" if text == CONTRADICTION else text for name, text in alone.items()}
         reasons: dict[str, list[str]] = {}
-        for each in [r for r in infeasible if r.answer.shortfalls] or infeasible:
-            reasons.setdefault(each.answer.explain() or together, []).append(each.layer.name)
-        return "infeasible: " + "; ".join(f"{', '.join(own)}: {why}" for why, own in reasons.items())
+        for name in [name for name in why if why[name]] or why:
+            reasons.setdefault(why[name] or together, []).append(name)
+        return "infeasible: " + "; ".join(f"{', '.join(own)}: {text}" for text, own in reasons.items())
     names = ", ".join(r.layer.name for r in missing)
     if result.failures:
         return f"nothing found for {names}: {len(result.failures)} problems failed"
     if narrowed := next((r.answer.certificate for r in missing if r.answer.certificate.empty), None):
         return f"{names}: {narrowed.failure}"
-    return f"nothing found for {names} before the run ended; allow more time"
+    open_ = [x.metric for x in result.request.limits if x.metric in SEARCHED and result.mode in ONE_SEARCH]
+    more = f", or raise {' or '.join(open_)} if it ended by itself" if open_ else ""
+    return f"nothing found for {names} before the run ended; allow more time{more}"

@@ -26,8 +26,9 @@ from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.network.verification import verify_network
 from ithaca.studies.shared.plans import Minimise
 from ithaca.workloads.errors import InputError
+from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
-from ithaca.workloads.networks.network import Network
+from ithaca.workloads.networks.network import Layer, Network
 from ithaca.workloads.writing import write_text_atomically
 from tests.studies.network.tiny import tiny_network, tiny_request
 
@@ -201,6 +202,32 @@ def test_no_array_is_said_so(tmp_path: Path, products: Network, name: str, array
     forged = edited(tmp_path, result, lambda document: document["layers"][0]["shortfalls"][0].update(smallest=10))
     with pytest.raises(InputError, match="shortfalls are not those of the layers alone"):
         list(verify_network(forged, SolveOptions()))
+
+
+def two_layers(*sizes: str) -> Network:
+    """Two convolutions."""
+    nests = [workload("conv2d", dict(zip("orcipqsd", map(int, each.split()), strict=True))) for each in sizes]
+    return Network("two", tuple(Layer(f"l{n}", nest, 1, (f"l{n}",)) for n, nest in enumerate(nests)))
+
+
+@pytest.mark.parametrize(("name", "arrays", "minimise"), NONE)
+def test_why_layers_have_no_array_together_is_said(name: str, arrays: int, minimise: Minimise) -> None:
+    request = tiny_request(arrays=arrays, minimise=minimise, dataflow=("o",), space=SpaceOptions(divisors_only=True))
+    # the second one is too small to hide the latency of sums, whatever the limits
+    nothing = mode(name)(two_layers("8 2 2 4 1 1 1 1", "2 1 1 2 1 2 2 1"), request, OPTIONS)
+    assert (
+        explain_failure(nothing)
+        == "infeasible: l1: the design space itself is empty: relax --min-lanes, --divisors-only or --for"
+    )
+    # each takes 24 blocks: the first one for weights, the second one for inputs
+    limits = (Limit("dsp", Fraction(5)), Limit("bram18k", Fraction(24)))
+    wide = two_layers("8 1 1 1 24 24 1 1", "1 8 1 1 24 24 24 1")
+    missed = mode(name)(wide, replace(request, limits=limits), OPTIONS)
+    assert missed.total is not None
+    assert missed.total.certificate.status is Status.UNKNOWN
+    assert explain_failure(missed).endswith("allow more time, or raise bram18k if it ended by itself")
+    more = mode(name)(wide, replace(request, limits=(limits[0], Limit("bram18k", Fraction(48)))), OPTIONS)
+    assert more.answered
 
 
 def edited(folder: Path, result: NetworkResult, change: Callable[[Any], object]) -> NetworkResult:
