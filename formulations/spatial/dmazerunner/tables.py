@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil, prod
+from math import ceil, inf, prod
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,8 @@ from ithaca.workloads.nest import MAX_EXTENT
 #: Tiles that are counted together.
 COUNTED = 1 << 9
 
-#: Outer choices that are looked at for the least of them; of more, tensor by tensor.
-MOST_OUTER = 1 << 23
+#: Outer choices of the first groups that the least of all are looked for from, and all that are looked at for it at most.
+MOST_HEADS, MOST_OUTER = 1 << 16, 1 << 22
 
 #: Entries that are looked at together: bounds memory.
 AT_ONCE = 1 << 16
@@ -251,15 +251,36 @@ class Tables(ABC):
         """Costs of transfers that no mapping is below.
 
         With padding, of tensors without surplus rows: a tile may grow beyond those it needs to be complete with them.
+        The choices of the first groups bound what they cost with any of the others: best first, few are completed.
         """
         layer = self.layer if self.exact else Layer(self.layer.nest)
         free = type(self)(layer, replace(self.machine, pes=1, rf_words=1), exact=self.exact)  # one tile: all choices are outer
-        start = np.zeros((len(self.groups), 1), np.int64)
-        if free.outer_counts(start)[0] > MOST_OUTER:
-            each = [[(part[f"moved.{t}"] * part[f"own.{t}"]).min() for part in free.outer] for t in self.tensors]
-            return self.least_of_words(float(sum(map(prod, each))))
-        parts = free.outer_of(start).parts
-        return tuple(min(float(column.min(initial=np.inf)) for column in columns) for columns in zip(*parts, strict=True))
+        sizes = [part["trips"].size for part in free.outer]
+        first = max(1, *(place for place in range(len(sizes) + 1) if prod(sizes[:place]) <= MOST_HEADS))
+        places = np.array(np.unravel_index(np.arange(prod(sizes[:first])), sizes[:first]))
+        heads, rest, each = free.product(free.outer[:first], places), free.outer[first:], prod(sizes[first:])
+
+        def words(reused: str) -> Floats:
+            """Words that heads move at least where one tensor is reused, whether they fit or not."""
+            times = {t: f"own.{t}" if t == reused else "trips" for t in self.tensors}
+            least = {t: prod(float((part[f"moved.{t}"] * part[times[t]]).min()) for part in rest) for t in self.tensors}
+            found: Floats = np.sum([heads[f"moved.{t}"] * heads[times[t]] * least[t] for t in self.tensors], axis=0)
+            return found
+
+        bounds = np.min([words(tensor) for tensor in self.tensors], axis=0)
+        order = np.argsort(bounds, kind="stable")
+        costs, completed = tuple(inf for _ in self.least_of_words(0.0)), 0
+        for part in chunks(order.size, 1, max(AT_ONCE // each, 1)):
+            least = tuple(map(min, costs, self.least_of_words(float(bounds[order[part.start]]))))
+            if completed > MOST_OUTER or least == costs:
+                return least
+            outer = free.outer_of(np.zeros((len(sizes), order[part].size), np.int64), places[:, order[part]])
+            completed += outer.tile.size
+            costs = tuple(
+                min(cost, *(float(column.min(initial=inf)) for column in columns))
+                for cost, *columns in zip(costs, *outer.parts, strict=True)
+            )
+        return costs
 
     @abstractmethod
     def counted(self, tensor: str) -> str:
@@ -318,14 +339,15 @@ class Tables(ABC):
             found = found * np.diff(group.outer[2])[tile]
         return found
 
-    def outer_of(self, tiles: Integers) -> Outer:
-        """The outer choices of tiles that the scratchpad holds."""
+    def outer_of(self, tiles: Integers, choices: Integers | None = None) -> Outer:
+        """The outer choices of tiles that the scratchpad holds; those of the first groups may be made, one of a tile each."""
         most = self.machine.banks * self.machine.bank_words
-        owner, choices = np.arange(tiles.shape[1]), np.zeros((0, tiles.shape[1]), np.int64)
+        owner, choices = np.arange(tiles.shape[1]), np.zeros((0, tiles.shape[1]), np.int64) if choices is None else choices
         rest = [self.tiles[place].take(tiles[place]) for place in range(len(self.groups))]
-        words = [np.ones(owner.size) for _ in self.tensors]
-        for place, (part, group) in enumerate(zip(self.outer, self.groups, strict=True)):
-            begins = group.outer[2]
+        made = list(zip(self.outer, choices, strict=False))
+        words = [prod((part[f"moved.{t}"][own] for part, own in made), start=np.ones(owner.size)) for t in self.tensors]
+        for place in range(len(made), len(self.groups)):
+            part, begins = self.outer[place], self.groups[place].outer[2]
             tile = tiles[place, owner]
             entry, number = ragged(np.diff(begins)[tile])
             own = begins[tile][entry] + number

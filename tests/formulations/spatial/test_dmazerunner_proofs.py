@@ -18,6 +18,7 @@ from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.spatial.architecture import Architecture, Bursts
 from ithaca.formulations.spatial.constraints import NONE, Asked, Constraints
+from ithaca.formulations.spatial.dmazerunner import tables
 from ithaca.formulations.spatial.dmazerunner.design import VOCABULARY, DmazerunnerDesign
 from ithaca.formulations.spatial.dmazerunner.layers import KINDS
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, Layer, metrics
@@ -261,3 +262,38 @@ def test_all_published_layers_are_proven_with_padding(name: str) -> None:
             assert solution.certificate.status is Status.OPTIMAL
             values[divisors_only] = solution.value
         assert values[False] <= values[True]  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("most", [0, 1 << 8, 1 << 30])
+@pytest.mark.parametrize("exact", [True, False])
+def test_transfers_that_no_mapping_is_below(exact: bool, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Best first, and only some of the first groups at once, they are those of all outer choices, or less."""
+    monkeypatch.setattr(tables, "MOST_OUTER", most)
+    monkeypatch.setattr(tables, "MOST_HEADS", 16)
+    random = Random(11)
+    for _ in range(12):
+        layer = random_layer(random, surplus=True, most=12)
+        design = DmazerunnerDesign(small_machine(random), layer, exact)
+        unchanged = layer if exact else Layer(layer.nest)
+        whole = type(design.tables)(unchanged, replace(design.machine, pes=1, rf_words=1), exact=exact)
+        parts = whole.outer_of(np.zeros((len(whole.groups), 1), np.int64)).parts
+        least = tuple(min(float(column.min(initial=np.inf)) for column in columns) for columns in zip(*parts, strict=True))
+        found = design.tables.least_outer
+        assert all(bound <= cost for bound, cost in zip(found, least, strict=True))
+        assert found == least or most < 1 << 30
+
+
+def test_transfers_of_large_layers_are_counted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The outer choices of all groups would take most of a gibibyte, and seconds before the first look at the clock."""
+    sizes, outer_of = [], tables.Tables.outer_of
+
+    def counted(self: tables.Tables, *arguments: Any) -> tables.Outer:
+        found = outer_of(self, *arguments)
+        sizes.append(found.tile.size)
+        return found
+
+    monkeypatch.setattr(tables.Tables, "outer_of", counted)
+    layer = make_layer("conv", {"N": 1, "M": 512, "C": 512, "Ox": 56, "Oy": 56, "Fx": 3, "Fy": 3})
+    assert min(DmazerunnerDesign(MACHINE, layer).tables.least_outer) > 0
+    assert max(sizes) <= 2 * tables.AT_ONCE
+    assert sum(sizes) <= 2 * tables.MOST_OUTER
