@@ -92,6 +92,7 @@ from ithaca.formulations.space import Link, Relation
 from ithaca.solver.cpsat.arithmetic import FormArithmetic, check_magnitude
 from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError, add_forms, constant_form, grid
 from ithaca.solver.cpsat.quotients import Quotient, as_quotient
+from ithaca.solver.options import never
 
 #: Characters of an expression in a message.
 LONGEST_TEXT = 60
@@ -109,8 +110,9 @@ class Encoder(FormArithmetic):
     raises `NotExpressibleError`.
     """
 
-    def __init__(self, model: cp_model.CpModel, tables: Mapping[str, Table]) -> None:
+    def __init__(self, model: cp_model.CpModel, tables: Mapping[str, Table], checkpoint: Callable[[], None] = never) -> None:
         super().__init__(model)
+        self._checkpoint = checkpoint  #: Called now and then; what it raises ends the encoding
         #: Per axis the variable of each column by its values on the rows.
         self.columns: dict[str, dict[tuple[int, ...], cp_model.IntVar]] = {axis: {} for axis in tables}
         #: The encoded products of columns of several axes.
@@ -134,6 +136,7 @@ class Encoder(FormArithmetic):
     def encode(self, node: Expression) -> LinearForm:
         """A linear form that equals the expression in every assignment of the model."""
         if node not in self._forms:
+            self._checkpoint()
             self._forms[node] = self._encode(node)
         return self._forms[node]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYetError
-from dataclasses import dataclass
 from fractions import Fraction
 
 from ortools.sat.python import cp_model
@@ -21,7 +20,8 @@ from ithaca.results.solution import Solution, make_solution
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.cpsat.model import IntegerModel, build_integer_model
 from ithaca.solver.cpsat.ratio import Aim
-from ithaca.solver.options import SolveOptions
+from ithaca.solver.exact.search import SearchState, check_bound, unsearched
+from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress, Report
 from ithaca.solver.ties import breaking_ties
 
@@ -31,35 +31,29 @@ METHOD = "cpsat"
 POLL = 0.05
 
 
-@dataclass
-class SearchState:
-    """What a search knows; it changes as the search goes on."""
-
-    incumbent: Configuration | None = None
-    value: Fraction | None = None
-    lower_bound: Fraction | None = None
-    infeasible: bool = False
-    branches: int = 0
-
-
 class Search:
-    """A search by CP-SAT with so many workers. Set what is known already in `state` before `run`."""
+    """A search by CP-SAT with so many workers, which goes on from a state; boxes are branches."""
 
-    def __init__(self, problem: Problem, options: SolveOptions, report: Report | None = None, threads: int = 1) -> None:
+    def __init__(
+        self, problem: Problem, state: SearchState, options: SolveOptions, report: Report | None = None, threads: int = 1
+    ) -> None:
         self.problem = problem
         self.options = options
         self.report = report
         self.threads = threads
-        self.state = SearchState()
+        self.state = state
         self._shown: Fraction | None = None
         self._began = time.perf_counter()
 
     def run(self) -> None:
         """Search until proven, or until the options say to stop."""
         state = self.state
-        _check_order(state.lower_bound, state.value)
+        check_bound(self.problem, state.value, state.lower_bound)
         self._shown = state.value
-        model = build_integer_model(self.problem, state.lower_bound, state.value)
+        try:
+            model = build_integer_model(self.problem, state.lower_bound, state.value, self.options.checkpoint())
+        except StoppedError:
+            return
         if model is None:
             self._conclude_infeasible()
             return
@@ -141,7 +135,7 @@ class Search:
         if watcher.best is not None:
             self._shown = watcher.best if self._shown is None else min(watcher.best, self._shown)
         if self.report is not None:
-            branches, seconds = state.branches + watcher.branches, time.perf_counter() - self._began
+            branches, seconds = state.boxes + watcher.branches, time.perf_counter() - self._began
             self.report(Progress(self._shown, state.lower_bound, branches, seconds))
 
     def _should_stop(self) -> bool:
@@ -157,7 +151,7 @@ class Search:
         self, solver: cp_model.CpSolver, model: IntegerModel, aim: Aim, watcher: _Watcher, status: cp_model.CpSolverStatus
     ) -> None:
         state = self.state
-        state.branches += solver.num_branches
+        state.boxes += solver.num_branches
         if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             self._take(model.configuration(solver.value), model.value(solver.value))
             if watcher.best is not None and state.value is not None and watcher.best < state.value:
@@ -191,7 +185,7 @@ class Search:
                 f"CP-SAT finds nothing as good as the known configuration of value {self.state.value}: "
                 "the encoding, or the lower bound given, is wrong"
             )
-        self.state.infeasible = True
+        self.state.complete = True
         self.state.lower_bound = None
 
 
@@ -219,11 +213,6 @@ class _Watcher(cp_model.CpSolverSolutionCallback):
             self.bound = proven
 
 
-def _check_order(lower_bound: Fraction | None, value: Fraction | None) -> None:
-    if lower_bound is not None and value is not None and lower_bound > value:
-        raise RuntimeError(f"the lower bound {lower_bound} exceeds the value {value} of a known configuration: it is wrong")
-
-
 @breaking_ties
 def solve_cpsat(
     problem: Problem,
@@ -242,21 +231,17 @@ def solve_cpsat(
     """
     began = time.perf_counter()
     options = options or SolveOptions()
-    search = Search(problem, options, report, threads)
-    state = search.state
-    state.lower_bound = lower_bound
-    if start is not None:
-        state.value = problem.feasible_value(start)
-        state.incumbent = None if state.value is None else start
+    state = unsearched(problem, start)
+    state.lower_bound = max((bound for bound in (lower_bound, state.lower_bound) if bound is not None), default=None)
     if not options.stopped:
-        search.run()
+        Search(problem, state, options, report, threads).run()
     certificate = conclude(
         state.value,
         state.lower_bound,
         options,
-        complete=state.infeasible,
+        complete=state.complete,
         method=METHOD,
-        nodes=state.branches,
+        nodes=state.boxes,
         seconds=time.perf_counter() - began,
     )
     return make_solution(problem, state.incumbent, certificate)

@@ -19,6 +19,7 @@ from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError, add_form
 from ithaca.solver.cpsat.ratio import Aim, RatioObjective, encode_ratio
 from ithaca.solver.cpsat.symmetry import Exchange, exchangeable
 from ithaca.solver.cpsat.tables import candidate_tables, dominating_row
+from ithaca.solver.options import never
 from ithaca.solver.tables.table import Table
 
 
@@ -74,19 +75,23 @@ class IntegerModel:
 
 
 def build_integer_model(
-    problem: Problem, lower_bound: Fraction | None = None, cutoff: Fraction | None = None
+    problem: Problem,
+    lower_bound: Fraction | None = None,
+    cutoff: Fraction | None = None,
+    checkpoint: Callable[[], None] = never,
 ) -> IntegerModel | None:
     """State a problem to CP-SAT; None if an axis has no candidate rows.
 
     No configuration may have an objective below ``lower_bound``, and those above ``cutoff``, one that is known, are of no
-    interest. Raises `NotExpressibleError` where CP-SAT cannot express the problem exactly.
+    interest. Raises `NotExpressibleError` where CP-SAT cannot express the problem exactly. What ``checkpoint``, called now and
+    then, raises ends the preparation.
     """
     symbolic = problem.symbolic()
-    tables = candidate_tables(problem, symbolic)
+    tables = candidate_tables(problem, symbolic, checkpoint)
     if not all(table.count for table in tables):
         return None
     model = cp_model.CpModel()
-    encoder = Encoder(model, {table.axis.name: table.rows for table in tables})
+    encoder = Encoder(model, {table.axis.name: table.rows for table in tables}, checkpoint)
     objective = encode_ratio(encoder, symbolic.objective, cutoff)
     terms = dict(encoder.monomials)
     for expression, bound in symbolic.constraints:

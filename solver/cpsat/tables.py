@@ -6,7 +6,7 @@ here is only that objective and constraints are monotone in them, as its bounds 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ithaca.formulations.problem import Problem, SymbolicProblem
 from ithaca.formulations.space import Space
 from ithaca.solver.cpsat.linear import NotExpressibleError
 from ithaca.solver.cpsat.quotients import as_quotient
+from ithaca.solver.options import never
 from ithaca.solver.tables.column import Column, Columns
 from ithaca.solver.tables.frame import relax, used_columns
 from ithaca.solver.tables.granularity import granularity
@@ -31,25 +32,25 @@ TRIALS = 128
 WORTHWHILE = 0.01
 
 
-def candidate_tables(problem: Problem, symbolic: SymbolicProblem) -> tuple[Table, ...]:
-    """The rows of every axis that an optimum may need.
+def candidate_tables(problem: Problem, symbolic: SymbolicProblem, checkpoint: Callable[[], None] = never) -> tuple[Table, ...]:
+    """The rows of every axis that an optimum may need. What ``checkpoint``, called now and then, raises ends the preparation.
 
     Refused are objectives and limits that divide by what may be 0, and axes with too many rows for CP-SAT.
     """
     space = problem.space
-    columns = dominance_columns(space, symbolic)
+    columns = dominance_columns(space, symbolic, checkpoint)
     tables = []
     for axis in space.axes:
-        table = _without_dominated(build_table(axis, columns.get(axis.name, ())))
+        table = _without_dominated(build_table(axis, columns.get(axis.name, ()), checkpoint), checkpoint)
         if table.count > MOST_ROWS:
             raise NotExpressibleError(f"CP-SAT: axis {axis.name} has {table.count} candidate rows; it takes up to {MOST_ROWS}")
         tables.append(table)
     return tuple(tables)
 
 
-def dominance_columns(space: Space, symbolic: SymbolicProblem) -> dict[str, list[Column]]:
+def dominance_columns(space: Space, symbolic: SymbolicProblem, checkpoint: Callable[[], None]) -> dict[str, list[Column]]:
     """What dominance compares, by axis."""
-    relaxation = relax(space)
+    relaxation = relax(space, checkpoint)
     for expression in (symbolic.objective, *(e for e, _ in symbolic.constraints)):
         relaxation.check_divisors(expression)
     bounds = [relaxation.lower(e) for e in (*_monotone_parts(symbolic, space, relaxation), *space.inequalities)]
@@ -101,7 +102,7 @@ def dominating_row(table: Table, quantities: Mapping[str, int]) -> int | None:
     return int(better.argmax()) if better.any() else None
 
 
-def _without_dominated(table: Table) -> Table:
+def _without_dominated(table: Table, checkpoint: Callable[[], None]) -> Table:
     """Drop rows that another row dominates, as long as looking for them pays."""
     costs = Columns(table.columns, table.axis).costs(table.rows, table.values) if table.count else None
     if costs is None:
@@ -120,6 +121,7 @@ def _without_dominated(table: Table) -> Table:
             order, costs = order[keep], costs[:, keep]
         trials += 1
         if trials % TRIALS == 0:
+            checkpoint()
             if before - order.size < WORTHWHILE * before:
                 break
             before = order.size

@@ -40,7 +40,7 @@ def build_model(
 
     What ``checkpoint``, called now and then, raises ends the preparation. ``narrow`` may leave rows out before trees are built.
     """
-    relaxation = relax(problem.space)
+    relaxation = relax(problem.space, checkpoint)
     lowered = lower_problem(problem, relaxation)
     built = build_tables(problem.space, relaxation, lowered.bounds, checkpoint)
     tables = built if narrow is None else narrow(lowered, list(built))
@@ -127,7 +127,7 @@ def lower_problem(problem: Problem, relaxation: Relaxation) -> LoweredProblem:
     )
 
 
-def relax(space: Space) -> Relaxation:
+def relax(space: Space, checkpoint: Callable[[], None] = never) -> Relaxation:
     """A relaxation over the rows of a space's axes."""
     axis_of = {symbol: axis.name for symbol, axis in space.axis_of.items()}
     by_name = {axis.name: axis for axis in space.axes}
@@ -145,7 +145,7 @@ def relax(space: Space) -> Relaxation:
         parts = (column.values(rows, next(iter(rows.values())).size) for rows in chunks(axis))
         return min(float(values.min(initial=inf)) for values in parts)
 
-    return Relaxation(axis_of, least)
+    return Relaxation(axis_of, least, checkpoint)
 
 
 def used_columns(relaxation: Relaxation, statistics: frozenset[str]) -> dict[str, list[Column]]:

@@ -33,17 +33,22 @@ from ithaca.formulations.algebra.expression import (
     walk,
 )
 from ithaca.formulations.algebra.rounding import bound_of_divisor, ceiling_of_bound
+from ithaca.solver.options import never
 from ithaca.workloads.errors import InputError
 
 
 class Relaxation:
     """Rewrites expressions into bounds over column statistics, and keeps the columns.
 
-    ``least`` gives the smallest value of a single-axis expression over all rows of its axis.
+    ``least`` gives the smallest value of a single-axis expression over all rows of its axis. What ``checkpoint``, called now
+    and then, raises ends the rewriting.
     """
 
-    def __init__(self, axis_of: Mapping[str, str], least: Callable[[str, Expression], float]) -> None:
+    def __init__(
+        self, axis_of: Mapping[str, str], least: Callable[[str, Expression], float], checkpoint: Callable[[], None] = never
+    ) -> None:
         self._axis_of = axis_of
+        self._checkpoint = checkpoint
         self._least = least
         self.columns: dict[tuple[str, Expression], int] = {}
         #: Statistics of columns that may be negative.
@@ -116,6 +121,7 @@ class Relaxation:
     # -- the rewriting -----------------------------------------------------------------
 
     def _bound(self, node: Expression, upper: bool) -> Expression:
+        self._checkpoint()
         axes = self.axes(node)
         if not axes:
             return node

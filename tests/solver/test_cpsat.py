@@ -16,7 +16,7 @@ from ithaca.formulations.systolic.design import SpaceOptions, systolic, systolic
 from ithaca.formulations.systolic.metrics import METRICS, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
-from ithaca.results.certificate import Status
+from ithaca.results.certificate import Status, Termination
 from ithaca.solver.cpsat import model as cpsat_model
 from ithaca.solver.cpsat.engine import solve_cpsat
 from ithaca.solver.cpsat.linear import NotExpressibleError
@@ -25,6 +25,7 @@ from ithaca.solver.cpsat.tables import candidate_tables, dominating_row
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
+from ithaca.workloads.errors import DisagreementError
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
@@ -215,7 +216,7 @@ def test_a_start_is_never_lost() -> None:
 def test_a_wrong_bound_is_noticed() -> None:
     problem = mm_problem((64, 64, 64), ("i", "k"))
     start = solve_exact(problem).configuration
-    with pytest.raises(RuntimeError, match="exceeds the value"):
+    with pytest.raises(DisagreementError, match="yet there is"):
         solve_cpsat(problem, start=start, lower_bound=Fraction(10**6))
 
 
@@ -235,6 +236,16 @@ def test_every_candidate_is_dominated_by_a_row_that_is_kept() -> None:
             for rows in table.axis.rows():
                 for values in zip(*rows.values(), strict=True):
                     assert dominating_row(table, dict(zip(rows, map(int, values), strict=True))) is not None
+
+
+def test_stating_a_problem_ends_with_the_search() -> None:
+    """Large mappings take half a minute to be stated, which a stop or a time limit of two seconds used not to end."""
+    looks = iter(range(1_000))
+    problem = mm_problem((64, 64, 64))
+    solution = solve_cpsat(problem, SolveOptions(stop=lambda: next(looks) >= 20))
+    assert next(looks) < 30
+    assert solution.certificate.status is Status.UNKNOWN
+    assert solution.certificate.termination is Termination.INTERRUPTED
 
 
 # -- ends of a search ------------------------------------------------------------------------
@@ -271,11 +282,12 @@ def test_bounds_of_negative_and_huge_objectives_are_valid() -> None:
             assert start is None or solution.value == optimum.value
 
 
-def test_stopping_at_once_claims_nothing() -> None:
-    solution = solve_cpsat(mm_problem((64, 64, 64)), SolveOptions(stop=lambda: True))
+def test_stopping_at_once_claims_nothing_but_the_roof() -> None:
+    problem = mm_problem((64, 64, 64))
+    solution = solve_cpsat(problem, SolveOptions(stop=lambda: True))
     assert (solution.certificate.status, solution.certificate.lower_bound, solution.configuration) == (
         Status.UNKNOWN,
-        None,
+        problem.floor,
         None,
     )
 
