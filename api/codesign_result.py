@@ -49,11 +49,6 @@ class CodesignResult(StudyAnswer, results.CodesignResult):
         return self.certificate.status.value
 
     @property
-    def value(self) -> Fraction | None:
-        """The objective of the best accelerator, exactly; of several the first one's least; None where none was found."""
-        return None if self.best is None else self.best.values[0]
-
-    @property
     def lower_bound(self) -> Fraction | None:
         """No accelerator of the space has a smaller objective; None where nothing is proven."""
         return self.certificate.lower_bound

@@ -31,10 +31,11 @@ from ithaca.formulations.json_numbers import (
 )
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.schema import read_objective
+from ithaca.formulations.shown_numbers import counted
 from ithaca.formulations.space import Space
 from ithaca.results.certificate import Certificate, Status, Termination, relative_gap
 from ithaca.results.result import Result, Unrestricted
-from ithaca.results.schema import configuration_fields, head_fields, result_model, solution_fields
+from ithaca.results.schema import head_fields, result_model, solution_fields
 from ithaca.results.shortfall import Shortfall
 from ithaca.results.solution import Solution, best_solution
 from ithaca.workloads.documents import validated
@@ -81,7 +82,21 @@ def load_result(path: Path, families: Families = FAMILIES) -> Result:
 
 
 def read_result(document: Any, path: Path, families: Families = FAMILIES) -> Result:
-    """The result that a document states, checked against the model."""
+    """The result that a document states; what the model says of its question and configurations must be that document."""
+    read, result = _read(document, path, families)
+    try:
+        check_same(read.written(), result_document(result, families), "")
+    except InputError as error:
+        raise refuse(path, error) from None
+    return result
+
+
+def read_problems(document: Any, path: Path) -> tuple[Problem, ...]:
+    """The problems that the designs of a document pose, whatever it says of them."""
+    return tuple(solution.problem for solution in _read(document, path, FAMILIES)[1].designs)
+
+
+def _read(document: Any, path: Path, families: Families) -> tuple[Any, Result]:
     name: Any = UNNAMED
     if isinstance(document, dict):
         if "study" in document:
@@ -89,10 +104,9 @@ def read_result(document: Any, path: Path, families: Families = FAMILIES) -> Res
         name = document.get("family", name)
     if not isinstance(name, str) or name not in families:
         raise refuse(path, f"family is {quoted(name)}; allowed: {', '.join(families)}")
-    model = result_model(families[name])
-    read = validated(model, document, path)
+    read: Any = validated(result_model(families[name]), document, path)
     try:
-        return _Reader(families[name], read).result()
+        return read, _Reader(families[name], read).result()
     except InputError as error:
         raise refuse(path, error) from None
 
@@ -108,68 +122,61 @@ class _Reader:
         self.limits: tuple[Limit, ...] = read.platform.upper_limits(known)
 
     def result(self) -> Result:
-        read = self.read
-        best = None if read.best is None else self._solution(read.best, "best")
-        designs = tuple(self._solution(design, f"designs[{index}]") for index, design in enumerate(read.designs))
-        if best is not None and best.configuration is None:
-            raise InputError("best.tiling is null; allowed: a tiling, or null for best as a whole")
-        _agree("objective.value", read.objective.value, None if best is None else best.value)
-        _check_best(best, designs)
-        return Result(read.platform.name, best, designs, read_unrestricted(read, None if best is None else best.value))
+        stated = None if self.read.best is None else self._solution(self.read.best, "best")
+        designs = tuple(self._solution(design, f"designs[{index}]") for index, design in enumerate(self.read.designs))
+        places: dict[str, int] = {}
+        for index, solution in enumerate(designs):
+            first = places.setdefault(solution.design, index)
+            if first != index:
+                raise InputError(f"designs[{index}] is {solution.design}, like designs[{first}]; allowed: every design once")
+        best = best_solution(designs)
+        if best is not None and stated is not None and not stated.certificate.ties_broken:  # any of equals
+            best = next((s for s in designs if s.design == stated.design and s.value == best.value), best)
+        return Result(
+            self.read.platform.name, best, designs, read_unrestricted(self.read, None if best is None else best.value)
+        )
 
     def _solution(self, read: Any, at: str) -> Solution:
         try:
-            design = self.family.design(self.setting, read)
+            problem = Problem(self.family.design(self.setting, read), self.limits, self.objective)
         except InputError as error:
             raise InputError(f"{at}: {error}") from None
-        for name, value in self.family.choice_fields(design).items():
-            if getattr(read, name) != value:
-                raise InputError(f"{at}.{name} is {quoted(getattr(read, name))}; allowed: {quoted(value)}")
-        status = read.certificate.status
-        if status.found != (read.tiling is not None) or (read.tiling is None) != (read.metrics is None):
-            what = "a tiling and its metrics" if status.found else "null for tiling and metrics"
-            raise InputError(f"{at}.certificate.status is '{status.value}'; allowed with it: {what}")
-        problem = Problem(design, self.limits, self.objective)
         certificate = read.certificate.certificate()
-        found = Solution(problem, None, None, certificate, self._shortfalls(read, design.name, f"{at}.shortfalls"))
-        if read.tiling is not None:
-            found = self._found(problem, read, at)
-        if certificate.told != found.certificate.told:
-            what = f"{at}.certificate is '{certificate.told}'"
-            raise InputError(f"{what}; allowed: '{found.certificate.told}', as the space leaves out what may pay")
+        if read.shortfalls and certificate.status is not Status.INFEASIBLE:
+            raise InputError(f"{at}.shortfalls is not empty; allowed with status '{certificate.status.value}': an empty list")
+        falls = check_shortfalls(
+            [entry.shortfall(problem.design.name) for entry in read.shortfalls], self.limits, f"{at}.shortfalls"
+        )
+        found = read_solution(self.family, problem, read.tiling, certificate, at, falls)
         check_certificate(certificate, found.value, f"{at}.certificate")
         _check_trace(certificate, found.value, f"{at}.certificate.trace")
-        if status is Status.OPTIMAL:  # a file states bounds as doubles; the optimum is the exact value
-            found = replace(found, certificate=replace(certificate, lower_bound=found.value))
         return found
 
-    def _found(self, problem: Problem, read: Any, at: str) -> Solution:
-        """The configuration of a solution."""
-        try:
-            configuration = self.family.configuration(problem.design, read.tiling)
-        except InputError as error:
-            raise InputError(f"{at}.tiling.{error}") from None
-        metrics = problem.metrics(configuration)
-        known = configuration_fields(self.family, problem, configuration)["metrics"]
-        check_same(read.metrics, known, f"{at}.metrics")
-        if (first := next(iter(known))) not in read.metrics:
-            raise InputError(f"{at}.metrics.{first} is missing; allowed: {', '.join(known)}")
-        check_legal(problem.space, configuration, f"{at}.tiling")
-        if not problem.meets_conditions(configuration):
-            raise InputError(f"{at}.tiling: {self.family.unmet(problem.design)}")
-        for limit in self.limits:
-            value = _value(limit.expression, metrics, f"platform.limits: {quoted(limit.metric)}", at)
-            # compared as doubles: a bound that no decimal states was rounded in the file
-            if float(value) > float(limit.bound):
-                what = f"at most {_shown(limit.bound)}, the limit the file states"
-                raise InputError(f"{at}.metrics: {quoted(limit.metric)} is {_shown(value)}; allowed: {what}")
-        value = _value(self.objective.expression, metrics, "objective.expression", at)
-        return Solution(problem, configuration, value, read.certificate.certificate())
 
-    def _shortfalls(self, read: Any, design: str, at: str) -> tuple[Shortfall, ...]:
-        if read.shortfalls and read.certificate.status is not Status.INFEASIBLE:
-            raise InputError(f"{at} is not empty; allowed with status '{read.certificate.status.value}': an empty list")
-        return check_shortfalls([entry.shortfall(design) for entry in read.shortfalls], self.limits, at)
+def read_solution(
+    family: Family, problem: Problem, tiling: Any, certificate: Certificate, at: str, falls: tuple[Shortfall, ...] = ()
+) -> Solution:
+    """What a document states of a problem, evaluated by Fractions; refused where that is not within its space and limits."""
+    if tiling is None:
+        return Solution(problem, None, None, certificate, falls)
+    try:
+        configuration = family.configuration(problem.design, tiling)
+    except InputError as error:
+        raise InputError(f"{at}.tiling.{error}") from None
+    check_legal(problem.space, configuration, f"{at}.tiling")
+    if not problem.meets_conditions(configuration):
+        raise InputError(f"{at}.tiling: {family.unmet(problem.design)}")
+    metrics = problem.metrics(configuration)
+    for limit in problem.limits:
+        value = _value(limit.expression, metrics, f"platform.limits: {quoted(limit.metric)}", at)
+        # compared as doubles: a bound that no decimal states was rounded in the file
+        if float(value) > float(limit.bound):
+            what = f"at most {_shown(limit.bound)}, the limit the file states"
+            raise InputError(f"{at}.metrics: {quoted(limit.metric)} is {_shown(value)}; allowed: {what}")
+    value = _value(problem.objective.expression, metrics, "objective.expression", at)
+    if certificate.status is Status.OPTIMAL:  # a file states bounds as doubles; the optimum is the exact value
+        certificate = replace(certificate, lower_bound=value)
+    return Solution(problem, configuration, value, certificate, falls)
 
 
 # -- checks ----------------------------------------------------------------------------
@@ -193,20 +200,21 @@ def check_shortfalls(found: Sequence[Shortfall], limits: Sequence[Limit], at: st
         place = f"{at}[{index}]"
         if fall.metric not in bounds:
             raise InputError(f"{place}.metric is {quoted(fall.metric)}; allowed: one of the limits, {', '.join(bounds)}")
-        _agree(f"{place}.bound", fall.bound, bounds[fall.metric])
-        if fall.proven and (fall.smallest is None or fall.smallest <= fall.bound):
-            raise InputError(f"{place}.smallest is {_shown(fall.smallest)}; allowed: more than the limit, {_shown(fall.bound)}")
-    return tuple(found)
+        bound = bounds[fall.metric]
+        if fall.proven and (fall.smallest is None or fall.smallest <= bound):
+            raise InputError(f"{place}.smallest is {_shown(fall.smallest)}; allowed: more than the limit, {_shown(bound)}")
+    return tuple(replace(fall, bound=bounds[fall.metric]) for fall in found)
 
 
 def check_certificate(certificate: Certificate, value: Fraction | None, at: str) -> None:
     """Refuse a certificate that contradicts the value it is about, or itself."""
     status, bound = certificate.status, certificate.lower_bound
     if status.found != (value is not None):
-        raise InputError(f"{at}.status is '{status.value}', which contradicts the value")
+        allowed = "a tiling and its metrics" if status.found else "null for tiling and metrics"
+        raise InputError(f"{at}.status is '{status.value}'; allowed with it: {allowed}")
     if value is not None and bound is not None and float(bound) > float(value):
         raise InputError(f"{at}.lower_bound is {_shown(bound)}; allowed: at most the objective's {_shown(value)}")
-    if status is Status.OPTIMAL and value is not None and bound != _as_written(value):
+    if status is Status.OPTIMAL and value is not None and bound != fraction(json_number(value)):
         raise InputError(f"{at}.lower_bound is {_shown(bound)}; allowed with 'optimal': the objective's {_shown(value)}")
     gap = 0.0 if status is Status.OPTIMAL else relative_gap(value, bound)
     told = certificate.gap
@@ -241,15 +249,17 @@ def check_legal(space: Space, configuration: Configuration, at: str) -> None:
 
 
 def check_same(found: Any, model: Any, at: str) -> None:
-    """Refuse the first part of a document that is not what the model computes; metrics it lacks are no contradiction."""
+    """Refuse the first part of a document that is not what the model computes; of metrics all but the first may be missing."""
     if isinstance(found, Mapping) and isinstance(model, Mapping):
-        missing = () if ".metrics" in at else (name for name in model if name not in found)
-        for name in (*found, *missing):
+        needed = list(model)[:1] if ".metrics" in at else model
+        for name in (*found, *(name for name in needed if name not in found)):
             place = f"{at}.{quoted(name)[1:-1]}" if at else name
             if name not in found or name not in model:
                 raise InputError(f"{place} is {'unknown here' if name in found else 'missing'}; allowed: {', '.join(model)}")
             check_same(found[name], model[name], place)
-    elif isinstance(found, list) and isinstance(model, list) and len(found) == len(model):
+    elif isinstance(found, list) and isinstance(model, list):
+        if len(found) != len(model):
+            raise InputError(f"{at}: recorded {counted(len(found), 'item')}, of the model {len(model)}: {EDITED}")
         for index, (one, other) in enumerate(zip(found, model, strict=True)):
             check_same(one, other, f"{at}[{index}]")
     elif found != model or isinstance(found, bool) != isinstance(model, bool):
@@ -273,38 +283,8 @@ def _check_trace(certificate: Certificate, value: Fraction | None, at: str) -> N
     if points and points[-1].lower_bound != certificate.lower_bound:
         ends, proven = _shown(points[-1].lower_bound), _shown(certificate.lower_bound)
         raise InputError(f"{at}.lower_bound ends with {ends}; allowed: {proven}")
-    if points:
-        _agree(f"{at}.incumbent", points[-1].value, value)
-
-
-def _check_best(best: Solution | None, designs: Sequence[Solution]) -> None:
-    """The best is one of the designs, and no other is better: what holds for all designs holds for it."""
-    if not designs:
-        raise InputError("designs is empty; allowed: at least one design")
-    places: dict[str, int] = {}
-    for index, design in enumerate(designs):
-        first = places.setdefault(design.design, index)
-        if first != index:
-            raise InputError(f"designs[{index}] is {design.design}, like designs[{first}]; allowed: every design once")
-    values = [(design.value, index) for index, design in enumerate(designs) if design.value is not None]
-    if best is None:
-        if values:
-            raise InputError(f"best is null, yet designs[{values[0][1]}] has a tiling; allowed: null where no design has one")
-        return
-    place = places.get(best.design)
-    if place is None:
-        raise InputError(f"best is {best.design}; allowed: one of designs, {', '.join(places)}")
-    for name in ("configuration", "certificate", "shortfalls"):  # value and metrics follow from the configuration
-        if getattr(best, name) != getattr(designs[place], name):
-            what = "tiling" if name == "configuration" else name
-            raise InputError(f"best.{what} differs from that of designs[{place}]; allowed: the same, as both are {best.design}")
-    least, index = min(values)
-    if best.value is not None and least < best.value:
-        what = f"best has the objective {_shown(best.value)}, yet designs[{index}] has {_shown(least)}"
-        raise InputError(f"{what}; allowed: the least of designs")
-    if best.certificate.ties_broken and best != (chosen := best_solution(designs)):
-        assert chosen is not None
-        raise InputError(f"best is {best.design}; allowed: {chosen.design}, which is preferred to it")
+    if points and (ends := _shown(points[-1].value)) != _shown(value):
+        raise InputError(f"{at}.incumbent ends with {ends}; allowed: {_shown(value)}")
 
 
 def _value(expression: Expression, metrics: Mapping[str, Fraction], what: str, at: str) -> Fraction:
@@ -320,16 +300,6 @@ def _value(expression: Expression, metrics: Mapping[str, Fraction], what: str, a
     if abs(value) >= 10**MAX_DIGITS:  # like every number of a document, it has a double
         raise InputError(f"{what} is too large at {at}; allowed: values below 10^{MAX_DIGITS}")
     return value
-
-
-def _agree(at: str, recorded: Fraction | None, model: Fraction | None) -> None:
-    if recorded != (None if model is None else _as_written(model)):
-        raise InputError(f"{at}: recorded {_shown(recorded)} is not the model's {_shown(model)}: {EDITED}")
-
-
-def _as_written(value: Fraction) -> Fraction:
-    """What reading ``value`` back from a file gives: itself, unless no decimal states it."""
-    return fraction(json_number(value))
 
 
 def _shown(value: Fraction | None) -> str:

@@ -131,7 +131,7 @@ def result_model(family: Family) -> type[ResultPart]:
     bases: Any = (SolutionPart, family.choice)
     solution: Any = create_model("SolutionDocument", __base__=bases, tiling=(family.tiling | None, ...))
     bases = (ResultPart, family.head, FirstPart)
-    fields: Any = {"best": (solution | None, ...), "designs": (list[solution], ...)}
+    fields: Any = {"best": (solution | None, ...), "designs": (Annotated[list[solution], Field(min_length=1)], ...)}
     found: type[ResultPart] = create_model("ResultDocument", __base__=bases, **fields)
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -14,12 +15,15 @@ from ithaca.results.files import EDITED
 from ithaca.results.shortfall import Shortfall
 from ithaca.results.solution import Solution
 from ithaca.solver.engines import Method, engine
-from ithaca.solver.options import SolveOptions
+from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.ties import preferred
 from ithaca.workloads.errors import DisagreementError, InputError
 
 #: How long to work at a bound that is no proof, unless told otherwise (seconds).
 BOUND_WITHIN = 60.0
+
+#: How is confirmed what there is no other argument for.
+SAME = "found again by the same search"
 
 
 class Claim(NamedTuple):
@@ -106,24 +110,25 @@ def verify(recorded: Solution, options: SolveOptions, at: str) -> tuple[str, boo
     if engines contradict each other.
     """
     status, proof = recorded.certificate.status, recorded.certificate
-    value = "no value" if recorded.value is None else f"value {number(recorded.value)} re-evaluated"
-    said = f"{status.value}: {value}"
+    said = claimed(recorded, "no value", " re-evaluated")
     if not status.proven:
-        return _verify_bound(recorded, options, at, said)
-    method = Method.EXACT if "cpsat" in proof.method else Method.CPSAT
+        at = f"{at}.certificate"
+        return repeat(recorded, lambda search: _again(recorded, Method.AUTO, search, at), options, at, "proven again", said)
+    method, same = Method.EXACT if "cpsat" in proof.method else Method.CPSAT, ""
     if proof.method == Method.STAGED.value:  # what is searched in stages is more than integer models hold: searched again
-        method = Method.STAGED
+        method, same = Method.STAGED, ", the same search,"
     again = _again(recorded, method, options, f"{at}.certificate")
     if not again.certificate.status.proven:
         bound = number(again.certificate.lower_bound)
         return f"{said}, not confirmed by {method.value} in time (its bound: {bound})", False
-    said += f", confirmed by {method.value} in {again.certificate.seconds:.1f} s"
+    said += f", confirmed by {method.value}{same} in {again.certificate.seconds:.1f} s"
     if proof.ties_broken and recorded.value is not None:
         chosen = preferred(recorded.problem, recorded.value, recorded.configuration, options)
         if chosen.configuration != recorded.configuration:
             raise _edited(f"{at}.certificate.ties_broken", "it is true, yet another configuration of that value is preferred")
         if not chosen.complete:
             return f"{said}; ties not checked in time", False
+        said += f"; preferred of equals: {SAME}"
     falls, limits = recorded.shortfalls, recorded.problem.open_limits if status is Status.INFEASIBLE else ()
     open_ = [s.metric for i, s in enumerate(falls) if not _met(recorded, s, options, f"{at}.shortfalls[{i}]")]
     silent = {limit.metric for limit in limits} - {s.metric for s in falls if s.others_kept}
@@ -131,20 +136,63 @@ def verify(recorded: Solution, options: SolveOptions, at: str) -> tuple[str, boo
     return (f"{said}; shortfall not checked in time: {', '.join(open_)}", False) if open_ else (said, True)
 
 
-def _verify_bound(recorded: Solution, options: SolveOptions, at: str, said: str) -> tuple[str, bool]:
-    claimed = recorded.certificate.lower_bound
-    if claimed is None:
+def claimed(answer: Any, nothing: str = "no configuration", evaluated: str = "") -> str:
+    """What an answer claims, in words: its status, its value, and its lower bound where that is not the value."""
+    value, proof = answer.value, answer.certificate
+    said = f"{proof.status.value}: {nothing if value is None else f'value {number(value)}{evaluated}'}"
+    return said if proof.status.proven or proof.lower_bound is None else f"{said}, lower bound {number(proof.lower_bound)}"
+
+
+def repeat(
+    answer: Any,
+    solve: Callable[[SolveOptions], Any],
+    options: SolveOptions,
+    at: str,
+    how: str = SAME,
+    said: str = "",
+    *,
+    evaluated: bool = True,
+) -> tuple[str, bool]:
+    """Solve again what an answer is about, until all that it claims is proven.
+
+    Parameters
+    ----------
+    answer : Solution or Total or Unrestricted or CodesignResult
+        What a file states: a value and a certificate.
+    solve : callable
+        What answers the same question.
+    options : SolveOptions
+        Time limit and interruption.
+    at : str
+        Place in the file.
+    how : str
+        How it was confirmed, in words; by default that the search was the same.
+    said : str
+        What is claimed, in words; by default as `claimed` says it.
+    evaluated : bool
+        Whether the value was evaluated again, so that only the proof is left.
+
+    Returns
+    -------
+    tuple of str and bool
+        What was found, in one line, and whether all that is claimed was confirmed.
+
+    Raises
+    ------
+    InputError
+        If a claim is false.
+    """
+    proof, said = answer.certificate, said or claimed(answer)
+    if proof.lower_bound is None and proof.status is not Status.INFEASIBLE:
         return f"{said}; no proof is claimed", True
+    limit = BOUND_WITHIN if options.time_limit is None and not proof.status.proven else options.time_limit
     # as soon as the gap is as small as the claimed one, the bound has been reached
-    gap = below(recorded.certificate.gap or 0.0)
-    limit = BOUND_WITHIN if options.time_limit is None else options.time_limit
-    again = _again(recorded, Method.AUTO, replace(options, gap=gap, time_limit=limit), f"{at}.certificate")
-    if agree(Claim(None, claimed), Claim.of(again), at):
-        return f"{said}; lower bound {number(claimed)} proven again in {again.certificate.seconds:.1f} s", True
-    return (
-        f"{said}; lower bound {number(claimed)} not checked: proven in time is {number(again.certificate.lower_bound)}",
-        False,
-    )
+    budget, search = Budget(options), replace(options, gap=below(proof.gap or 0.0), time_limit=limit)
+    again = solve(search)
+    claim = Claim.of(answer)
+    if agree(claim._replace(value=None) if evaluated else claim, Claim.of(again), at):
+        return f"{said}; {how} in {budget.spent:.1f} s", True
+    return f"{said}; bound not checked: proven in time is {number(again.certificate.lower_bound)}", False
 
 
 def _again(recorded: Solution, method: Method, options: SolveOptions, at: str) -> Solution:

@@ -14,7 +14,7 @@ from ithaca.formulations.json_numbers import SCHEMA, json_number
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import number
 from ithaca.results.certificate import Status
-from ithaca.results.files import EDITED, check_same, read_result
+from ithaca.results.files import EDITED, check_same, read_problems, read_result
 from ithaca.results.schema import CertificateDocument
 from ithaca.results.solution import Solution
 from ithaca.solver.engines import Method
@@ -56,7 +56,7 @@ def posed(document: Mapping[str, Any], path: Path) -> tuple[Problem, ...]:
         raise InputError("question is missing, which earlier versions did not state; allowed: a file written anew")
     nothing = {"tiling": None, "metrics": None, "certificate": {"status": "unknown", **NOTHING}}
     designs = [{**design, **nothing} for design in asked["designs"]]
-    return tuple(s.problem for s in read_result({"schema": SCHEMA, **asked, "best": None, "designs": designs}, path).designs)
+    return read_problems({"schema": SCHEMA, **asked, "best": None, "designs": designs}, path)
 
 
 def evaluated(document: Mapping[str, Any], stated: Mapping[str, Any], value: Any, path: Path) -> Solution:

@@ -105,8 +105,8 @@ def plain(text: str) -> str:
     """Text without what may differ between runs: box counts, seconds, and the width of columns of seconds."""
     text = re.sub(r"[\d,]+ (boxes|arrays|plans), [\d.]+ s\b", r"\1", text)
     text = re.sub(r"[\d,]+ box(?:es)? of accelerators, .*; [\d.]+ s\b", "boxes of accelerators", text)
-    text = re.sub(r"confirmed( by \w+)? in [\d.]+ s\b", r"confirmed\1", text)
-    text = re.sub(r"proven again in [\d.]+ s\b", "proven again", text)
+    text = re.sub(r"confirmed( by \w+)?(, the same search,)? in [\d.]+ s\b", r"confirmed\1\2", text)
+    text = re.sub(r"(proven again|same search) in [\d.]+ s\b", r"\1", text)
     text = re.sub(r"\n{2,}", "\n\n", text)
     return re.sub(r"[━─┏┓┡┩└┘┳┴╇]+", "━", "\n".join(_without_seconds(text)))
 

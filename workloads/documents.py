@@ -45,7 +45,7 @@ def _refusal(where: object, error: ValidationError, model: type[BaseModel]) -> I
         return refuse(f"{where}: {at}", reason)
     if first["type"] in ("model_type", "model_attributes_type", "dict_type"):
         return refuse(where, f"{at} is {quoted(first['input'])}; allowed: a mapping of names to values")
-    allowed = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    allowed = first["msg"].removeprefix("Input should be ").removeprefix("List should have ").removeprefix("Value error, ")
     return refuse(where, f"{at} is {quoted(first['input'])}; allowed: {allowed}")
 
 

@@ -26,13 +26,13 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import Document, NestDocument, Number, ObjectiveDocument, Positive, Text
 from ithaca.formulations.shown_numbers import number
 from ithaca.results.certificate import Status
-from ithaca.results.files import EDITED, check_same, check_shortfalls
+from ithaca.results.files import EDITED, check_same, check_shortfalls, read_solution
 from ithaca.results.schema import FirstPart, ProofDocument, configuration_fields, tightest
 from ithaca.results.solution import Solution
 from ithaca.studies.codesign.layers import choice, of_runs
 from ithaca.studies.codesign.question import Question, make_question
 from ithaca.studies.codesign.result import CodesignResult, Counts, HardwarePoint, OpenBox
-from ithaca.studies.network.documents import Count, DesignShortfallDocument, read_certificate, read_solution
+from ithaca.studies.network.documents import Count, DesignShortfallDocument, read_certificate
 from ithaca.workloads.documents import validated
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload_document
@@ -138,8 +138,7 @@ def codesign_document(result: CodesignResult) -> dict[str, Any]:
         "shortfalls": list(result.shortfalls),
     }
     if one:
-        value = None if result.best is None else result.best.values[0]
-        parts["objective"] = {"expression": question.objectives[0].text, "value": value}
+        parts["objective"] = {"expression": question.objectives[0].text, "value": result.value}
         parts["best"] = None if result.best is None else _accelerator(question, result.best)
     else:
         parts["objectives"] = [objective.text for objective in question.objectives]
@@ -195,7 +194,7 @@ def read_codesign(document: Any, path: Path) -> CodesignResult:
     read = validated(codesign_model(FAMILIES[family]), document, path)
     try:
         result = _read(read)
-        check_same(document, codesign_document(result), "")
+        check_same(read.written(), codesign_document(result), "")
         _check(result)
     except InputError as error:
         raise refuse(path, error) from None
@@ -253,25 +252,22 @@ def _read_accelerator(question: Question, read: Any, at: str) -> HardwarePoint:
     layers = []
     for place, (work, mapped) in enumerate(zip(question.works, read.layers, strict=True)):
         posed = space.accelerator.problems(work, space.at(point), objective)
-        try:
-            problem = _chosen(posed, mapped)
-            configuration = FAMILIES[problem.design.family].configuration(problem.design, mapped.tiling)
-            certificate = read_certificate(mapped.certificate, mapped.value, "certificate")
-            layers.append(read_solution(problem, configuration, certificate, ()))
-        except InputError as error:
-            raise InputError(f"{at}.layers[{place}].{error}") from None
+        here = f"{at}.layers[{place}]"
+        problem = _chosen(posed, mapped, here)
+        certificate = read_certificate(mapped.certificate, mapped.value, f"{here}.certificate")
+        layers.append(read_solution(FAMILIES[problem.design.family], problem, mapped.tiling, certificate, here))
     found = HardwarePoint(point, costs, (), tuple(layers))
     return replace(found, values=tuple(found.total(amount) for amount in question.minimised))
 
 
-def _chosen(problems: Sequence[Problem], read: Any) -> Problem:
+def _chosen(problems: Sequence[Problem], read: Any, at: str) -> Problem:
     """The problem of the design that a document states."""
     model = FAMILIES[problems[0].design.family].choice
     stated = {name: getattr(read, name) for name in model.model_fields}
     for problem in problems:
         if dict(model.model_validate(choice(problem.design), from_attributes=True)) == stated:
             return problem
-    raise InputError(f"{', '.join(stated)} are of no design of the layer; allowed: one of {len(problems)}")
+    raise InputError(f"{at}.{', '.join(stated)} are of no design of the layer; allowed: one of {len(problems)}")
 
 
 def _check(result: CodesignResult) -> None:

@@ -71,6 +71,11 @@ class CodesignResult:
     shortfalls: tuple[Shortfall, ...] = ()  #: If there is no such accelerator: limits that cannot be met, and their least
 
     @property
+    def value(self) -> Fraction | None:
+        """The objective of the best accelerator, exactly; of several the first one's least; None where none was found."""
+        return None if self.best is None else self.best.values[0]
+
+    @property
     def complete(self) -> bool:
         """Whether everything is proven: the optimum, the whole front, or that there is nothing."""
         return self.certificate.settled

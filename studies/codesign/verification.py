@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from ithaca.formulations.algebra.rounding import below
 from ithaca.formulations.shown_numbers import counted, number
 from ithaca.results.certificate import Status
 from ithaca.results.files import EDITED
 from ithaca.solver.options import Budget, SolveOptions
-from ithaca.solver.verification import BOUND_WITHIN, Claim, agree, verify
+from ithaca.solver.verification import BOUND_WITHIN, Claim, agree, claimed, repeat, verify
 from ithaca.studies.codesign.bank import LayerBank
 from ithaca.studies.codesign.codesign import CodesignOptions, codesign
 from ithaca.studies.codesign.layers import shown_name
@@ -34,33 +33,28 @@ def verify_codesign(result: CodesignResult, options: SolveOptions) -> Iterator[C
                 yield Check(name, f"value {number(answer.value)} re-evaluated; no proof is claimed", True)
             else:
                 yield Check(name, *verify(answer, Budget(options).share(), f"front[{place}] {name}"))
-    claim, value = result.certificate, None if result.best is None else result.best.values[0]
-    nothing = "no accelerator" if claim.status is Status.INFEASIBLE else "no accelerator was found"
-    said = f"{claim.status.value}: " + (nothing if value is None else f"value {number(value)}")
-    if not claim.status.proven and claim.lower_bound is not None:
-        said += f", lower bound {number(claim.lower_bound)}"
-    limit, checked = BOUND_WITHIN if options.time_limit is None and not claim.status.proven else options.time_limit, True
+    claim, checked = result.certificate, True
+    limit = BOUND_WITHIN if options.time_limit is None and not claim.status.proven else options.time_limit
     for place, box in enumerate(result.open):
         for objective, bound in zip(result.question.objectives, box.lower_bounds, strict=True):
             asked = replace(result.question, space=box.within(result.question.space), objectives=(objective,))
             at = f"open[{place}].lower_bounds"
             checked &= bound is None or _check_bound(asked, bound, replace(options, time_limit=limit), at)
-    if checked and claim.lower_bound is None and claim.status is not Status.INFEASIBLE:
-        yield Check("space", f"{said}; no proof is claimed", True)
-        return
-    search, budget = replace(options, gap=below(claim.gap or 0.0), time_limit=limit), Budget(options)
-    again = codesign(result.question, CodesignOptions(search))
-    reached = agree(_claim(result)._replace(value=None), _claim(again), "certificate")  # its value was evaluated
-    totals, known = ({found.values for found in each.front} for each in (result, again))
-    if claim.status is Status.OPTIMAL and again.complete and totals != known:
-        raise InputError(f"front: {counted(len(result.front), 'point')} of {len(again.front)} that are proven: {EDITED}")
-    checked &= _check_shortfalls(result, again)
-    if checked and reached and (again.complete or not claim.status.proven):
-        yield Check("space", f"{said}; proven again in {budget.spent:.1f} s", True)
-    elif not checked:
-        yield Check("space", f"{said}; shortfalls and bounds of what is open not all checked in time", False)
-    else:
-        yield Check("space", f"{said}; bound not checked: proven in time is {number(again.certificate.lower_bound)}", False)
+
+    def solve(search: SolveOptions) -> CodesignResult:
+        nonlocal checked
+        again = codesign(result.question, CodesignOptions(search))
+        totals, known = ({found.values for found in each.front} for each in (result, again))
+        if claim.status is Status.OPTIMAL and again.complete and totals != known:
+            raise InputError(f"front: {counted(len(result.front), 'point')} of {len(again.front)} that are proven: {EDITED}")
+        checked &= _check_shortfalls(result, again) and (again.complete or not claim.status.proven)
+        return again
+
+    nothing = "no accelerator" if claim.status is Status.INFEASIBLE else "no accelerator was found"
+    said, reached = repeat(result, solve, options, "certificate", said=claimed(result, nothing))
+    yield Check(
+        "space", said if checked or not reached else f"{said}; other bounds and shortfalls not all in time", checked and reached
+    )
 
 
 def _check_bound(question: Question, bound: Fraction, options: SolveOptions, at: str) -> bool:
@@ -74,12 +68,7 @@ def _check_bound(question: Question, bound: Fraction, options: SolveOptions, at:
     bank = LayerBank(question.space.accelerator)
     search = BoxSearch(question, bank, replace(options, gap=0.0, stop=lambda: stop() or reached()))
     found = search.run()
-    return agree(Claim(None, bound), _claim(found)._replace(bound=search.lower_bound), at)
-
-
-def _claim(result: CodesignResult) -> Claim:
-    value = None if result.best is None else result.best.values[0]
-    return Claim(value, result.certificate.lower_bound, result.certificate.status is Status.INFEASIBLE)
+    return agree(Claim(None, bound), Claim.of(found)._replace(bound=search.lower_bound), at)
 
 
 def _check_shortfalls(result: CodesignResult, again: CodesignResult) -> bool:

@@ -29,10 +29,12 @@ def check_consistent(result: NetworkResult) -> None:
 
     Bounds of files are doubles, and so their sums.
     """
-    if result.arrays and result.mode not in ONE_SEARCH:
-        raise InputError(f"layers share no arrays in mode {quoted(result.mode)}: {EDITED}")
     if result.mode not in MODES:
         raise InputError(f"mode is {quoted(result.mode)}; allowed: {', '.join(MODES)}")
+    if result.arrays and result.mode not in ONE_SEARCH:
+        raise InputError(f"layers share no arrays in mode {quoted(result.mode)}: {EDITED}")
+    if adds_up(result.request.objective) != (result.total is not None):
+        raise InputError(f"total.value does not go with the objective '{result.request.objective.text}': {EDITED}")
     if result.mode == PER_LAYER:
         _check_layers(result)
     elif result.mode == SHARED_DATAFLOW:
@@ -51,17 +53,19 @@ def _check_layers(result: NetworkResult) -> None:
         own = Total(layer.answer.value, layer.answer.certificate)
         if result.fusing is None or not result.failures:  # failures of variants that were not chosen are among them
             _check(own, Total(least.value, least.certificate), f"layers[{index}]")
-    if adds_up(result.request.objective) != (result.total is not None):
-        raise InputError(f"total.value does not go with the objective '{result.request.objective.text}': {EDITED}")
-    if result.fusing is not None:
-        _check_fusing(result, result.fusing)
-    elif result.total is not None:
-        parts = [(r.layer.count, r.answer.value, r.answer.certificate) for r in result.layers]
-        _check_total(result.total, total(parts, result.method))
+    if result.total is not None:
+        whole = total([(r.layer.count, r.answer.value, r.answer.certificate) for r in result.layers], result.method)
+        if result.fusing is not None:
+            _check_fusing(result, result.fusing)
+            bound, most = result.total.certificate.lower_bound, whole.certificate.lower_bound
+            if bound is not None and most is not None and bound > most and not _same(bound, most):
+                raise InputError(f"total.certificate.lower_bound is above that of the layers: {EDITED}")
+            whole = replace(whole, certificate=result.total.certificate)  # it is over what was not chosen, too
+        _check(result.total, whole, "total")
 
 
 def _check_fusing(result: NetworkResult, fusing: Fusing) -> None:
-    """What stays on chip is what layers say; values alone: the bound is over what was not chosen, too."""
+    """What stays on chip is what layers say."""
     chain, kept = chained(result.network), {(edge.producer, edge.consumer): edge.kept for edge in fusing.edges}
     pairs = zip((None, *chain.runs), chain.runs, strict=False)
     found = tuple(before is not None and kept.get((before.source, run.source), False) for before, run in pairs)
@@ -74,12 +78,6 @@ def _check_fusing(result: NetworkResult, fusing: Fusing) -> None:
     for source, layer in layers.items():
         if layer.layer.count != sum(run.count for run in chain.runs if run.source in layer.layer.sources):
             raise InputError(f"network.order does not run {source} as often as its layer says: {EDITED}")
-    whole = total([(r.layer.count, r.answer.value, r.answer.certificate) for r in result.layers], result.method)
-    if result.total is None or not _same(result.total.value, whole.value):
-        raise InputError(f"total.value is not the sum over the layers: {EDITED}")
-    bound, least = result.total.certificate.lower_bound, whole.certificate.lower_bound
-    if bound is not None and least is not None and bound > least and not _same(bound, least):
-        raise InputError(f"total.certificate.lower_bound is above that of the layers: {EDITED}")
 
 
 def _check_choices(result: NetworkResult) -> None:
@@ -100,14 +98,14 @@ def _check_choices(result: NetworkResult) -> None:
             raise InputError(f"layers[{index}].best is not of the design chosen: {EDITED}")
     kinds = dict.fromkeys((choice.kernel, choice.layers) for choice in result.choices)
     best = [best_total([c.total for c in result.choices if (c.kernel, c.layers) == kind]) for kind in kinds]
-    if result.total is not None:
-        _check_total(result.total, total([(1, each.value, each.certificate) for each in best], result.method))
+    _check(result.total, total([(1, each.value, each.certificate) for each in best], result.method), "total")
 
 
 def _check_arrays(result: NetworkResult) -> None:
     """Values alone: what is proven of shared arrays does not follow from parts."""
-    request, whole = result.request, []
+    request, claimed = result.request, result.total
     assert isinstance(request, NetworkRequest)  # others have no such modes
+    assert claimed is not None  # objectives add up
     if [r.array for r in result.layers if r.answer.found] != [n for n, a in enumerate(result.arrays) for _ in a.layers]:
         raise InputError(f"arrays are not those of the layers, in order: {EDITED}")
     if len(result.arrays) > request.arrays:
@@ -119,11 +117,10 @@ def _check_arrays(result: NetworkResult) -> None:
             parts = (design.array.dataflow, design.array.permutation, design.given)
             if parts != (array.dataflow, array.permutation, dict(array.parameters)):
                 raise InputError(f"arrays[{index}] is not what layer {layer.layer.name} runs on: {EDITED}")
-        whole.append(array.total.value or Fraction(0))
         chosen = [(c.dataflow, c.permutation) for c in result.choices if c.chosen]
         if result.choices and (array.dataflow, array.permutation) not in chosen:
             raise InputError(f"arrays[{index}] is not of the design chosen: {EDITED}")
-    if not whole:
+    if not result.arrays:
         return
     slowest = request.minimise is Minimise.SLOWEST
     for limit in request.limits:
@@ -133,15 +130,13 @@ def _check_arrays(result: NetworkResult) -> None:
         taken = sum((ceil(own / size) * size if size else own for own in each), Fraction(0))
         if taken > limit.bound and not _same(taken, limit.bound):
             raise InputError(f"arrays take {number(taken)} of {limit.metric}, whose limit is {number(limit.bound)}: {EDITED}")
-    what = "that of the slowest array" if slowest else "the sum over the layers"
-    if result.total is None or not _same(result.total.value, max(whole) if slowest else sum(whole, Fraction(0))):
-        raise InputError(f"total.value is not {what}: {EDITED}")
+    values = [array.total.value or Fraction(0) for array in result.arrays]
+    _check(claimed, replace(claimed, value=max(values) if slowest else sum(values, Fraction(0))), "total")
 
 
 def _check_designs(result: NetworkResult) -> None:
     """What is said of the designs of a shared array, and of all of them."""
     best = best_total([choice.total for choice in result.choices])
-    assert result.total is not None
     _check(result.total, best, "total")
     for index, choice in enumerate(result.choices):
         first = index == 0 and best.value is not None
@@ -150,14 +145,9 @@ def _check_designs(result: NetworkResult) -> None:
             raise InputError(f"choices[{index}]: chosen and proven do not follow from the other designs: {EDITED}")
 
 
-def _check_total(claimed: Total, follows: Total) -> None:
-    if not _same(claimed.value, follows.value):
-        raise InputError(f"total.value is not the sum over the layers: {EDITED}")
-    _check(claimed, follows, "total")
-
-
-def _check(claimed: Total, follows: Total, at: str) -> None:
+def _check(claimed: Total | None, follows: Total, at: str) -> None:
     """Refuse a value or proof that is not what follows from the parts; a status says no more than value and bound."""
+    assert claimed is not None  # objectives add up
     (value, proof), (other, known) = ((each.value, each.certificate) for each in (claimed, follows))
     for name, one, two in (("value", value, other), ("certificate.lower_bound", proof.lower_bound, known.lower_bound)):
         if not _same(one, two):

@@ -10,14 +10,13 @@ Fraction reference, and the document of what was read must be the document in th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.json_numbers import SCHEMA, parse_json, read_text, refuse
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Problem
@@ -37,8 +36,8 @@ from ithaca.formulations.systolic.family import (
 )
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.results.certificate import Certificate
-from ithaca.results.files import check_certificate, check_legal, check_same, check_shortfalls, read_unrestricted
+from ithaca.results.certificate import Certificate, Status
+from ithaca.results.files import check_certificate, check_same, check_shortfalls, read_solution, read_unrestricted
 from ithaca.results.schema import (
     FirstPart,
     ProofDocument,
@@ -47,8 +46,7 @@ from ithaca.results.schema import (
     configuration_fields,
     tightest,
 )
-from ithaca.results.shortfall import Shortfall
-from ithaca.results.solution import Solution, make_solution
+from ithaca.results.solution import Solution
 from ithaca.studies.network.consistency import check_consistent
 from ithaca.studies.network.problems import NetworkRequest
 from ithaca.studies.network.result import (
@@ -233,6 +231,14 @@ class SharedDesignDocument(ChoiceDocument):
     certificate: ProofDocument
     chosen: bool
     proven: bool
+    how_far: Annotated[Text | None, Field(exclude=True)] = None  #: In words; earlier versions stated it, and values of all
+
+    def claimed(self) -> Self:
+        """The same with a value only if it is chosen: nobody proves the others."""
+        if self.how_far is None or self.chosen or self.value is None:
+            return self
+        proof = self.certificate.model_copy(update={"status": Status.UNKNOWN, "gap": None})
+        return self.model_copy(update={"value": None, "certificate": proof})
 
 
 class ArrayDocument(Document):
@@ -272,7 +278,7 @@ class NetworkResultDocument(FirstPart):
     complete: bool
     total: TotalDocument
     layers: Annotated[list[LayerDocument], Field(min_length=1)]
-    choices: list[SharedDesignDocument] = Field(default_factory=list)
+    choices: list[Annotated[SharedDesignDocument, AfterValidator(SharedDesignDocument.claimed)]] = Field(default_factory=list)
     arrays: list[ArrayDocument] = Field(default_factory=list)
     failures: list[FailureDocument]
     unrestricted: UnrestrictedDocument | None = None
@@ -396,7 +402,7 @@ def load_network_result(path: Path) -> NetworkResult:
     read = validated(NetworkResultDocument, document, path)
     try:
         result = _read_result(read)
-        check_same(document, network_document(result), "")
+        check_same(read.written(), network_document(result), "")
         check_consistent(result)
     except InputError as error:
         raise refuse(path, error) from None
@@ -454,32 +460,19 @@ def _read_layer(read: LayerDocument, request: NetworkRequest) -> LayerResult:
         Solution(problem(d), None, d.value, read_certificate(d.certificate, d.value, f"designs[{index}].certificate"))
         for index, d in enumerate(read.designs)
     )
-    if read.best is None:
-        anything = ChoiceDocument(dataflow=list(dataflows(layer.nest)[0]), permutation=layer.nest.output.tensor, buildable=True)
-        solution = Solution(designs[0].problem if designs else problem(anything), None, None, certificate, falls)
-    else:
-        posed, given = problem(read.best), read.best.physical
-        if given is not None:
+    if read.best is not None:
+        posed, tiling = problem(read.best), read.best.tiling
+        if (given := read.best.physical) is not None:
             posed = posed.with_design(hardware=given.hardware(systolic(posed)))
-        solution = read_solution(posed, FAMILY.configuration(posed.design, read.best.tiling), certificate, falls)
-    return LayerResult(layer, solution, designs, read.array)
-
-
-def read_solution(
-    problem: Problem, configuration: Configuration, certificate: Certificate, falls: tuple[Shortfall, ...]
-) -> Solution:
-    """How a layer is run, refused where that is not within the problem's space and limits."""
-    if problem.feasible_value(configuration) is None:
-        check_legal(problem.space, configuration, "best.tiling")
-        raise InputError("best.tiling exceeds a limit or breaks a condition of the design; allowed: one that does not")
-    solution = make_solution(problem, configuration, certificate, falls)
-    if solution.settled:  # a file states bounds as doubles; the optimum is the exact value
-        solution = replace(solution, certificate=replace(certificate, lower_bound=solution.value))
-    return solution
+    else:
+        anything = ChoiceDocument(dataflow=list(dataflows(layer.nest)[0]), permutation=layer.nest.output.tensor, buildable=True)
+        posed, tiling = designs[0].problem if designs else problem(anything), None
+    return LayerResult(layer, read_solution(FAMILY, posed, tiling, certificate, "best", falls), designs, read.array)
 
 
 def _read_shared(read: SharedDesignDocument, at: str) -> SharedDesign:
     own = dict(read)
+    del own["how_far"]
     total = Total(own["value"], read_certificate(own.pop("certificate"), own.pop("value"), f"{at}.certificate"))
     return SharedDesign(**own, total=total)
 

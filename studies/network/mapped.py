@@ -24,9 +24,8 @@ from ithaca.formulations.spatial.editions import Setting
 from ithaca.formulations.spatial.family import FAMILY, LevelMappingDocument, MappingSpaceDocument
 from ithaca.formulations.spatial.library import fitted
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
-from ithaca.results.files import check_same, check_shortfalls
+from ithaca.results.files import check_same, check_shortfalls, read_solution
 from ithaca.results.schema import FirstPart, ProofDocument, ShortfallDocument, configuration_fields, tightest
-from ithaca.results.solution import Solution
 from ithaca.studies.network.consistency import check_consistent
 from ithaca.studies.network.documents import (
     Count,
@@ -38,7 +37,6 @@ from ithaca.studies.network.documents import (
     network_fields,
     read_certificate,
     read_layers,
-    read_solution,
     read_total,
 )
 from ithaca.studies.network.parts import PER_LAYER
@@ -191,7 +189,7 @@ def read_mapped_network(document: Any, path: Path) -> NetworkResult:
     read = validated(MappedNetworkDocument, document, path)
     try:
         result, request = _read_result(read)
-        check_same(document, mapped_network_document(result, request), "")
+        check_same(read.written(), mapped_network_document(result, request), "")
         check_consistent(result)
     except InputError as error:
         raise refuse(path, error) from None
@@ -229,7 +227,6 @@ def _read_layer(read: _LayerDocument, document: Any, architecture: Architecture,
         problem = replace(problem, design=keeping)
     certificate = read_certificate(read.certificate, read.value, "certificate")
     falls = check_shortfalls([s.shortfall(problem.design.name) for s in read.shortfalls], problem.limits, "shortfalls")
-    solution = Solution(problem, None, None, certificate, falls)
-    if read.best is not None:
-        solution = read_solution(problem, FAMILY.configuration(problem.design, read.best.tiling), certificate, falls)
+    tiling = None if read.best is None else read.best.tiling
+    solution = read_solution(FAMILY, problem, tiling, certificate, "best", falls)
     return LayerResult(Layer(read.name, nest, read.count, read.sources), solution, (solution,))

@@ -164,10 +164,10 @@ def test_a_bound_is_proven_again_or_called_unchecked(tmp_path: Path) -> None:
     found = feasible(80)  # above what the roof proves in no time, below the optimum, 90
     again = verify(write(tmp_path / "r.json", found), time_limit=SECONDS)
     assert again.confirmed
-    assert "lower bound 80 proven again" in str(again)
+    assert "lower bound 80; proven again" in str(again)
     hurried = verify(write(tmp_path / "r.json", found), time_limit=1e-9)
     assert not hurried.confirmed
-    assert "lower bound 80 not checked" in str(hurried)
+    assert "lower bound 80; bound not checked" in str(hurried)
     unclaimed = verify(write(tmp_path / "r.json", feasible(None)), time_limit=SECONDS)
     assert unclaimed.confirmed
     assert "no proof is claimed" in str(unclaimed)
