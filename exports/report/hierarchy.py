@@ -15,8 +15,9 @@ from ithaca.formulations.bottleneck import bottleneck, contenders
 from ithaca.formulations.shown_numbers import number, percent, rounded
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.drawing import Wait, waits, working
-from ithaca.formulations.spatial.family import MappingDesign, mapping_design
+from ithaca.formulations.spatial.family import mapping_design
 from ithaca.formulations.spatial.mapping import Mapping as Mapped
+from ithaca.formulations.spatial.mapping_design import MappingDesign
 from ithaca.studies.charts.chart import Bar, BarChart, LineChart, Series
 
 #: The drawing's measures (pixels).

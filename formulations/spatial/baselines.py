@@ -10,12 +10,13 @@ from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest
 
 
-def dataflows(nest: LoopNest, architecture: Architecture) -> Mapping[str, Constraints]:
+def dataflows(nest: LoopNest, architecture: Architecture, rows: int = 0) -> Mapping[str, Constraints]:
     """Dataflows by name; none where there is no mesh. All that they leave open is free, so that their losses are lower bounds.
 
     Output-stationary: rows and columns of the output are spread (of products without windows all loops of the output), and
     reductions run innermost outside each mesh. Weight-stationary: filters and channels are spread, and the loops that do not
-    index the weights run innermost. Row-stationary: rows of the output and of the filter are spread, in any order.
+    index the weights run innermost. Row-stationary: rows of the output and of the filter are spread, in any order; ``rows``
+    says which of the windows' dimensions these are.
     """
     meshes = [level.name for place, level in enumerate(architecture.levels) if architecture.inner_mesh(place) is not None]
     if not meshes:
@@ -35,7 +36,7 @@ def dataflows(nest: LoopNest, architecture: Architecture) -> Mapping[str, Constr
         "output-stationary": fixed(pixels, nest.output),
         "weight-stationary": fixed((loop for loop in nest.loops if weights.indexed_by(loop) and loop not in moved), weights),
     }
-    return {**found, "row-stationary": fixed(windows[0], None)} if windows else found
+    return {**found, "row-stationary": fixed(windows[rows], None)} if windows else found
 
 
 def _weights(nest: LoopNest) -> Access:

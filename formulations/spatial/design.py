@@ -31,6 +31,7 @@ from ithaca.formulations.spatial.cosa import programmed
 from ithaca.formulations.spatial.drawing import costs, loop_lines, statements
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Order, Slot, keep_quantity, order_quantity, slots
+from ithaca.formulations.spatial.mapping_design import MappingDesign
 from ithaca.formulations.spatial.orders import LEAST_PADDINGS, MOST_REUSE, as_good, sufficient_orders
 from ithaca.formulations.spatial.remedies import remedies
 from ithaca.formulations.spatial.timeloop import Number, Numbers, TimeloopModel, check_supported
@@ -78,7 +79,7 @@ class MappingOptions:
 
 
 @dataclass(frozen=True)
-class SpatialDesign(Design):
+class SpatialDesign(MappingDesign):
     """Mappings of a nest onto an architecture."""
 
     nest: LoopNest  #: The nest
@@ -88,7 +89,6 @@ class SpatialDesign(Design):
     #: Orders of levels' temporal loops, outermost first, where they are given; other levels choose among those that suffice.
     fixed_orders: tuple[tuple[str, Order], ...] = field(default=())
 
-    family: ClassVar[str] = "spatial"
     edition: ClassVar[str] = "timeloop"
 
     def __post_init__(self) -> None:
@@ -100,27 +100,6 @@ class SpatialDesign(Design):
                 raise InputError(
                     f"order of {level} is {' '.join(order)}; allowed: every one of {', '.join(self.nest.loops)} once"
                 )
-
-    @property
-    def name(self) -> str:
-        """Its architecture."""
-        return self.architecture.name
-
-    @property
-    def attributes(self) -> Mapping[str, str | float]:
-        """Edition, architecture, workload."""
-        return {
-            "workload": self.nest.name,
-            "sizes": self.nest.shown_sizes,
-            "architecture": self.architecture.name,
-            "design": self.name,
-            "edition": self.edition,
-        }
-
-    @property
-    def title(self) -> str:
-        """Workload, architecture, edition."""
-        return f"{self.nest.name} ({self.nest.shown_sizes}), {self.edition} model edition"
 
     @property
     def relaxable(self) -> str:

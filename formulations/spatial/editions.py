@@ -19,14 +19,12 @@ from ithaca.formulations.spatial.explainable.design import ExplainableDesign
 from ithaca.formulations.spatial.intrinsic import design as intrinsic
 from ithaca.formulations.spatial.intrinsic.array import Binding, array_of
 from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
+from ithaca.formulations.spatial.mapping_design import MappingDesign
 from ithaca.formulations.spatial.variation import BURSTS, LIFTABLE, MESHES, NETWORK, OF_EDITIONS, TENSORIZED, figures
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest, Stored
 
 TIMELOOP, DMAZERUNNER, EXPLAINABLE, INTRINSIC = "timeloop", "dmazerunner", "explainable", "intrinsic"
-
-#: A design of this family.
-Mapped = SpatialDesign | DmazerunnerDesign | IntrinsicDesign
 
 
 @dataclass(frozen=True)
@@ -42,12 +40,12 @@ class Setting:
     binding: Binding = ()  #: What runs on the intrinsic, of edition ``intrinsic``
 
     @cached_property
-    def design(self) -> Mapped:
+    def design(self) -> MappingDesign:
         """The design. Raises `InputError` if the parts do not fit each other."""
         return EDITIONS[self.edition].design(self)
 
     @property
-    def designs(self) -> tuple[Mapped, ...]:
+    def designs(self) -> tuple[MappingDesign, ...]:
         """All of them, where the nest may run in several ways."""
         return tuple(replace(self, binding=binding).design for binding in EDITIONS[self.edition].bindings(self))
 
@@ -56,7 +54,7 @@ class Setting:
 class Edition:
     """An edition of the model."""
 
-    design: Callable[[Setting], Mapped]  #: The design of a setting
+    design: Callable[[Setting], MappingDesign]  #: The design of a setting
     metrics: Callable[[Architecture], tuple[Metric, ...]]  #: The metrics of every nest on an architecture
     #: What more of each figure (`ithaca.formulations.spatial.variation`) does; figures that the edition does not read have none
     trends: Callable[[Architecture], Mapping[str, Trend]]

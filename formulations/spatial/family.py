@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.schema import Document, NestDocument, ObjectiveDocument, PlatformDocument
-from ithaca.formulations.space import Space
-from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.design import MappingOptions
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
 from ithaca.formulations.spatial.documents import (
@@ -26,35 +24,11 @@ from ithaca.formulations.spatial.documents import (
 )
 from ithaca.formulations.spatial.editions import INTRINSIC, Setting
 from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
-from ithaca.formulations.spatial.mapping import Mapping as Mapped
 from ithaca.formulations.spatial.mapping import Slot
+from ithaca.formulations.spatial.mapping_design import MappingDesign
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload_document
 from ithaca.workloads.messages import quoted
-from ithaca.workloads.nest import LoopNest
-
-
-class MappingDesign(Protocol):
-    """What designs of this family have in common."""
-
-    nest: LoopNest  #: The nest
-    architecture: Architecture  #: What it is mapped onto
-    edition: str  #: Edition of the model
-
-    @property
-    def orders(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
-        """The orders of loops that levels offer, outermost loop first."""
-
-    @property
-    def space(self) -> Space:
-        """Its legal configurations."""
-
-    @property
-    def vocabulary(self) -> Mapping[str, Metric]:
-        """Its metrics."""
-
-    def mapping(self, configuration: Mapping[str, int]) -> Mapped:
-        """A configuration as factors, orders and kept tensors."""
 
 
 class MappingSpaceDocument(Document):
@@ -242,9 +216,8 @@ def _first_order(offered: tuple[tuple[str, ...], ...], moving: list[str]) -> tup
 
 def mapping_design(design: Design) -> MappingDesign:
     """A design of this family."""
-    assert design.family == "spatial"
-    found: MappingDesign = design  # type: ignore[assignment]  # checked by its family
-    return found
+    assert isinstance(design, MappingDesign)
+    return design
 
 
 FAMILY = SpatialFamily()

@@ -17,8 +17,9 @@ from ithaca.formulations.hardware.remedies import Remedy
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.baselines import dataflows
 from ithaca.formulations.spatial.constraints import NONE, Constraints
-from ithaca.formulations.spatial.dmazerunner.baselines import dataflows, pruned
+from ithaca.formulations.spatial.dmazerunner.baselines import pruned
 from ithaca.formulations.spatial.dmazerunner.model import (
     DRAM,
     ORDERED,
@@ -39,6 +40,7 @@ from ithaca.formulations.spatial.dmazerunner.tables import Tables, asked_of
 from ithaca.formulations.spatial.drawing import costs
 from ithaca.formulations.spatial.mapping import Mapping as Laid
 from ithaca.formulations.spatial.mapping import Slot
+from ithaca.formulations.spatial.mapping_design import MappingDesign, nested_loops
 from ithaca.formulations.spatial.orders import LEAST_PADDINGS, MOST_REUSE
 from ithaca.formulations.spatial.remedies import capacity, lanes
 from ithaca.workloads.errors import InputError
@@ -49,6 +51,9 @@ from ithaca.workloads.nest import LoopNest
 if TYPE_CHECKING:
     from ithaca.formulations.problem import Limit, Problem
     from ithaca.formulations.stage import Stage
+
+#: Slots of mappings, by their names in quantities.
+PLACES = {DRAM: Slot(DRAM), SPM: Slot(SPM), SPATIAL: Slot(SPM, "x"), RF: Slot(RF)}
 
 VOCABULARY = {
     metric.name: metric
@@ -65,7 +70,7 @@ VOCABULARY = {
 
 
 @dataclass(frozen=True)
-class DmazerunnerDesign(Design):
+class DmazerunnerDesign(MappingDesign):
     """A layer on a machine of the edition `dmazerunner`."""
 
     architecture: Architecture  #: The machine
@@ -74,7 +79,6 @@ class DmazerunnerDesign(Design):
         False  #: Whether factors must multiply to extents; otherwise to at least them, none larger than need be
     )
     constraints: Constraints = NONE  #: What mappings are restricted to
-    family = "spatial"
     edition = "dmazerunner"
 
     def __post_init__(self) -> None:
@@ -95,7 +99,7 @@ class DmazerunnerDesign(Design):
         return DmazerunnerTables(self.layer, self.machine, self.constraints, exact=self.divisors_only)
 
     @property
-    def nest(self) -> LoopNest:
+    def nest(self) -> LoopNest:  # type: ignore[override]
         """The work as a loop nest."""
         return self.layer.nest
 
@@ -111,16 +115,14 @@ class DmazerunnerDesign(Design):
 
     def mapping(self, configuration: Mapping[str, int]) -> Laid:
         """A configuration as a mapping onto the architecture; where PEs lie on their mesh the model does not say."""
-        slots = {DRAM: Slot(DRAM), SPM: Slot(SPM), SPATIAL: Slot(SPM, "x"), RF: Slot(RF)}
-        factors = {slot: {loop: configuration[f"{loop}.{name}"] for loop in self.nest.loops} for name, slot in slots.items()}
+        factors = {slot: {loop: configuration[f"{loop}.{name}"] for loop in self.nest.loops} for name, slot in PLACES.items()}
         orders = {level: self.orders[level][configuration[f"order.{level}"] - 1] for level in ORDERED}
         keeps = frozenset(access.tensor for access in self.nest.accesses)
         return Laid(factors, {**orders, RF: self.nest.loops}, dict.fromkeys((DRAM, SPM, RF), keeps))
 
     def configuration(self, laid: Laid) -> Configuration:
         """The configuration of a mapping; an `InputError` if a level's order is none that the space offers."""
-        slots = {DRAM: Slot(DRAM), SPM: Slot(SPM), SPATIAL: Slot(SPM, "x"), RF: Slot(RF)}
-        found = {f"{loop}.{name}": laid.factor(slot, loop) for name, slot in slots.items() for loop in self.nest.loops}
+        found = {f"{loop}.{name}": laid.factor(slot, loop) for name, slot in PLACES.items() for loop in self.nest.loops}
         for level in ORDERED:
             trips = {loop: found[f"{loop}.{level}"] for loop in self.nest.loops}
             given, *offered = (reuse(self.layer, trips, order, NUMPY) for order in (laid.orders[level], *self.orders[level]))
@@ -131,10 +133,6 @@ class DmazerunnerDesign(Design):
                 )
             found[f"order.{level}"] = 1 + offered.index(given)
         return Configuration(found)
-
-    @property
-    def name(self) -> str:
-        return self.architecture.name
 
     @property
     def vocabulary(self) -> Mapping[str, Metric]:
@@ -239,7 +237,8 @@ class DmazerunnerDesign(Design):
             return replace(self, constraints=constraints)
 
         search = ((within(constraints), limits) for constraints, limits in pruned(self.layer, self.machine))
-        fixed = {name: [(within(constraints), ())] for name, constraints in dataflows(self.layer).items()}
+        flows = dataflows(self.nest, self.architecture, -1)
+        fixed = {name: [(within(constraints), ())] for name, constraints in flows.items()}
         return {"pruned": search, **fixed} if self.constraints == NONE else {}
 
     @property
@@ -253,16 +252,6 @@ class DmazerunnerDesign(Design):
     def stage(self, problem: Problem) -> Stage:
         return DmazerunnerStage(problem, self)
 
-    @property
-    def attributes(self) -> Mapping[str, str | float]:
-        return {
-            "workload": self.layer.nest.name,
-            "sizes": self.layer.nest.shown_sizes,
-            "architecture": self.architecture.name,
-            "design": self.name,
-            "edition": self.edition,
-        }
-
     def meaning(self, quantity: str) -> tuple[str, str]:
         loop, _, slot = quantity.partition(".")
         if loop == "order":
@@ -270,10 +259,6 @@ class DmazerunnerDesign(Design):
             return "", f"order of {slot}'s loops, outermost first ({stays})"
         place = {DRAM: "outside the scratchpad", SPM: "inside the scratchpad", RF: "in the register files", SPATIAL: "over PEs"}
         return "", f"trips of {loop} {place[slot]}"
-
-    @property
-    def title(self) -> str:
-        return f"{self.nest.name} ({self.nest.shown_sizes}), {self.edition} model edition"
 
     def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
         """What binds, how much of the machine is used, what is padded, and what an optimum is then the best of."""
@@ -290,15 +275,8 @@ class DmazerunnerDesign(Design):
 
     def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
         """The mapping as a loop nest, outermost first; loops of one trip are left out."""
-        lines: list[str] = []
-        for slot in (DRAM, SPM, SPATIAL, RF):
-            order = self.orders[slot][configuration[f"order.{slot}"] - 1] if slot in ORDERED else self.layer.nest.loops
-            lines.append(f"{'  ' * len(lines)}{slot.removesuffix('.x') if slot != SPATIAL else 'PEs'}")
-            for loop in order:
-                if (trips := configuration[f"{loop}.{slot}"]) > 1:
-                    every = "parallel for" if slot == SPATIAL else "for"
-                    lines.append(f"{'  ' * len(lines)}{every} {loop} in 0..{trips - 1}")
-        return tuple(lines)
+        names = {DRAM: DRAM, SPM: SPM, SPATIAL: "PEs", RF: RF}
+        return nested_loops(self.mapping(configuration), ((name, (PLACES[slot],)) for slot, name in names.items()))
 
 
 def _constant(value: int) -> Constant:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.formulations.algebra.expression import Constant
 from ithaca.formulations.algebra.number_systems import FRACTION, SYMBOLIC, NumberSystem
-from ithaca.formulations.design import Design, Metric, Remarks
+from ithaca.formulations.design import Metric, Remarks
 from ithaca.formulations.hardware.remedies import Remedy
 from ithaca.formulations.shown_numbers import number, percent
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
@@ -22,6 +22,7 @@ from ithaca.formulations.spatial.intrinsic.model import Work
 from ithaca.formulations.spatial.intrinsic.stage import IntrinsicStage
 from ithaca.formulations.spatial.mapping import Mapping as Laid
 from ithaca.formulations.spatial.mapping import Slot
+from ithaca.formulations.spatial.mapping_design import MappingDesign, nested_loops
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 
@@ -47,14 +48,13 @@ VOCABULARY = {
 
 
 @dataclass(frozen=True)
-class IntrinsicDesign(Design):
+class IntrinsicDesign(MappingDesign):
     """A layer cut into calls of an intrinsic."""
 
     nest: LoopNest  #: The layer
     architecture: Architecture  #: The accelerator
     binding: Binding  #: Which of the intrinsic's loops run which of the layer's
     constraints: Constraints = NONE  #: None are allowed in this edition
-    family: ClassVar[str] = "spatial"
     edition: ClassVar[str] = "intrinsic"
 
     def __post_init__(self) -> None:
@@ -75,17 +75,6 @@ class IntrinsicDesign(Design):
     def title(self) -> str:
         """Workload, match, edition."""
         return f"{self.nest.name} ({self.nest.shown_sizes}), {self.name}, {self.edition} model edition"
-
-    @property
-    def attributes(self) -> Mapping[str, str | float]:
-        """Edition, architecture, workload, match."""
-        return {
-            "workload": self.nest.name,
-            "sizes": self.nest.shown_sizes,
-            "architecture": self.architecture.name,
-            "design": self.name,
-            "edition": self.edition,
-        }
 
     @property
     def vocabulary(self) -> Mapping[str, Metric]:
@@ -176,16 +165,11 @@ class IntrinsicDesign(Design):
 
     def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
         """Sub-problems, calls and what a call runs, as a loop nest."""
-        laid, lines = self.mapping(configuration), list[str]()
-        what = ("sub-problems", "calls", "a call")
-        for level, said in zip(self.architecture.levels, what, strict=True):
-            lines.append(f"{'  ' * len(lines)}{level.name}: {said}")
-            for direction in ("", "x", "y") if level == self.architecture.levels[-1] else ("",):
-                for loop in laid.orders[level.name]:
-                    if (trips := laid.factor(Slot(level.name, direction), loop)) > 1:
-                        every = "parallel for" if direction else "for"
-                        lines.append(f"{'  ' * len(lines)}{every} {loop} in 0..{trips - 1}")
-        return tuple(lines)
+        names, what = (level.name for level in self.architecture.levels), ("sub-problems", "calls", "a call")
+        parts = (
+            (f"{name}: {said}", [Slot(name, along) for along in ("", "x", "y")]) for name, said in zip(names, what, strict=True)
+        )
+        return nested_loops(self.mapping(configuration), parts)
 
     def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
         """What binds, how much does not overlap, what is padded, and how full the scratchpad is."""

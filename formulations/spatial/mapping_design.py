@@ -1,0 +1,64 @@
+"""What designs of memory hierarchies have in common, whatever the edition: a nest that is mapped onto an architecture."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
+
+from ithaca.formulations.design import Design
+from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.constraints import Constraints
+from ithaca.formulations.spatial.mapping import Mapping as Laid
+from ithaca.formulations.spatial.mapping import Order, Slot
+from ithaca.workloads.nest import LoopNest
+
+
+class MappingDesign(Design):
+    """Mappings of a nest onto an architecture."""
+
+    nest: LoopNest  #: The nest
+    architecture: Architecture  #: What it is mapped onto
+    constraints: Constraints  #: What mappings are restricted to
+    family: ClassVar[str] = "spatial"
+    edition: ClassVar[str]  #: Edition of the model
+
+    @property
+    @abstractmethod
+    def orders(self) -> Mapping[str, tuple[Order, ...]]:
+        """The orders of loops that levels offer, outermost loop first."""
+
+    @abstractmethod
+    def mapping(self, configuration: Mapping[str, int]) -> Laid:
+        """A configuration as factors, orders and kept tensors."""
+
+    @property
+    def name(self) -> str:
+        return self.architecture.name
+
+    @property
+    def attributes(self) -> Mapping[str, str | float]:
+        return {
+            "workload": self.nest.name,
+            "sizes": self.nest.shown_sizes,
+            "architecture": self.architecture.name,
+            "design": self.name,
+            "edition": self.edition,
+        }
+
+    @property
+    def title(self) -> str:
+        return f"{self.nest.name} ({self.nest.shown_sizes}), {self.edition} model edition"
+
+
+def nested_loops(laid: Laid, parts: Iterable[tuple[str, Iterable[Slot]]]) -> tuple[str, ...]:
+    """A mapping as a loop nest in lines, outermost first: headings, with the loops of several trips of their slots."""
+    lines: list[str] = []
+    for heading, slots in parts:
+        lines.append(f"{'  ' * len(lines)}{heading}")
+        for slot in slots:
+            for loop in laid.orders[slot.level]:
+                if (trips := laid.factor(slot, loop)) > 1:
+                    every = "for" if slot.temporal else "parallel for"
+                    lines.append(f"{'  ' * len(lines)}{every} {loop} in 0..{trips - 1}")
+    return tuple(lines)
