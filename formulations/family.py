@@ -19,7 +19,8 @@ class Family(Protocol):
     Fields of its models are fields of every result of the family; the configuration is the field ``tiling``.
     """
 
-    def __hash__(self) -> int: ...
+    def __hash__(self) -> int:
+        return id(self)
 
     @property
     def head(self) -> type[Document]:
@@ -38,12 +39,14 @@ class Family(Protocol):
 
     def choice_fields(self, design: Design) -> Mapping[str, Any]:
         """Which design it is."""
+        return {}
 
     def tiling_fields(self, design: Design, configuration: Configuration) -> Mapping[str, Any]:
         """A configuration as documents state it."""
 
     def detail_fields(self, design: Design, configuration: Configuration) -> Mapping[str, Mapping[str, Fraction]]:
         """What documents state beside the metrics, by the exact reference."""
+        return {}
 
     def setting(self, head: Any) -> Any:
         """What all designs of a result share, read from its head; an `InputError` begins with the field."""
@@ -59,3 +62,4 @@ class Family(Protocol):
 
     def unmet(self, design: Design) -> str:
         """What a configuration that breaks the design's own conditions is told."""
+        return ""

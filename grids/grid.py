@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ithaca import __version__
-from ithaca.formulations.algebra.number_systems import XARRAY
+from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.rounding import largest_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.grids.window import Window
@@ -87,15 +87,15 @@ def exact_grid(window: Window, provenance: Mapping[str, str] | None = None) -> x
     integers, rules = _tables(window, chunks)
     values = {name: table.astype(float) for name, table in integers.items()}
     with np.errstate(divide="ignore", invalid="ignore"):  # an objective may divide by zero; no such point is feasible
-        metrics = design.metrics(values, XARRAY)
-        objective = problem.objective.expression.evaluate(metrics, XARRAY)
+        metrics = design.metrics(values, NUMPY)
+        objective = problem.objective.expression.evaluate(metrics, NUMPY)
         meets_bounds = xr.DataArray(True)
-        for used, bound in design.conditions(values, XARRAY):
+        for used, bound in design.conditions(values, NUMPY):
             meets_bounds = meets_bounds & (used <= largest_double(bound))
         legal = reduce(and_, rules)
         feasible = legal & meets_bounds & np.isfinite(objective)
         for limit in problem.limits:
-            feasible = feasible & (limit.expression.evaluate(metrics, XARRAY) <= largest_double(limit.bound))
+            feasible = feasible & (limit.expression.evaluate(metrics, NUMPY) <= largest_double(limit.bound))
     dims = tuple(window.free)
     flags = {
         "meets_bounds": (meets_bounds, "whether the design's own conditions hold, such as hidden accumulator latency"),
@@ -179,7 +179,7 @@ def _numbers(
         for name, value in metrics.items()
     }
     found["objective"] = (objective, {"units": unit, "long_name": problem.objective.text})
-    for kind, details in problem.design.details(values, XARRAY).items():
+    for kind, details in problem.design.details(values, NUMPY).items():
         for name, number in details.items():
             found[f"{kind}.{name}"] = (number, {"units": kind, "long_name": f"off-chip {kind} of {name}"})
     return found | {name: (table.astype(float), _attributes(window, name)) for name, table in derived.items()}

@@ -84,7 +84,7 @@ class Expression:
         result: Expression = self.evaluate(table, SYMBOLIC)
         return result
 
-    def _value(self, value: Callable[[Expression], Any], values: Mapping[str, Any], numbers: NumberSystem) -> Any:
+    def _value(self, at: _Evaluation) -> Any:
         raise NotImplementedError
 
 
@@ -95,13 +95,13 @@ class _Evaluation:
     """
 
     def __init__(self, values: Mapping[str, Any], numbers: NumberSystem) -> None:
-        self._values, self._numbers = values, numbers
+        self.values, self.numbers = values, numbers
         self._known: dict[int, Any] = {}
 
     def __call__(self, node: Expression) -> Any:
         key = id(node)
         if key not in self._known:
-            self._known[key] = node._value(self, self._values, self._numbers)
+            self._known[key] = node._value(self)
         return self._known[key]
 
 
@@ -113,8 +113,8 @@ class Constant(Expression):
 
     __hash__ = Expression.__hash__
 
-    def _value(self, value: Callable[[Expression], Any], values: Mapping[str, Any], numbers: NumberSystem) -> Any:
-        return numbers.number(self.value)
+    def _value(self, at: _Evaluation) -> Any:
+        return at.numbers.number(self.value)
 
     def __str__(self) -> str:
         return str(self.value)
@@ -128,8 +128,8 @@ class Symbol(Expression):
 
     __hash__ = Expression.__hash__
 
-    def _value(self, value: Callable[[Expression], Any], values: Mapping[str, Any], numbers: NumberSystem) -> Any:
-        return values[self.name]
+    def _value(self, at: _Evaluation) -> Any:
+        return at.values[self.name]
 
     def __str__(self) -> str:
         return self.name
@@ -147,10 +147,10 @@ class Sum(Expression):
     def children(self) -> tuple[Expression, ...]:
         return self.terms
 
-    def _value(self, value: Callable[[Expression], Any], values: Mapping[str, Any], numbers: NumberSystem) -> Any:
-        total = value(self.terms[0])
+    def _value(self, at: _Evaluation) -> Any:
+        total = at(self.terms[0])
         for term in self.terms[1:]:
-            total = total + value(term)
+            total = total + at(term)
         return total
 
     def __str__(self) -> str:
@@ -170,11 +170,11 @@ class Product(Expression):
     def children(self) -> tuple[Expression, ...]:
         return tuple(base for base, _ in self.factors)
 
-    def _value(self, value: Callable[[Expression], Any], values: Mapping[str, Any], numbers: NumberSystem) -> Any:
-        over: Any = None if self.coefficient == 1 else numbers.number(self.coefficient)
+    def _value(self, at: _Evaluation) -> Any:
+        over: Any = None if self.coefficient == 1 else at.numbers.number(self.coefficient)
         under: Any = None
         for base, exponent in self.factors:
-            number = value(base)
+            number = at(base)
             for _ in range(abs(exponent)):
                 if exponent > 0:
                     over = number if over is None else over * number
@@ -182,7 +182,7 @@ class Product(Expression):
                     under = number if under is None else under * number
         if under is None:
             return over
-        return (numbers.number(Fraction(1)) if over is None else over) / under
+        return (at.numbers.number(Fraction(1)) if over is None else over) / under
 
     def __str__(self) -> str:
         def show(base: Expression, exponent: int) -> str:
@@ -209,8 +209,8 @@ class CeilingDivision(Expression):
     def children(self) -> tuple[Expression, ...]:
         return (self.numerator, self.denominator)
 
-    def _value(self, value: Callable[[Expression], Any], values: Mapping[str, Any], numbers: NumberSystem) -> Any:
-        return numbers.ceil_div(value(self.numerator), value(self.denominator))
+    def _value(self, at: _Evaluation) -> Any:
+        return at.numbers.ceil_div(at(self.numerator), at(self.denominator))
 
     def __str__(self) -> str:
         return f"ceil(({self.numerator})/({self.denominator}))"
@@ -226,9 +226,9 @@ class _Extreme(Expression):
     def children(self) -> tuple[Expression, ...]:
         return self.arguments
 
-    def _value(self, value: Callable[[Expression], Any], values: Mapping[str, Any], numbers: NumberSystem) -> Any:
-        pick = numbers.maximum if isinstance(self, Maximum) else numbers.minimum
-        return pick(*(value(a) for a in self.arguments))
+    def _value(self, at: _Evaluation) -> Any:
+        pick = at.numbers.maximum if isinstance(self, Maximum) else at.numbers.minimum
+        return pick(*map(at, self.arguments))
 
     def __str__(self) -> str:
         return f"{'max' if isinstance(self, Maximum) else 'min'}({', '.join(str(a) for a in self.arguments)})"

@@ -8,8 +8,8 @@ object             numbers                         what it is for
 =================  ==============================  =====================================================
 `FRACTION`         `fractions.Fraction`            the exact reference that verifies all others
 `RATIONAL_ARRAYS`  `rational_arrays.Rationals`     the same for many points at once
-`NUMPY`            NumPy arrays or floats          scores many candidates at once
-`XARRAY`           `xarray.DataArray`              labelled grids, broadcast by name
+`NUMPY`            NumPy arrays or floats, or      scores many candidates at once; NumPy's ufuncs dispatch to labelled
+                   `xarray.DataArray`              grids, which are broadcast by name
 `INTERVAL`         `Interval`                      bounds whole regions
 `SYMBOLIC`         `Expression`                    writes the metrics down as expressions
 =================  ==============================  =====================================================
@@ -79,8 +79,5 @@ NUMPY = NumberSystem(
     lambda *values: reduce(np.maximum, values),
     lambda *values: reduce(np.minimum, values),
 )
-#: NumPy's ufuncs dispatch to labelled arrays, so xarray needs no operations of its own
-#: (and importing this module does not import xarray).
-XARRAY = NumberSystem("xarray", NUMPY.number, NUMPY.ceil_div, NUMPY.maximum, NUMPY.minimum)
 INTERVAL = NumberSystem("interval", as_interval, _ceil_div_interval, _interval_extreme(greatest), _interval_extreme(least))
 SYMBOLIC = NumberSystem("symbolic", Constant, ceiling_division, symbolic_maximum, symbolic_minimum)

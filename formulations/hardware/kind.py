@@ -23,6 +23,7 @@ class AcceleratorKind(Protocol):
     @property
     def tags(self) -> Collection[str]:
         """YAML tags in it."""
+        return ()
 
     def read(self, document: Any, where: object) -> Accelerator:
         """The accelerator that a file states. Raises `InputError`, which begins with ``where``."""
@@ -32,6 +33,7 @@ class AcceleratorKind(Protocol):
 
     def completed(self, accelerator: Any, figures: Mapping[str, Figure]) -> tuple[Accelerator, Mapping[str, Figure]]:
         """The accelerator of a space with such figures, and those that follow from them, too: energies from capacities, say."""
+        return accelerator, figures
 
     def energies(self, accelerator: Any, path: Path) -> Mapping[str, Fraction]:
         """Figures by an ERT file of Accelergy's. Raises `InputError` if it is none, or says nothing of the accelerator."""
@@ -41,6 +43,8 @@ class AcceleratorKind(Protocol):
 
     def check(self, accelerator: Any, figure: str, value: Fraction) -> None:
         """Raise `InputError` if a figure cannot have a value."""
+        return
 
     def sized(self, accelerator: Any, figures: Mapping[str, Expression]) -> Mapping[str, Expression]:
         """What regressions of area and power are functions of, as far as the accelerator says (`silicon.Silicon.of`)."""
+        return {}

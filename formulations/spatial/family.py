@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric
+from ithaca.formulations.family import Family
 from ithaca.formulations.schema import Document, NestDocument, ObjectiveDocument, PlatformDocument
 from ithaca.formulations.spatial.design import MappingOptions
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
@@ -76,7 +76,7 @@ class ChoiceDocument(Document):
     binding: dict[str, str] = Field(default_factory=dict)
 
 
-class SpatialFamily:
+class SpatialFamily(Family):
     """Documents of memory hierarchies (see `ithaca.formulations.family.Family`)."""
 
     head = HeadDocument
@@ -118,9 +118,6 @@ class SpatialFamily:
         if isinstance(design, IntrinsicDesign):
             found[1]["tile"] = [f"{name.partition('.')[0]}={configuration[name]}" for name in design.space.quantities]
         return found
-
-    def detail_fields(self, design: Design, configuration: Configuration) -> Mapping[str, Mapping[str, Fraction]]:
-        return {}
 
     def setting(self, head: Any) -> Setting:
         try:
@@ -187,9 +184,6 @@ class SpatialFamily:
                         given, right = (" ".join(each) for each in (getattr(part, field), own[field]))
                         raise InputError(f"{part.level}.{field} is {quoted(given)}; allowed: {right}, as the tiles make it")
         return found
-
-    def unmet(self, design: Design) -> str:
-        return ""
 
 
 def _read_loops(design: MappingDesign, part: LevelMappingDocument, values: dict[str, int]) -> list[str]:

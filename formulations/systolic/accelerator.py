@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from ithaca.formulations.algebra.expression import Constant, Expression, Symbol, add
+from ithaca.formulations.algebra.expression import Constant, Symbol, add
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Trend, Work
-from ithaca.formulations.hardware.quantities import Figure
+from ithaca.formulations.hardware.kind import AcceleratorKind
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Objective, Problem
@@ -99,11 +99,10 @@ class ArraysDocument(Document):
     dataflow: list[Text] | None = None
 
 
-class Arrays:
+class Arrays(AcceleratorKind):
     """How spaces state arrays on a device (see `ithaca.formulations.hardware.kind.AcceleratorKind`)."""
 
     document = ArraysDocument
-    tags = ()
 
     def read(self, document: ArraysDocument, where: object) -> SystolicArrays:
         """Device and data type are names, the edition one of the family's."""
@@ -122,24 +121,11 @@ class Arrays:
         found |= {} if accelerator.dataflow is None else {"dataflow": list(accelerator.dataflow)}
         return {"family": "systolic", **found}
 
-    def completed(
-        self, accelerator: SystolicArrays, figures: Mapping[str, Figure]
-    ) -> tuple[SystolicArrays, Mapping[str, Figure]]:
-        """Nothing follows."""
-        return accelerator, figures
-
     def energies(self, accelerator: SystolicArrays, path: Path) -> Mapping[str, Fraction]:
         """None: the data type has energies."""
         raise InputError(f"{path}: arrays have no energies by Accelergy; allowed: spaces of memory hierarchies")
 
     areas = energies
-
-    def check(self, accelerator: SystolicArrays, figure: str, value: Fraction) -> None:
-        """Numbers of shares may be any."""
-
-    def sized(self, accelerator: SystolicArrays, figures: Mapping[str, Expression]) -> Mapping[str, Expression]:
-        """Nothing: the device is there."""
-        return {}
 
 
 ARRAYS = Arrays()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import log
 
 import numpy as np
@@ -28,12 +29,12 @@ class Blocks:
     offset: Vector
     sizes: Indices
 
-    @property
+    @cached_property
     def starts(self) -> Indices:
         """First term of each constraint."""
         return np.cumsum(self.sizes) - self.sizes
 
-    @property
+    @cached_property
     def block(self) -> Indices:
         """The constraint of each term."""
         return np.repeat(np.arange(self.sizes.size), self.sizes)

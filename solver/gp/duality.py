@@ -25,7 +25,7 @@ def certified_bound(program: GeometricProgram, point: Vector, multipliers: Vecto
         return -np.inf
     blocks = program.blocks
     weights = program.evaluate(point).weights
-    scaled = np.maximum(multipliers, 0)[program.block] * weights
+    scaled = np.maximum(multipliers, 0)[program.blocks.block] * weights
     used = scaled > 0
     scaled, entropy = scaled[used], np.log(weights[used])
     rows, offset = blocks.matrix[used], blocks.offset[used]

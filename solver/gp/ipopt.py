@@ -45,7 +45,7 @@ class Callbacks:
         size = program.low.size
         self._gradient = np.zeros(size)
         self._gradient[program.cost] = 1.0
-        touched = np.logical_or.reduceat(program.blocks.matrix != 0, program.starts, axis=0)
+        touched = np.logical_or.reduceat(program.blocks.matrix != 0, program.blocks.starts, axis=0)
         self._rows, self._columns = np.nonzero(touched)
         # pairs of variables that share a curved constraint
         together = touched[program.curved].astype(np.int64)

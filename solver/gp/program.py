@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from ithaca.formulations.algebra.array_types import Mask
-from ithaca.solver.gp.blocks import Blocks, Indices, Matrix, Vector
+from ithaca.solver.gp.blocks import Blocks, Matrix, Vector
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,6 @@ class GeometricProgram:
     names: tuple[str, ...]
 
     @cached_property
-    def starts(self) -> Indices:
-        """First term of each constraint."""
-        return self.blocks.starts
-
-    @cached_property
-    def block(self) -> Indices:
-        """Constraint of each term."""
-        return self.blocks.block
-
-    @cached_property
     def curved(self) -> Mask:
         """The constraints with several terms; the others are affine."""
         return self.blocks.sizes > 1
@@ -57,22 +47,22 @@ class GeometricProgram:
     @cached_property
     def curved_matrix(self) -> Matrix:
         """Rows of the terms of curved constraints."""
-        return self.blocks.matrix[self.curved[self.block]]
+        return self.blocks.matrix[self.curved[self.blocks.block]]
 
     def evaluate(self, y: Vector) -> Evaluation:
         """Constraints, weights and gradients at a point."""
         terms = self.blocks.matrix @ y + self.blocks.offset
-        peak = np.maximum.reduceat(terms, self.starts)
-        terms = np.exp(terms - peak[self.block])
-        totals = np.add.reduceat(terms, self.starts)
-        weights = terms / totals[self.block]
-        jacobian = np.add.reduceat(weights[:, None] * self.blocks.matrix, self.starts, axis=0)
+        peak = np.maximum.reduceat(terms, self.blocks.starts)
+        terms = np.exp(terms - peak[self.blocks.block])
+        totals = np.add.reduceat(terms, self.blocks.starts)
+        weights = terms / totals[self.blocks.block]
+        jacobian = np.add.reduceat(weights[:, None] * self.blocks.matrix, self.blocks.starts, axis=0)
         return Evaluation(peak + np.log(totals), weights, jacobian)
 
     def hessian(self, at: Evaluation, multipliers: Vector) -> Matrix:
         """Second derivatives of the Lagrangian: Σ λ (Aᵀ diag(w) A − g gᵀ)."""
-        mine = self.curved[self.block]
-        weights = (multipliers[self.block] * at.weights)[mine]
+        mine = self.curved[self.blocks.block]
+        weights = (multipliers[self.blocks.block] * at.weights)[mine]
         gradients = at.jacobian[self.curved]
         curved: Matrix = self.curved_matrix.T @ (weights[:, None] * self.curved_matrix)
         curved -= gradients.T @ (multipliers[self.curved][:, None] * gradients)

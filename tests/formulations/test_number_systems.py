@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ithaca.formulations.algebra.expression import Symbol, Symbols, add, maximum, multiply, power
 from ithaca.formulations.algebra.interval import Interval
-from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY, SYMBOLIC, XARRAY
+from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY, SYMBOLIC
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.platform_files import load_platform
@@ -124,8 +124,8 @@ def test_a_labelled_grid_is_the_model_at_each_of_its_points(edition: str) -> Non
     for axis in problem.space.axes:
         rows = next(iter(axis.rows()))
         values |= {name: xr.DataArray(column[::7].astype(float), dims=axis.name) for name, column in rows.items()}
-    grid = everything(evaluate(systolic(problem).array, values, systolic(problem).data, XARRAY))
-    latency = metric_values(evaluate(systolic(problem).array, values, systolic(problem).data, XARRAY))["latency"]
+    grid = everything(evaluate(systolic(problem).array, values, systolic(problem).data, NUMPY))
+    latency = metric_values(evaluate(systolic(problem).array, values, systolic(problem).data, NUMPY))["latency"]
     assert set(latency.dims) == {"i", "j", "k"}
     for where in ({"i": 0, "j": 0, "k": 0}, {"i": 3, "j": 2, "k": 1}, {"i": -1, "j": -1, "k": -1}):
         exact = {

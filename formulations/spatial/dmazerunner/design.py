@@ -30,7 +30,7 @@ from ithaca.formulations.spatial.dmazerunner.model import (
     Machine,
     computing_energy,
     factors,
-    metrics_and_parts,
+    metrics,
     reuse,
     used,
     whole_energy,
@@ -158,7 +158,7 @@ class DmazerunnerDesign(MappingDesign):
         edp: bool = True,
     ) -> tuple[dict[str, Any], Mapping[str, Any]]:
         """What the model says of a mapping where levels have these orders, and the parts of it by name."""
-        found, named = metrics_and_parts(self.layer, self.machine, values, numbers, orders)
+        found, named = metrics(self.layer, self.machine, values, numbers, orders)
         return found | ({"edp": found["energy"] * found["latency"]} if edp else {}), named
 
     def remedies(self, configuration: Mapping[str, int]) -> Mapping[str, tuple[Remedy, ...]]:

@@ -396,19 +396,11 @@ def metrics(
     values: Mapping[str, Any],
     numbers: NumberSystem,
     orders: Mapping[str, Sequence[Sequence[str]]],
-) -> dict[str, Any]:
-    """Every metric of a mapping. Of several ``orders`` of DRAM's or the scratchpad's loops, a quantity says which it has."""
-    return metrics_and_parts(layer, machine, values, numbers, orders)[0]
-
-
-def metrics_and_parts(
-    layer: Layer,
-    machine: Machine,
-    values: Mapping[str, Any],
-    numbers: NumberSystem,
-    orders: Mapping[str, Sequence[Sequence[str]]],
 ) -> tuple[dict[str, Any], Mapping[str, Any]]:
-    """The metrics, and the parts of latency and energy by name."""
+    """Every metric of a mapping, and the parts of latency and energy by name.
+
+    Of several ``orders`` of DRAM's or the scratchpad's loops, a quantity says which it has.
+    """
     at = factors(layer, values)
     tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
     whole = {loop: at[DRAM][loop] * tile[loop] for loop in layer.nest.loops}

@@ -66,12 +66,12 @@ def test_number_systems_agree(architecture: Architecture, golden: Path) -> None:
         values = random_values(row.layer, random)
         fractions = {n: Fraction(v) for n, v in values.items()}
         offered = dict.fromkeys(("DRAM", "SPM"), row.layer.orders)
-        exact = metrics(row.layer, machine, fractions, FRACTION, offered)
+        exact, _ = metrics(row.layer, machine, fractions, FRACTION, offered)
         orders = {level: [row.layer.orders[values[f"order.{level}"] - 1]] for level in ("DRAM", "SPM")}
-        assert metrics(row.layer, machine, fractions, FRACTION, orders) == exact
-        arrays = metrics(row.layer, machine, {n: np.array([v, v], dtype=float) for n, v in values.items()}, NUMPY, offered)
+        assert metrics(row.layer, machine, fractions, FRACTION, orders)[0] == exact
+        arrays = metrics(row.layer, machine, {n: np.array([v, v], dtype=float) for n, v in values.items()}, NUMPY, offered)[0]
         intervals = {n: Interval(v, v) for n, v in fractions.items()}
-        symbols: Any = metrics(row.layer, machine, _Names(), SYMBOLIC, offered)
+        symbols: Any = metrics(row.layer, machine, _Names(), SYMBOLIC, offered)[0]
         for name, value in exact.items():
             assert arrays[name].tolist() == [float(value)] * 2
             assert symbols[name].evaluate(fractions, FRACTION) == value

@@ -125,7 +125,7 @@ def enumerated(design: DmazerunnerDesign, *, least: bool) -> Iterator[dict[str, 
     busy = [loop for loop, extent in design.layer.nest.extents if extent > 1]
     fits: Any = None
     for outer, inner in product(permutations(busy), repeat=2):
-        found = metrics(design.layer, design.machine, values, NUMPY, {DRAM: [outer], SPM: [inner]})
+        found, _ = metrics(design.layer, design.machine, values, NUMPY, {DRAM: [outer], SPM: [inner]})
         if fits is None:
             fits = np.all([allowed, *(found[name] <= most for name, most in design.machine.limits.items())], axis=0)
             fits &= found["pes"] >= design.constraints.least_used * design.machine.pes
