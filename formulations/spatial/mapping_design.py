@@ -51,13 +51,13 @@ class MappingDesign(Design):
         return f"{self.nest.name} ({self.nest.shown_sizes}), {self.edition} model edition"
 
 
-def nested_loops(laid: Laid, parts: Iterable[tuple[str, Iterable[Slot]]]) -> tuple[str, ...]:
-    """A mapping as a loop nest in lines, outermost first: headings, with the loops of several trips of their slots."""
+def nested_loops(laid: Laid, parts: Iterable[tuple[str, Order, Iterable[Slot]]]) -> tuple[str, ...]:
+    """A mapping as a loop nest in lines, outermost first: headings, with the loops, in some order, of their slots."""
     lines: list[str] = []
-    for heading, slots in parts:
+    for heading, order, slots in parts:
         lines.append(f"{'  ' * len(lines)}{heading}")
         for slot in slots:
-            for loop in laid.orders[slot.level]:
+            for loop in order:
                 if (trips := laid.factor(slot, loop)) > 1:
                     every = "for" if slot.temporal else "parallel for"
                     lines.append(f"{'  ' * len(lines)}{every} {loop} in 0..{trips - 1}")

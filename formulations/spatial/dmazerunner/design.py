@@ -276,7 +276,9 @@ class DmazerunnerDesign(MappingDesign):
     def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
         """The mapping as a loop nest, outermost first; loops of one trip are left out."""
         names = {DRAM: DRAM, SPM: SPM, SPATIAL: "PEs", RF: RF}
-        return nested_loops(self.mapping(configuration), ((name, (PLACES[slot],)) for slot, name in names.items()))
+        laid = self.mapping(configuration)
+        orders = {**laid.orders, SPATIAL: self.nest.loops}
+        return nested_loops(laid, ((name, orders[slot], (PLACES[slot],)) for slot, name in names.items()))
 
 
 def _constant(value: int) -> Constant:

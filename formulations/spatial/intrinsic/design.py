@@ -165,11 +165,14 @@ class IntrinsicDesign(MappingDesign):
 
     def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
         """Sub-problems, calls and what a call runs, as a loop nest."""
-        names, what = (level.name for level in self.architecture.levels), ("sub-problems", "calls", "a call")
-        parts = (
-            (f"{name}: {said}", [Slot(name, along) for along in ("", "x", "y")]) for name, said in zip(names, what, strict=True)
+        laid, what = self.mapping(configuration), ("sub-problems", "calls", "a call")
+        return nested_loops(
+            laid,
+            (
+                (f"{name}: {said}", order, [Slot(name, along) for along in ("", "x", "y")])
+                for said, (name, order) in zip(what, laid.orders.items(), strict=True)
+            ),
         )
-        return nested_loops(self.mapping(configuration), parts)
 
     def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
         """What binds, how much does not overlap, what is padded, and how full the scratchpad is."""
