@@ -28,10 +28,12 @@ from ithaca.formulations.spatial.dmazerunner.model import (
     SPM,
     Layer,
     Machine,
+    Pricing,
     computing_energy,
     factors,
-    metrics,
+    pricing,
     reuse,
+    reuses,
     used,
     whole_energy,
 )
@@ -139,7 +141,7 @@ class DmazerunnerDesign(MappingDesign):
         return VOCABULARY
 
     def metrics(self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
-        found, _ = self.priced(values, numbers, self.orders, edp=names is None or "edp" in names)
+        found, _ = self.priced(values, numbers, self.orders)
         return {name: found[name] for name in self.vocabulary if names is None or name in names}
 
     def parts(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[dict[str, Any], Mapping[str, Any]]:
@@ -149,17 +151,17 @@ class DmazerunnerDesign(MappingDesign):
         """What a mapping takes of what there is (`Capacities.limits`)."""
         return used(self.layer, self.machine, factors(self.layer, values), numbers)
 
+    def pricing(self, at: Mapping[str, Mapping[str, Any]], numbers: NumberSystem) -> Pricing:
+        """What mappings of some factors, by slot, cost."""
+        return pricing(self.layer, self.machine, at, numbers)
+
     def priced(
-        self,
-        values: Mapping[str, Any],
-        numbers: NumberSystem,
-        orders: Mapping[str, Sequence[Sequence[str]]],
-        *,
-        edp: bool = True,
+        self, values: Mapping[str, Any], numbers: NumberSystem, orders: Mapping[str, Sequence[Sequence[str]]]
     ) -> tuple[dict[str, Any], Mapping[str, Any]]:
         """What the model says of a mapping where levels have these orders, and the parts of it by name."""
-        found, named = metrics(self.layer, self.machine, values, numbers, orders)
-        return found | ({"edp": found["energy"] * found["latency"]} if edp else {}), named
+        at = factors(self.layer, values)
+        levels = reuses(self.layer, at, values, numbers, orders)
+        return self.pricing(at, numbers)(levels[SPM], levels[DRAM])
 
     def remedies(self, configuration: Mapping[str, int]) -> Mapping[str, tuple[Remedy, ...]]:
         """Of bursts and energy off chip more of the scratchpad, of the network and its energy more of the register files."""

@@ -11,7 +11,7 @@ reused at a level, and what the release states case by case is a formula.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -390,39 +390,35 @@ def used(layer: Layer, machine: Capacities, at: Mapping[str, Mapping[str, Any]],
     }
 
 
-def metrics(
-    layer: Layer,
-    machine: Machine,
-    values: Mapping[str, Any],
-    numbers: NumberSystem,
-    orders: Mapping[str, Sequence[Sequence[str]]],
-) -> tuple[dict[str, Any], Mapping[str, Any]]:
-    """Every metric of a mapping, and the parts of latency and energy by name.
+#: What mappings cost where the scratchpad's and DRAM's loops let so much stay: every metric, and the parts of these by name.
+Pricing = Callable[[Reuse, Reuse], tuple[dict[str, Any], Mapping[str, Any]]]
 
-    Of several ``orders`` of DRAM's or the scratchpad's loops, a quantity says which it has.
-    """
-    at = factors(layer, values)
+
+def pricing(layer: Layer, machine: Machine, at: Mapping[str, Mapping[str, Any]], numbers: NumberSystem) -> Pricing:
+    """What mappings of some factors, by slot, cost."""
     tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
     whole = {loop: at[DRAM][loop] * tile[loop] for loop in layer.nest.loops}
-    levels = reuses(layer, at, values, numbers, orders)
-    pes, array = layer.product(at[SPATIAL]), {loop: at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
+    array = {loop: at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
     one_pass = array_pass(
         layer,
         machine,
         layer.product(at[RF]),
-        pes,
+        layer.product(at[SPATIAL]),
         layer.product(at[SPATIAL], layer.nest.output),
         {access.tensor: layer.words(access, at[RF]) for access in layer.nest.accesses},
         {access.tensor: layer.words(access, array) for access in layer.nest.accesses},
     )
     moved = transfers(layer, machine, tile, whole, numbers)
-    sums = layer.product(at[DRAM], layer.nest.output)
-    found = run(layer, machine, one_pass, moved, levels[SPM], levels[DRAM], sums, numbers)
+    sums, taken = layer.product(at[DRAM], layer.nest.output), used(layer, machine, at, numbers)
     computing = computing_energy(layer, machine, whole)
-    energy = whole_energy(machine, computing, found.energy, numbers)
-    known = {"latency": found.latency, "energy": energy, "dram_words": found.dram_words}
-    known |= used(layer, machine, at, numbers)
-    return known, {**found.parts, "latency": found.latency, "energy": energy, RF: computing}
+
+    def price(spm: Reuse, dram: Reuse) -> tuple[dict[str, Any], Mapping[str, Any]]:
+        found = run(layer, machine, one_pass, moved, spm, dram, sums, numbers)
+        energy = whole_energy(machine, computing, found.energy, numbers)
+        known = {"latency": found.latency, "energy": energy, "edp": energy * found.latency, "dram_words": found.dram_words}
+        return known | taken, {**found.parts, "latency": found.latency, "energy": energy, RF: computing}
+
+    return price
 
 
 def _number(value: int, numbers: NumberSystem) -> Any:

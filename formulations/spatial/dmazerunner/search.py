@@ -22,7 +22,7 @@ from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.rounding import EXACT, ROUNDING, least_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.spatial.dmazerunner.corners import Corners
-from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, Reuse, reuse
+from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, reuse
 from ithaca.formulations.spatial.dmazerunner.tables import AT_ONCE, Columns, Outer, Tables, chunks, ragged
 from ithaca.formulations.stage import Block, Cutoff
 
@@ -38,6 +38,7 @@ class TilingStage(ABC):
     """One problem on one layer, in stages."""
 
     least, dropped = -inf, inf  #: Nothing is known at once, and nothing left out
+    _numbers = NUMPY  #: In which mappings are priced
 
     def __init__(self, problem: Problem, design: DmazerunnerDesign, corners: Corners | None = None) -> None:
         self._problem, self._design, self._corners = problem, design, corners or Corners(problem)
@@ -55,12 +56,6 @@ class TilingStage(ABC):
     @abstractmethod
     def _pair_bounds(self, outer: Outer, place: Integers, rows: Columns, tiles: Columns) -> Floats:
         """Bounds of rows, each with an outer choice."""
-
-    @abstractmethod
-    def _metrics(
-        self, factors: Mapping[str, Mapping[str, Floats]], rows: Columns, banks: Floats
-    ) -> Iterator[Mapping[str, Floats]]:
-        """Metrics of mappings, for every pair of orders (`_levels`)."""
 
     @property
     def _tables(self) -> Tables:
@@ -184,14 +179,10 @@ class TilingStage(ABC):
             for number, loop in enumerate(group.loops):
                 for slot, table, at in ((DRAM, d, choice), (SPM, p, choice), (RF, group.r, row), (SPATIAL, group.s, row)):
                     factors[slot][loop] = table[number, at].astype(float)
-        known = list(self._metrics(factors, self._tables.product(self._tables.rows, rows), outer.banks[place]))
+        layer, orders, price = self._design.layer, self._design.orders, self._design.pricing(factors, self._numbers)
+        levels = ([reuse(layer, factors[level], order, NUMPY) for order in orders[level]] for level in (SPM, DRAM))
+        known = [price(*pair)[0] for pair in product(*levels)]
         return self._confirmed(np.array([self._corners.least(each, each) for each in known]), known, factors, limit)
-
-    def _levels(self, factors: Mapping[str, Mapping[str, Floats]]) -> Iterator[tuple[Reuse, Reuse]]:
-        """What the scratchpad's and DRAM's loops let stay, for every pair of their orders."""
-        layer, orders = self._design.layer, self._design.orders
-        spm, dram = ([reuse(layer, factors[level], order, NUMPY) for order in orders[level]] for level in (SPM, DRAM))
-        return product(spm, dram)
 
     def _confirmed(
         self, values: Floats, known: Sequence[Mapping[str, Floats]], factors: Mapping[str, Mapping[str, Floats]], limit: float

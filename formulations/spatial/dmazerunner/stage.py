@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -12,17 +12,10 @@ from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.spatial.dmazerunner.bounds import inner_parts, outer_parts
 from ithaca.formulations.spatial.dmazerunner.model import (
-    DRAM,
-    RF,
-    SPATIAL,
-    SPM,
     ArrayPass,
     Machine,
     array_pass,
-    computing_energy,
-    run,
     transfers,
-    whole_energy,
 )
 from ithaca.formulations.spatial.dmazerunner.search import TilingStage
 from ithaca.formulations.spatial.dmazerunner.tables import Columns, Outer, Tables
@@ -110,23 +103,3 @@ class DmazerunnerStage(TilingStage):
                 least = {**exact, "dram_words": words[place]}  # orders of less reuse move more
                 found = np.minimum(found, self._corner(e + energy[place], np.maximum(c, cycles[place]), least, exact))
         return found
-
-    def _metrics(
-        self, factors: Mapping[str, Mapping[str, Floats]], rows: Columns, banks: Floats
-    ) -> Iterator[Mapping[str, Floats]]:
-        tables, layer, machine = self._tables, self._design.layer, self._design.machine
-        array = {loop: factors[RF][loop] * factors[SPATIAL][loop] for loop in layer.nest.loops}
-        tile = {loop: array[loop] * factors[SPM][loop] for loop in layer.nest.loops}
-        whole = {loop: tile[loop] * factors[DRAM][loop] for loop in layer.nest.loops}
-        held = rows.by_tensor("held", tables.tensors)
-        sent = {access.tensor: layer.words(access, array) for access in layer.nest.accesses}
-        one_pass = array_pass(layer, machine, rows["r"], rows["s"], rows[self._sums], held, sent)
-        moved = transfers(layer, machine, tile, whole, NUMPY)
-        sums = layer.product(factors[DRAM], layer.nest.output)
-        exact = {"pes": rows["s"], "rf_words": sum(held.values()), "spm_banks": banks}
-        computing = computing_energy(layer, machine, whole)
-        for inside, outside in self._levels(factors):
-            found = run(layer, machine, one_pass, moved, inside, outside, sums, NUMPY)
-            energy = whole_energy(machine, computing, found.energy, NUMPY)
-            metrics = {**exact, "dram_words": found.dram_words, "energy": energy, "latency": found.latency}
-            yield {**metrics, "edp": energy * found.latency}

@@ -12,9 +12,9 @@ from ithaca.formulations.algebra.number_systems import NumberSystem
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.remedies import Remedy
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
-from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, factors
+from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, Pricing, factors
 from ithaca.formulations.spatial.dmazerunner.tables import Tables
-from ithaca.formulations.spatial.explainable.model import Machine, metrics, networks, used
+from ithaca.formulations.spatial.explainable.model import Machine, networks, pricing, used
 from ithaca.formulations.spatial.explainable.stage import ExplainableStage, ExplainableTables
 from ithaca.formulations.spatial.remedies import capacity, lanes
 from ithaca.workloads.errors import InputError
@@ -79,15 +79,8 @@ class ExplainableDesign(DmazerunnerDesign):
     def used(self, values: Mapping[str, Any], numbers: NumberSystem) -> dict[str, Any]:
         return used(self.layer, self.machine, factors(self.layer, values), numbers)
 
-    def priced(
-        self,
-        values: Mapping[str, Any],
-        numbers: NumberSystem,
-        orders: Mapping[str, Sequence[Sequence[str]]],
-        *,
-        edp: bool = True,
-    ) -> tuple[dict[str, Any], Mapping[str, Any]]:
-        return metrics(self.layer, self.machine, values, numbers, orders)
+    def pricing(self, at: Mapping[str, Mapping[str, Any]], numbers: NumberSystem) -> Pricing:
+        return pricing(self.layer, self.machine, at, numbers)
 
     def remedies(self, configuration: Mapping[str, int]) -> Mapping[str, tuple[Remedy, ...]]:
         """Of a network wider and more links, as far as one sending takes them, or register files that it feeds less often.

@@ -11,7 +11,7 @@ tile are a group; one link sends a tile to a whole group, and of more groups tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -25,10 +25,9 @@ from ithaca.formulations.spatial.dmazerunner.model import (
     SPM,
     Capacities,
     Layer,
+    Pricing,
     Reuse,
-    factors,
     reducing,
-    reuses,
     words_moved,
 )
 from ithaca.formulations.spatial.dmazerunner.model import used as capacities_used
@@ -149,34 +148,23 @@ def used(layer: Layer, machine: Machine, at: Mapping[str, Mapping[str, Any]], nu
     return capacities_used(layer, machine, at, numbers) | {f"{role}_groups": count for role, count in groups.items()}
 
 
-def metrics(
-    layer: Layer,
-    machine: Machine,
-    values: Mapping[str, Any],
-    numbers: NumberSystem,
-    orders: Mapping[str, Sequence[Sequence[str]]],
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Every metric of a mapping, and the parts of latency by name (see `dmazerunner.model.metrics`)."""
-    nest, at = layer.nest, factors(layer, values)
-    levels = reuses(layer, at, values, numbers, orders)
-    spm, dram = levels[SPM], levels[DRAM]
+def pricing(layer: Layer, machine: Machine, at: Mapping[str, Mapping[str, Any]], numbers: NumberSystem) -> Pricing:
+    """What mappings of some factors, by slot, cost (see `dmazerunner.model.pricing`)."""
+    nest = layer.nest
     tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in nest.loops}
     pes = layer.product(at[SPATIAL])
     groups = {access.tensor: layer.product(at[SPATIAL], access) for access in nest.accesses}
     held = {access.tensor: layer.words(access, at[RF]) for access in nest.accesses}
     words = {access.tensor: layer.words(access, tile) for access in nest.accesses}
-    sums = layer.product(at[DRAM], nest.output)
-    moved = words_moved(layer, words, dram, sums)
-    off_chip = sum(moved.values())
-    found, parts = cycles(
-        layer,
-        machine,
-        array_tile(layer, machine, layer.product(at[RF]), pes, groups, held, numbers),
-        spm.trips * dram.trips,
-        {tensor: changes(spm, dram, tensor, numbers) for tensor in held},
-        layer.product(at[SPM], nest.output) * sums,
-        off_chip,
-        numbers,
-    )
-    known = {"dram_words": off_chip, **used(layer, machine, at, numbers)}
-    return found | known, parts | {f"DMA {tensor}": each for tensor, each in moved.items()}
+    sums, taken = layer.product(at[DRAM], nest.output), used(layer, machine, at, numbers)
+    on_array = array_tile(layer, machine, layer.product(at[RF]), pes, groups, held, numbers)
+    distinct = layer.product(at[SPM], nest.output) * sums
+
+    def price(spm: Reuse, dram: Reuse) -> tuple[dict[str, Any], Mapping[str, Any]]:
+        moved = words_moved(layer, words, dram, sums)
+        changed = {tensor: changes(spm, dram, tensor, numbers) for tensor in held}
+        off_chip = sum(moved.values())
+        found, parts = cycles(layer, machine, on_array, spm.trips * dram.trips, changed, distinct, off_chip, numbers)
+        return found | {"dram_words": off_chip, **taken}, parts | {f"DMA {tensor}": each for tensor, each in moved.items()}
+
+    return price

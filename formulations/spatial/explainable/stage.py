@@ -8,7 +8,7 @@ scratchpad. All of this is whole, and so exact in floats.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -21,10 +21,10 @@ from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.rounding import EXACT
 from ithaca.formulations.spatial.dmazerunner.corners import Corners
-from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, Capacities, Layer, Reuse, words_moved
+from ithaca.formulations.spatial.dmazerunner.model import Capacities, Layer, Reuse, words_moved
 from ithaca.formulations.spatial.dmazerunner.search import TilingStage
 from ithaca.formulations.spatial.dmazerunner.tables import Columns, Outer, Tables
-from ithaca.formulations.spatial.explainable.model import GROUPS, ArrayTile, array_tile, changes, cycles, networks
+from ithaca.formulations.spatial.explainable.model import GROUPS, ArrayTile, array_tile, cycles, networks
 
 if TYPE_CHECKING:
     from ithaca.formulations.problem import Problem
@@ -75,6 +75,7 @@ class ExplainableStage(TilingStage):
     """One problem on one layer, in stages."""
 
     _design: ExplainableDesign
+    _numbers = WHOLE
 
     def __init__(self, problem: Problem, design: ExplainableDesign) -> None:
         machine = design.machine  # what is divided has fewer digits than a double
@@ -109,22 +110,6 @@ class ExplainableStage(TilingStage):
         known = {**self._known(rows), "spm_banks": outer.banks[place]}
         words = np.array([part[0][place] for part in outer.parts])
         return self._bounds(self._tile(rows), tiles, known, known, words.min(axis=0))
-
-    def _metrics(
-        self, factors: Mapping[str, Mapping[str, Floats]], rows: Columns, banks: Floats
-    ) -> Iterator[Mapping[str, Floats]]:
-        layer, machine, nest = self._design.layer, self._design.machine, self._design.nest
-        array = {loop: factors[RF][loop] * factors[SPATIAL][loop] for loop in nest.loops}
-        tile = {loop: array[loop] * factors[SPM][loop] for loop in nest.loops}
-        words = {access.tensor: layer.words(access, tile) for access in nest.accesses}
-        sums = layer.product(factors[DRAM], nest.output)
-        distinct, on_array = sums * layer.product(factors[SPM], nest.output), self._tile(rows)
-        known = {**self._known(rows), "spm_banks": banks}
-        for spm, dram in self._levels(factors):
-            changed = {tensor: changes(spm, dram, tensor, WHOLE) for tensor in words}
-            moved = sum(words_moved(layer, words, dram, sums).values())
-            found, _ = cycles(layer, machine, on_array, spm.trips * dram.trips, changed, distinct, moved, WHOLE)
-            yield {**known, **found, "dram_words": moved}
 
     def _bounds(
         self, tile: ArrayTile, tiles: Columns, low: Mapping[str, Any], high: Mapping[str, Any], words: Any = None

@@ -16,8 +16,9 @@ from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY, SYMBOLIC
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.architecture_files import read_architecture
+from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
 from ithaca.formulations.spatial.dmazerunner.layers import evaluate_points, read_layers
-from ithaca.formulations.spatial.dmazerunner.model import DRAM, SLOTS, Layer, Machine, metrics
+from ithaca.formulations.spatial.dmazerunner.model import DRAM, SLOTS, Layer
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
@@ -61,17 +62,18 @@ def test_all_golden_rows(architecture: Architecture, golden: Path) -> None:
 
 
 def test_number_systems_agree(architecture: Architecture, golden: Path) -> None:
-    machine, random = Machine.of(architecture), Random(1)
+    random = Random(1)
     for row in read_layers(golden)[::25]:
         values = random_values(row.layer, random)
         fractions = {n: Fraction(v) for n, v in values.items()}
         offered = dict.fromkeys(("DRAM", "SPM"), row.layer.orders)
-        exact, _ = metrics(row.layer, machine, fractions, FRACTION, offered)
+        design = DmazerunnerDesign(architecture, row.layer)
+        exact, _ = design.priced(fractions, FRACTION, offered)
         orders = {level: [row.layer.orders[values[f"order.{level}"] - 1]] for level in ("DRAM", "SPM")}
-        assert metrics(row.layer, machine, fractions, FRACTION, orders)[0] == exact
-        arrays = metrics(row.layer, machine, {n: np.array([v, v], dtype=float) for n, v in values.items()}, NUMPY, offered)[0]
+        assert design.priced(fractions, FRACTION, orders)[0] == exact
+        arrays = design.priced({n: np.array([v, v], dtype=float) for n, v in values.items()}, NUMPY, offered)[0]
         intervals = {n: Interval(v, v) for n, v in fractions.items()}
-        symbols: Any = metrics(row.layer, machine, _Names(), SYMBOLIC, offered)[0]
+        symbols: Any = design.priced(_Names(), SYMBOLIC, offered)[0]
         for name, value in exact.items():
             assert arrays[name].tolist() == [float(value)] * 2
             assert symbols[name].evaluate(fractions, FRACTION) == value

@@ -21,7 +21,7 @@ from ithaca.formulations.spatial.constraints import NONE, Asked, Constraints
 from ithaca.formulations.spatial.dmazerunner import tables
 from ithaca.formulations.spatial.dmazerunner.design import VOCABULARY, DmazerunnerDesign
 from ithaca.formulations.spatial.dmazerunner.layers import KINDS
-from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, Layer, metrics
+from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, Layer
 from ithaca.formulations.spatial.library import find_architecture
 from ithaca.formulations.spatial.mapping import Slot
 from ithaca.peers.methods import run_peer
@@ -125,7 +125,7 @@ def enumerated(design: DmazerunnerDesign, *, least: bool) -> Iterator[dict[str, 
     busy = [loop for loop, extent in design.layer.nest.extents if extent > 1]
     fits: Any = None
     for outer, inner in product(permutations(busy), repeat=2):
-        found, _ = metrics(design.layer, design.machine, values, NUMPY, {DRAM: [outer], SPM: [inner]})
+        found, _ = design.priced(values, NUMPY, {DRAM: [outer], SPM: [inner]})
         if fits is None:
             fits = np.all([allowed, *(found[name] <= most for name, most in design.machine.limits.items())], axis=0)
             fits &= found["pes"] >= design.constraints.least_used * design.machine.pes
