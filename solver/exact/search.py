@@ -67,18 +67,43 @@ def check_bound(problem: Problem, value: Fraction | None, lower_bound: Fraction 
         )
 
 
-class Search:
+class ProvingSearch:
+    """What searches that prove have in common: what they know, bounds proven elsewhere, and when they look up."""
+
+    def __init__(self, problem: Problem, options: SolveOptions, report: Report | None = None) -> None:
+        self.problem, self.options, self.report = problem, options, report
+        self.state = SearchState()
+        self._floor: Fraction | None = None
+
+    def offer(self, found: Configuration) -> None:
+        """Take a configuration as incumbent if the reference confirms that it improves."""
+        value, state = self.problem.feasible_value(found), self.state
+        if value is not None and (state.value is None or value < state.value):
+            state.incumbent, state.value = found, value
+            check_bound(self.problem, value, self._floor)
+
+    def raise_floor(self, lower_bound: Fraction) -> None:
+        """Take over a bound proven elsewhere: no configuration has a smaller objective."""
+        self._floor = lower_bound if self._floor is None else max(self._floor, lower_bound)
+        check_bound(self.problem, self.state.value, self._floor)
+
+    def _ends(self, spent: float) -> bool:
+        """Report what is known, so many seconds after the run began; whether the options say to stop."""
+        state = self.state
+        if self.report is not None:
+            self.report(Progress(state.value, state.lower_bound, state.boxes, state.seconds))
+        return self.options.ends(spent, state.value, state.lower_bound)
+
+
+class Search(ProvingSearch):
     """One branch and bound run."""
 
     def __init__(self, model: BoundModel, options: SolveOptions, report: Report | None = None) -> None:
+        super().__init__(model.problem, options, report)
         self.model = model
-        self.options = options
-        self.report = report
-        self.state = SearchState()
         self._heap: list[tuple[float, int, Nodes, Floats]] = []
         self._sequence = 0
         self._batches = 0
-        self._floor: Fraction | None = None
         self._lefts = [tree.left for tree in model.trees]
         if all(tree.table.count for tree in model.trees):
             self._examine(np.zeros((len(model.trees), 1), np.int32))
@@ -96,9 +121,7 @@ class Search:
             spent = time.perf_counter() - began
             state.seconds = before + spent
             state.lower_bound = self._open_bound()
-            if self.report is not None:
-                self.report(Progress(state.value, state.lower_bound, state.boxes, state.seconds))
-            if self.options.ends(spent, state.value, state.lower_bound):
+            if self._ends(spent):
                 return state
             _, _, nodes, bounds = heapq.heappop(self._heap)
             nodes, bounds = self._without_ties(*self._still_open(nodes, bounds))
@@ -113,14 +136,9 @@ class Search:
         state.lower_bound = state.value
         return state
 
-    def raise_floor(self, lower_bound: Fraction) -> None:
-        """Take over a bound proven elsewhere: no configuration has a smaller objective."""
-        self._floor = lower_bound if self._floor is None else max(self._floor, lower_bound)
-        check_bound(self.model.problem, self.state.value, self._floor)
-
     def close_all(self) -> None:
         """Drop every open box: no configuration meets the limits, as proven elsewhere."""
-        check_bound(self.model.problem, self.state.value, None, infeasible=True)
+        check_bound(self.problem, self.state.value, None, infeasible=True)
         self._heap.clear()
 
     @property
@@ -224,11 +242,3 @@ class Search:
             found = descend(self.model.configurations, self.model.counts, start)
             if found is not None and found[1] <= self._cutoff():
                 self.offer(self.model.configuration(found[0]))
-
-    def offer(self, found: Configuration) -> None:
-        """Take a configuration as incumbent if the reference confirms that it improves."""
-        state = self.state
-        value = self.model.problem.feasible_value(found)
-        if value is not None and (state.value is None or value < state.value):
-            state.incumbent, state.value = found, value
-            check_bound(self.model.problem, value, self._floor)

@@ -17,12 +17,10 @@ from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.rounding import least_double
-from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.stage import Block, Stage
-from ithaca.solver.exact.search import SearchState, check_bound
+from ithaca.solver.exact.search import ProvingSearch, SearchState
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.progress import Progress, Report
 
 #: Rows of a block that are completed at once, and of the first batch after all blocks.
 AT_ONCE, FIRST_BATCH = 8, 16
@@ -34,18 +32,15 @@ HURRY = 2.0
 LARGEST_BATCH = 1 << 14
 
 
-class StagedSearch:
+class StagedSearch(ProvingSearch):
     """One staged search; it may be interrupted, and goes on where it was."""
 
     def __init__(self, problem: Problem, stage: Stage, options: SolveOptions) -> None:
-        self.problem, self.options = problem, options
-        self.report: Report | None = None
-        self.state = SearchState()
+        super().__init__(problem, options)
         self._rows: list[NDArray[Any]] = []
         self._bounds: list[Floats] = []
         self._rest = -inf
         self._stage = stage
-        self._floor: Fraction | None = None
         self._steps: Iterator[None] | None = self._search()
 
     def run(self) -> SearchState:
@@ -59,9 +54,7 @@ class StagedSearch:
             spent = time.perf_counter() - began
             state.seconds = before + spent
             self._take_stock()
-            if self.report is not None:
-                self.report(Progress(state.value, state.lower_bound, state.boxes, state.seconds))
-            if state.complete or self.options.ends(spent, state.value, state.lower_bound):
+            if self._ends(spent) or state.complete:
                 break
             try:
                 next(self._steps)
@@ -77,18 +70,6 @@ class StagedSearch:
     def exhausted(self) -> bool:
         """Whether there is nothing more to try."""
         return self._steps is None
-
-    def offer(self, found: Configuration) -> None:
-        """Take a configuration as incumbent if the reference confirms that it improves."""
-        value, state = self.problem.feasible_value(found), self.state
-        if value is not None and (state.value is None or value < state.value):
-            state.incumbent, state.value = found, value
-            check_bound(self.problem, value, self._floor)
-
-    def raise_floor(self, lower_bound: Fraction) -> None:
-        """Take over a bound proven elsewhere: no configuration has a smaller objective."""
-        self._floor = lower_bound if self._floor is None else max(self._floor, lower_bound)
-        check_bound(self.problem, self.state.value, self._floor)
 
     def _cutoff(self) -> Fraction | None:
         return self.state.value
