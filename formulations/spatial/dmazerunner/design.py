@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.formulations.algebra.expression import Constant, Expression, Symbol, ceiling_division
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY, SYMBOLIC, NumberSystem
@@ -19,6 +19,7 @@ from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, mak
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.baselines import dataflows
 from ithaca.formulations.spatial.constraints import NONE, Constraints
+from ithaca.formulations.spatial.dmazerunner import model
 from ithaca.formulations.spatial.dmazerunner.baselines import pruned
 from ithaca.formulations.spatial.dmazerunner.model import (
     DRAM,
@@ -27,16 +28,14 @@ from ithaca.formulations.spatial.dmazerunner.model import (
     SPATIAL,
     SPM,
     Layer,
-    Machine,
     Pricing,
     computing_energy,
     factors,
-    pricing,
     reuse,
     reuses,
-    used,
     whole_energy,
 )
+from ithaca.formulations.spatial.dmazerunner.search import TilingStage
 from ithaca.formulations.spatial.dmazerunner.stage import DmazerunnerStage, DmazerunnerTables
 from ithaca.formulations.spatial.dmazerunner.tables import Tables, asked_of
 from ithaca.formulations.spatial.drawing import costs
@@ -82,6 +81,10 @@ class DmazerunnerDesign(MappingDesign):
     )
     constraints: Constraints = NONE  #: What mappings are restricted to
     edition = "dmazerunner"
+    vocabulary = VOCABULARY
+    model: ClassVar[Any] = model  #: What the edition states: what it reads of machines, what mappings take and cost
+    tables_kind: ClassVar[type[Tables]] = DmazerunnerTables  #: What its searches are made of
+    stage_kind: ClassVar[type[TilingStage]] = DmazerunnerStage  #: How they bound
 
     def __post_init__(self) -> None:
         self.constraints.check(self.nest, self.architecture)
@@ -93,12 +96,12 @@ class DmazerunnerDesign(MappingDesign):
     @cached_property
     def machine(self) -> Any:
         """What the model reads of the architecture."""
-        return Machine.of(self.architecture)
+        return self.model.Machine.of(self.architecture)
 
     @cached_property
     def tables(self) -> Tables:
         """What searches of this space are made of, whatever they ask for."""
-        return DmazerunnerTables(self.layer, self.machine, self.constraints, exact=self.divisors_only)
+        return self.tables_kind(self.layer, self.machine, self.constraints, exact=self.divisors_only)
 
     @property
     def nest(self) -> LoopNest:  # type: ignore[override]
@@ -136,10 +139,6 @@ class DmazerunnerDesign(MappingDesign):
             found[f"order.{level}"] = 1 + offered.index(given)
         return Configuration(found)
 
-    @property
-    def vocabulary(self) -> Mapping[str, Metric]:
-        return VOCABULARY
-
     def metrics(self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
         found, _ = self.priced(values, numbers, self.orders)
         return {name: found[name] for name in self.vocabulary if names is None or name in names}
@@ -149,11 +148,13 @@ class DmazerunnerDesign(MappingDesign):
 
     def used(self, values: Mapping[str, Any], numbers: NumberSystem) -> dict[str, Any]:
         """What a mapping takes of what there is (`Capacities.limits`)."""
-        return used(self.layer, self.machine, factors(self.layer, values), numbers)
+        found: dict[str, Any] = self.model.used(self.layer, self.machine, factors(self.layer, values), numbers)
+        return found
 
     def pricing(self, at: Mapping[str, Mapping[str, Any]], numbers: NumberSystem) -> Pricing:
         """What mappings of some factors, by slot, cost."""
-        return pricing(self.layer, self.machine, at, numbers)
+        found: Pricing = self.model.pricing(self.layer, self.machine, at, numbers)
+        return found
 
     def priced(
         self, values: Mapping[str, Any], numbers: NumberSystem, orders: Mapping[str, Sequence[Sequence[str]]]
@@ -252,7 +253,7 @@ class DmazerunnerDesign(MappingDesign):
         return self.configuration(design.mapping(configuration)) if isinstance(design, DmazerunnerDesign) else None
 
     def stage(self, problem: Problem) -> Stage:
-        return DmazerunnerStage(problem, self)
+        return self.stage_kind(problem, self)
 
     def meaning(self, quantity: str) -> tuple[str, str]:
         loop, _, slot = quantity.partition(".")

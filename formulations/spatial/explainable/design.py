@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from ithaca.formulations.algebra.number_systems import NumberSystem
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.remedies import Remedy
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
-from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, Pricing, factors
-from ithaca.formulations.spatial.dmazerunner.tables import Tables
-from ithaca.formulations.spatial.explainable.model import Machine, networks, pricing, used
+from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, factors
+from ithaca.formulations.spatial.explainable import model
+from ithaca.formulations.spatial.explainable.model import networks
 from ithaca.formulations.spatial.explainable.stage import ExplainableStage, ExplainableTables
 from ithaca.formulations.spatial.remedies import capacity, lanes
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.footprints import footprints
 
 if TYPE_CHECKING:
-    from ithaca.formulations.problem import Limit, Problem
-    from ithaca.formulations.stage import Stage
+    from ithaca.formulations.problem import Limit
 
 VOCABULARY = {
     metric.name: metric
@@ -47,6 +45,9 @@ class ExplainableDesign(DmazerunnerDesign):
     """A layer on a machine of the edition `explainable`; how tensors lie in memory does not matter."""
 
     edition = "explainable"
+    vocabulary = VOCABULARY
+    model: ClassVar[Any] = model
+    tables_kind, stage_kind = ExplainableTables, ExplainableStage
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -56,31 +57,11 @@ class ExplainableDesign(DmazerunnerDesign):
                 "each with a network of its own"
             )
 
-    @cached_property
-    def machine(self) -> Machine:
-        """What the model reads of the architecture."""
-        return Machine.of(self.architecture)
-
-    @cached_property
-    def tables(self) -> Tables:
-        """What searches of this space are made of, whatever they ask for."""
-        return ExplainableTables(self.layer, self.machine, self.constraints, exact=self.divisors_only)
-
-    @property
-    def vocabulary(self) -> Mapping[str, Metric]:
-        return VOCABULARY
-
     def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
         """PEs do all operations, and the DMA moves every word once."""
         moved = Fraction(sum(footprints(self.nest).values()))
         computing, dma = Fraction(self.nest.operations, self.machine.pes), moved / self.machine.bandwidth
         return {"latency": max(computing, dma), "compute_cycles": computing, "dma_cycles": dma, "dram_words": moved}
-
-    def used(self, values: Mapping[str, Any], numbers: NumberSystem) -> dict[str, Any]:
-        return used(self.layer, self.machine, factors(self.layer, values), numbers)
-
-    def pricing(self, at: Mapping[str, Mapping[str, Any]], numbers: NumberSystem) -> Pricing:
-        return pricing(self.layer, self.machine, at, numbers)
 
     def remedies(self, configuration: Mapping[str, int]) -> Mapping[str, tuple[Remedy, ...]]:
         """Of a network wider and more links, as far as one sending takes them, or register files that it feeds less often.
@@ -100,6 +81,3 @@ class ExplainableDesign(DmazerunnerDesign):
             found[f"network {name}"] = (width, links, *room(tensor, RF))
             found[f"DMA {tensor}"] = room(tensor, SPM)
         return found | {"DMA": (Remedy(f"{DRAM}.shared_bandwidth"),)}
-
-    def stage(self, problem: Problem) -> Stage:
-        return ExplainableStage(problem, self)

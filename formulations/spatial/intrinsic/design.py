@@ -16,14 +16,13 @@ from ithaca.formulations.hardware.remedies import Remedy
 from ithaca.formulations.shown_numbers import number, percent
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.spatial.constraints import NONE, Constraints
+from ithaca.formulations.spatial.constraints import NONE
 from ithaca.formulations.spatial.intrinsic.array import Binding, array_of
 from ithaca.formulations.spatial.intrinsic.model import Work
 from ithaca.formulations.spatial.intrinsic.stage import IntrinsicStage
 from ithaca.formulations.spatial.mapping import Mapping as Laid
 from ithaca.formulations.spatial.mapping import Slot
 from ithaca.formulations.spatial.mapping_design import MappingDesign, nested_loops
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 
 if TYPE_CHECKING:
@@ -54,12 +53,9 @@ class IntrinsicDesign(MappingDesign):
     nest: LoopNest  #: The layer
     architecture: Architecture  #: The accelerator
     binding: Binding  #: Which of the intrinsic's loops run which of the layer's
-    constraints: Constraints = NONE  #: None are allowed in this edition
     edition: ClassVar[str] = "intrinsic"
-
-    def __post_init__(self) -> None:
-        if self.constraints != NONE:
-            raise InputError("constraints do not go with edition intrinsic; allowed: none")
+    constraints = NONE
+    vocabulary = VOCABULARY
 
     @cached_property
     def work(self) -> Work:
@@ -75,11 +71,6 @@ class IntrinsicDesign(MappingDesign):
     def title(self) -> str:
         """Workload, match, edition."""
         return f"{self.nest.name} ({self.nest.shown_sizes}), {self.name}, {self.edition} model edition"
-
-    @property
-    def vocabulary(self) -> Mapping[str, Metric]:
-        """Cycles, words and counts."""
-        return VOCABULARY
 
     def quantity(self, loop: str) -> str:
         """The tile of a loop of the intrinsic: iterations of the loop that runs on it in a sub-problem."""
