@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cache
 from math import gcd, lcm
@@ -40,8 +40,7 @@ def _granularity(node: Expression, powers: Mapping[str, int], of: Callable[[Expr
     if isinstance(node, Symbol | CeilingDivision):
         return Fraction(1)
     if isinstance(node, Sum | Maximum | Minimum):
-        steps = [of(c) for c in node.children if not (isinstance(c, Constant) and not c.value)]
-        return common_step(steps) if all(steps) else Fraction(0)
+        return common_step([of(c) for c in node.children if not (isinstance(c, Constant) and not c.value)])
     if isinstance(node, Product):
         step = abs(node.coefficient)
         for base, exponent in node.factors:
@@ -65,8 +64,10 @@ def _largest_power(node: Expression, powers: Mapping[str, int]) -> int | None:
     return powers.get(node.name) if isinstance(node, Symbol) else None
 
 
-def common_step(numbers: Iterable[Fraction]) -> Fraction:
-    """Greatest common divisor of rationals: all are integer multiples of it; 0 if all are 0."""
-    known = [n for n in numbers if n]
-    bottom = lcm(*(n.denominator for n in known))
-    return Fraction(gcd(*(int(n * bottom) for n in known)), bottom)
+def common_step(steps: list[Fraction]) -> Fraction:
+    """Greatest common divisor of rationals; 0 if any step is unknown."""
+    known = [s for s in steps if s]
+    if len(known) < len(steps):
+        return Fraction(0)
+    bottom = lcm(*(s.denominator for s in known))
+    return Fraction(gcd(*(int(s * bottom) for s in known)), bottom)
