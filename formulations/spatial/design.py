@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from math import ceil, factorial
+from operator import mul
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.formulations.algebra.expression import (
@@ -271,21 +272,11 @@ class SpatialDesign(MappingDesign):
 
     def model(self, values: Mapping[str, Any], numbers: NumberSystem) -> TimeloopModel:
         """The model at values of the quantities."""
-        one = numbers.number(Fraction(1))
-        levels, loops = self.architecture.levels, self.nest.loops
-        known = set(self.moving)
+        one, known = numbers.number(Fraction(1)), set(self.moving)
 
         def factor(slot: Slot, loop: str) -> Number:
             return values[slot.quantity(loop)] if loop in known else one
 
-        trips, lanes, mesh = [], [], []
-        for level in levels:
-            trips.append({loop: factor(Slot(level.name), loop) for loop in loops})
-            x, y = Slot(level.name, "x"), Slot(level.name, "y")
-            has_mesh = x in self.slots
-            along = [[factor(slot, loop) for loop in loops] if has_mesh else [one] for slot in (x, y)]
-            lanes.append({loop: a * b for loop, a, b in zip(loops, *along, strict=True)} if has_mesh else {})
-            mesh.append((_product(along[0], one), _product(along[1], one)))
         keeps = tuple(
             {
                 tensor: values[keep_quantity(level.name, tensor)] - 1
@@ -293,11 +284,31 @@ class SpatialDesign(MappingDesign):
                 else int(tensor in self.keeps(place))
                 for tensor in self.tensors
             }
-            for place, level in enumerate(levels)
+            for place, level in enumerate(self.architecture.levels)
         )
         inside = _chosen_orders(self.orders, values, numbers)
         extents = self.nest.sizes
         most = lambda level, loop: min(extents[loop], levels_most(self.architecture, level))  # noqa: E731
+        return self.model_of(numbers, factor, inside, keeps, most)
+
+    def model_of(
+        self,
+        numbers: NumberSystem,
+        factor: Callable[[Slot, str], Number],
+        inside: Callable[[int, str, str], Number],
+        keeps: tuple[Mapping[str, Number], ...],
+        most: Callable[[int, str], int],
+    ) -> TimeloopModel:
+        """The model of mappings by their factors; for the rest see `Numbers`."""
+        one, loops = numbers.number(Fraction(1)), self.nest.loops
+        trips, lanes, mesh = [], [], []
+        for level in self.architecture.levels:
+            trips.append({loop: factor(Slot(level.name), loop) for loop in loops})
+            x, y = Slot(level.name, "x"), Slot(level.name, "y")
+            has_mesh = x in self.slots
+            along = [[factor(slot, loop) for loop in loops] if has_mesh else [one] for slot in (x, y)]
+            lanes.append({loop: a * b for loop, a, b in zip(loops, *along, strict=True)} if has_mesh else {})
+            mesh.append((reduce(mul, along[0]), reduce(mul, along[1])))
         return TimeloopModel(
             self.architecture, self.nest, Numbers(numbers, tuple(trips), tuple(lanes), tuple(mesh), inside, keeps, most)
         )
@@ -474,13 +485,6 @@ def _chosen_orders(
         return known[level, inner, outer]
 
     return inside
-
-
-def _product(factors: Collection[Number], one: Number) -> Number:
-    found = one
-    for factor in factors:
-        found = found * factor
-    return found
 
 
 def _constant(value: int | Fraction) -> Constant:

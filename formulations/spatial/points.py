@@ -28,7 +28,7 @@ from ithaca.formulations.spatial.library import fitted, keeps_of, namesake
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Slot, slots
 from ithaca.formulations.spatial.problem_files import read_problem
-from ithaca.formulations.spatial.timeloop import Numbers, TimeloopModel
+from ithaca.formulations.spatial.timeloop import TimeloopModel
 from ithaca.workloads.csv_text import csv_text
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
@@ -206,36 +206,22 @@ def model_of(design: SpatialDesign, mappings: Sequence[LoopMapping]) -> Timeloop
     """The model at given mappings of a design, exactly, whatever their orders."""
     levels, loops = design.architecture.levels, design.nest.loops
 
-    def column(values: Iterator[int]) -> Rationals:
-        found = list(values)
+    def factor(slot: Slot, loop: str) -> Rationals:
+        found = [mapping.factor(slot, loop) for mapping in mappings]
         return Rationals(found[0]) if len(set(found)) == 1 else Rationals.of(found)
 
-    trips, lanes, mesh, places = [], [], [], []
-    for level in levels:
-        along = [[column(m.factor(Slot(level.name, d), loop) for m in mappings) for loop in loops] for d in ("", "x", "y")]
-        trips.append(dict(zip(loops, along[0], strict=True)))
-        has_mesh = Slot(level.name, "x") in design.slots
-        lanes.append({loop: x * y for loop, x, y in zip(loops, along[1], along[2], strict=True)} if has_mesh else {})
-        mesh.append((_product(along[1]), _product(along[2])))
-        places.append(np.array([[m.orders[level.name].index(loop) for loop in loops] for m in mappings]))
+    def most(level: int, loop: str) -> int:
+        x, y = (Slot(levels[level].name, along) for along in "xy")
+        return max(mapping.factor(x, loop) * mapping.factor(y, loop) for mapping in mappings)
+
+    places = [np.array([[m.orders[level.name].index(loop) for loop in loops] for m in mappings]) for level in levels]
 
     def inside(level: int, inner: str, outer: str) -> Any:
         found = places[level][:, loops.index(inner)] > places[level][:, loops.index(outer)]
         return int(found[0]) if (found == found[0]).all() else Rationals.of(map(int, found))
 
     keeps = tuple({tensor: int(tensor in mappings[0].keeps[level.name]) for tensor in design.tensors} for level in levels)
-    most = [{loop: int(np.max(count.over)) for loop, count in each.items()} for each in lanes]
-    numbers = Numbers(
-        RATIONAL_ARRAYS, tuple(trips), tuple(lanes), tuple(mesh), inside, keeps, lambda level, loop: most[level][loop]
-    )
-    return TimeloopModel(design.architecture, design.nest, numbers)
-
-
-def _product(factors: Sequence[Rationals]) -> Rationals:
-    found = Rationals(1)
-    for factor in factors:
-        found = found * factor
-    return found
+    return design.model_of(RATIONAL_ARRAYS, factor, inside, keeps, most)
 
 
 def _evaluated(design: SpatialDesign, mappings: Sequence[LoopMapping]) -> Iterator[dict[str, Any]]:
