@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ithaca.formulations.algebra.number_systems import NumberSystem
+from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.space import Role, Space
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Design(ABC):
         """The metrics it has, by name; the first is the objective unless another is asked for."""
 
     @abstractmethod
-    def metrics(self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
+    def metrics(self, values: NumbersByName, numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
         """The metrics asked for (by default all) at values of its quantities, in any number system."""
 
     def most(self, metric: str) -> Fraction | None:
@@ -73,7 +73,7 @@ class Design(ABC):
         """Roofs: proven lower bounds of metrics over all configurations within limits, at once; none of a metric left out."""
         return {}
 
-    def conditions(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[tuple[Any, Fraction], ...]:
+    def conditions(self, values: NumbersByName, numbers: NumberSystem) -> tuple[tuple[Any, Fraction], ...]:
         """What a configuration must meet beside the space's rules: numbers with the bounds that they must not exceed."""
         return ()
 
@@ -101,11 +101,11 @@ class Design(ABC):
         """What a configuration of a design like this one, such as a baseline, is here; None if it is nothing here."""
         return self.space.adopted(configuration)
 
-    def details(self, values: Mapping[str, Any], numbers: NumberSystem) -> Mapping[str, Mapping[str, Any]]:
+    def details(self, values: NumbersByName, numbers: NumberSystem) -> Mapping[str, NumbersByName]:
         """Numbers beside the metrics that the family reports, by kind and name: ``{"words": {tensor: words}}``, say."""
         return {}
 
-    def parts(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    def parts(self, values: NumbersByName, numbers: NumberSystem) -> tuple[dict[str, Any], NumbersByName]:
         """All metrics, and by name the numbers inside them that people know, from one run of the model: the same objects.
 
         They are the parts of bottleneck trees (`ithaca.formulations.bottleneck`). The name of a part of a part begins with it.
@@ -117,7 +117,7 @@ class Design(ABC):
         """What of its hardware to raise where a part of its metrics binds, by the part's name."""
         return {}
 
-    def preferences(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[Any | None, ...] | None:
+    def preferences(self, values: NumbersByName, numbers: NumberSystem) -> tuple[Any | None, ...] | None:
         """Numbers, smaller ones better, that choose among configurations of equal objective, one after the other.
 
         A number is None where the design cannot say it: of several designs those are preferred that can. None instead of

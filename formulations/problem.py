@@ -19,7 +19,7 @@ from ithaca.formulations.algebra.expression import (
     walk,
 )
 from ithaca.formulations.algebra.interval import Interval, as_interval
-from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, SYMBOLIC
+from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, SYMBOLIC, NumbersByName
 from ithaca.formulations.algebra.parsing import parse_expression, quoted
 from ithaca.formulations.algebra.polarity import bounds, falling
 from ithaca.formulations.algebra.rounding import magnitude
@@ -48,7 +48,7 @@ class Limit:
         if self.bound < 0 and isinstance(self.expression, Symbol):
             raise InputError(f"limit {self.metric} is {self.bound}; allowed: a number that is not negative")
 
-    def used(self, metrics: Mapping[str, Any]) -> Fraction:
+    def used(self, metrics: NumbersByName) -> Fraction:
         """How much of the limit exact metrics take up."""
         used: Fraction = self.expression.evaluate(metrics, FRACTION)
         return used
@@ -61,7 +61,7 @@ class Objective:
     text: str  #: As the user wrote it
     expression: Expression  #: The same, over symbols named like the metrics
 
-    def value(self, metrics: Mapping[str, Any]) -> Fraction:
+    def value(self, metrics: NumbersByName) -> Fraction:
         """The objective's exact value for exact metrics."""
         value: Fraction = self.expression.evaluate(metrics, FRACTION)
         return value
@@ -202,7 +202,7 @@ class Problem:
         return {name: Interval(Fraction(low), Fraction(high)) for name, (low, high) in self.space.ranges.items()}
 
     @cached_property
-    def _metric_ranges(self) -> Mapping[str, Any]:
+    def _metric_ranges(self) -> NumbersByName:
         return self.design.metrics(self._spans, INTERVAL, self.used_metrics)
 
     @cached_property

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ithaca.formulations.algebra.array_types import Mask
-from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.algebra.number_systems import NUMPY, NumbersByName
 from ithaca.formulations.space import Axis, Kind, Link, Quantity, Rows, Space, Values
 
 #: Rows of an axis up to which repair looks into its table; beyond, into ranges, and into the table only where these do not do.
@@ -226,7 +226,7 @@ def _pick(options: Values, legal: Mask, wanted: Values) -> tuple[Values, Mask]:
     return options[np.where(below.any(axis=0), last, legal.argmax(axis=0))], some
 
 
-def _all(found: Any, links: Sequence[Link], values: Mapping[str, Any], count: int) -> Mask:
+def _all(found: Any, links: Sequence[Link], values: NumbersByName, count: int) -> Mask:
     """Whether values are legal and keep some rules, shape (options, wishes)."""
     for link in links:
         found = found & link.holds(values)
@@ -267,7 +267,7 @@ def _without(axis: Axis, names: AbstractSet[str]) -> Axis:
     return Axis(axis.name, tuple(q for q in axis.quantities if q.name not in gone), links)
 
 
-def _followed(axis: Axis, values: Mapping[str, Any]) -> dict[str, Any]:
+def _followed(axis: Axis, values: NumbersByName) -> dict[str, Any]:
     """Values with those that follow from them by now."""
     found = dict(values)
     for quantity in axis.quantities:

@@ -20,7 +20,7 @@ import numpy as np
 from ithaca.formulations.algebra.array_types import Integers
 from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.interval import Interval, as_interval
-from ithaca.formulations.algebra.number_systems import INTERVAL, NUMPY, NumberSystem
+from ithaca.formulations.algebra.number_systems import INTERVAL, NUMPY, NumbersByName, NumberSystem
 from ithaca.formulations.configuration import Configuration
 
 Values = Integers
@@ -67,11 +67,11 @@ class Quantity:
         """The quantity as an expression."""
         return Symbol(self.name)
 
-    def most(self, values: Mapping[str, Any]) -> Any:
+    def most(self, values: NumbersByName) -> Any:
         """Its largest value, given those before it."""
         return self.high.evaluate(values, NUMPY) if isinstance(self.high, Expression) else self.high
 
-    def allows(self, values: Mapping[str, Any]) -> Any:
+    def allows(self, values: NumbersByName) -> Any:
         """Whether values of the quantity, among those of the others, are in its range and of its kind."""
         value = values[self.name]
         inside = (value >= self.low) & (value <= self.most(values))
@@ -109,7 +109,7 @@ class Link:
         defines = self.relation is Relation.EQUAL and isinstance(self.left, Symbol) and self.left.name not in self.right.symbols
         return self.left.name if defines and isinstance(self.left, Symbol) else None
 
-    def holds(self, values: Mapping[str, Any], numbers: NumberSystem = NUMPY) -> Any:
+    def holds(self, values: NumbersByName, numbers: NumberSystem = NUMPY) -> Any:
         """Whether the rule holds for values of a number system, entrywise for arrays."""
         left, right = self.left.evaluate(values, numbers), self.right.evaluate(values, numbers)
         if self.relation is Relation.AT_MOST:
@@ -234,7 +234,7 @@ class Axis:
         mask = np.broadcast_to(keep, next(iter(rows.values())).shape)
         return {name: values[mask] for name, values in rows.items()}
 
-    def legal(self, values: Mapping[str, Any]) -> Any:
+    def legal(self, values: NumbersByName) -> Any:
         """Whether values of its quantities are a legal row, entrywise for arrays."""
         found: Any = True
         for quantity in self.quantities:
@@ -243,7 +243,7 @@ class Axis:
             found = link.holds(values) & found
         return found
 
-    def completed(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def completed(self, values: NumbersByName) -> dict[str, Any]:
         """Values of free quantities with those that follow from them, in the order of the axis."""
         found = dict(values)
         waiting = dict(self.definitions)
@@ -307,7 +307,7 @@ class Space:
             return False
         return all(bool(axis.legal(values)) for axis in self.axes) and all(bool(link.holds(values)) for link in self.links)
 
-    def completed(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def completed(self, values: NumbersByName) -> dict[str, Any]:
         """Values of the free quantities with those of all others that follow from them."""
         found = dict(values)
         for name, expression in self.definitions.items():
@@ -327,7 +327,7 @@ class Space:
             return None
         return self.configuration({quantity.name: configuration[quantity.name] for quantity in self.free})
 
-    def configuration(self, values: Mapping[str, Any]) -> Configuration:
+    def configuration(self, values: NumbersByName) -> Configuration:
         """The configuration with these values of its free quantities."""
         return Configuration({name: int(value) for name, value in self.completed(values).items()})
 

@@ -17,11 +17,11 @@ object             numbers                         what it is for
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from ithaca.formulations.algebra.expression import Constant, ceiling_division
 from ithaca.formulations.algebra.expression import maximum as symbolic_maximum
 from ithaca.formulations.algebra.expression import minimum as symbolic_minimum
 from ithaca.formulations.algebra.interval import Interval, as_interval, greatest, least
+
+#: Numbers of one system by name: of quantities or metrics, of loops, of tensors.
+NumbersByName: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

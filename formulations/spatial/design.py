@@ -20,7 +20,7 @@ from ithaca.formulations.algebra.expression import (
     minimum,
     multiply,
 )
-from ithaca.formulations.algebra.number_systems import FRACTION, SYMBOLIC, NumberSystem
+from ithaca.formulations.algebra.number_systems import FRACTION, SYMBOLIC, NumbersByName, NumberSystem
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric, Remarks
 from ithaca.formulations.hardware.remedies import Remedy
@@ -270,7 +270,7 @@ class SpatialDesign(MappingDesign):
 
     # -- what it costs -------------------------------------------------------------------
 
-    def model(self, values: Mapping[str, Any], numbers: NumberSystem) -> TimeloopModel:
+    def model(self, values: NumbersByName, numbers: NumberSystem) -> TimeloopModel:
         """The model at values of the quantities."""
         one, known = numbers.number(Fraction(1)), set(self.moving)
 
@@ -325,7 +325,7 @@ class SpatialDesign(MappingDesign):
                     )
         return {metric.name: metric for metric in found}
 
-    def metrics(self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
+    def metrics(self, values: NumbersByName, numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
         """The metrics asked for at values of the quantities."""
         model = self.model(values, numbers)
         wanted = self.vocabulary if names is None else [name for name in self.vocabulary if name in names]
@@ -356,7 +356,7 @@ class SpatialDesign(MappingDesign):
             found |= {"latency": max(found["latency"], cycles), "energy": found["energy"] + energy}
         return found | {"edp": found["energy"] * found["latency"]}
 
-    def parts(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    def parts(self, values: NumbersByName, numbers: NumberSystem) -> tuple[dict[str, Any], NumbersByName]:
         """All metrics, and the parts of latency and energy."""
         model = self.model(values, numbers)
         return {name: metric_of(model, self.architecture, name) for name in self.vocabulary}, model.parts
@@ -457,7 +457,7 @@ def levels_most(architecture: Architecture, level: int) -> int:
 
 
 def _chosen_orders(
-    orders: Mapping[str, tuple[Order, ...]], values: Mapping[str, Any], numbers: NumberSystem
+    orders: Mapping[str, tuple[Order, ...]], values: NumbersByName, numbers: NumberSystem
 ) -> Callable[[int, str, str], Number]:
     """Whether, in the order that a level chooses, one loop lies inside another: 1 or 0, a plain one where all orders agree."""
     levels = list(orders)

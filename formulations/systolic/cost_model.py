@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from ithaca.formulations.algebra.expression import Expression
-from ithaca.formulations.algebra.number_systems import NumberSystem
+from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.systolic.cycles import Cycles, cycles
 from ithaca.formulations.systolic.data_types import DataType
 from ithaca.formulations.systolic.quantities import ACCUMULATORS, buffer, t2
@@ -43,7 +43,7 @@ class Point:
     """Where costs were evaluated: a design, its quantities, and in what terms."""
 
     array: SystolicArray  #: The design
-    values: Mapping[str, Any]  #: A number per quantity
+    values: NumbersByName  #: A number per quantity
     data: DataType  #: Word size and DSP cost
     numbers: NumberSystem  #: The system the values belong to
     technology: Technology  #: Clock and energies
@@ -78,7 +78,7 @@ class Costs:
     #: DSP blocks and 18-kbit block RAMs.
     dsp: Any
     bram18k: Any
-    words: Mapping[str, Any]  #: Off-chip words per tensor
+    words: NumbersByName  #: Off-chip words per tensor
     kept_words: tuple[Any, ...]  #: Words moved to and from tensors that stay on chip
     #: Slack of the accumulator condition, Π t2 − factor · products summed per accumulator and cycle; a design that accumulates
     #: in place needs it ≥ 0. For others it is informative only.
@@ -98,7 +98,7 @@ class Costs:
 
 def evaluate(
     array: SystolicArray,
-    values: Mapping[str, Any],
+    values: NumbersByName,
     data: DataType,
     numbers: NumberSystem,
     technology: Technology = DEFAULT_TECHNOLOGY,
@@ -212,7 +212,7 @@ def evaluate(
     )
 
 
-def accumulation(array: SystolicArray, values: Mapping[str, Any], data: DataType, numbers: NumberSystem) -> Any:
+def accumulation(array: SystolicArray, values: NumbersByName, data: DataType, numbers: NumberSystem) -> Any:
     """Slack of the accumulator condition (see `Costs`), by itself."""
     hidden = numbers.number(Fraction(1))
     for loop in array.latency_hiding_loops:

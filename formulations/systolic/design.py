@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from ithaca.formulations.algebra.expression import Constant, Expression, ceiling_division, maximum, minimum
-from ithaca.formulations.algebra.number_systems import FRACTION, NumberSystem
+from ithaca.formulations.algebra.number_systems import FRACTION, NumbersByName, NumberSystem
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric, Remarks
 from ithaca.formulations.machine import Sums
@@ -95,7 +95,7 @@ class SystolicDesign(Design):
         """The extents of all loops, by the names that expressions give them."""
         return {quantities.extent(loop).name: n for loop, n in self.nest.sizes.items()}
 
-    def metrics(self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
+    def metrics(self, values: NumbersByName, numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
         return metric_values(self.costs(values, numbers), names)
 
     def most(self, metric: str) -> Fraction | None:
@@ -123,12 +123,12 @@ class SystolicDesign(Design):
         array = derive(self.nest, self.array.dataflow, self.array.permutation, Edition.EXACT)
         return replace(self, array=array)
 
-    def conditions(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[tuple[Any, Fraction], ...]:
+    def conditions(self, values: NumbersByName, numbers: NumberSystem) -> tuple[tuple[Any, Fraction], ...]:
         if self.array.pe.accumulators is None or not self.data.accumulator_factor:
             return ()
         return ((-accumulation(self.array, values, self.data, numbers), Fraction(0)),)
 
-    def costs(self, values: Mapping[str, Any], numbers: NumberSystem = FRACTION) -> Costs:
+    def costs(self, values: NumbersByName, numbers: NumberSystem = FRACTION) -> Costs:
         """Everything the cost model says at values of the quantities; by the exact reference unless told otherwise."""
         if numbers is FRACTION:
             values = {name: Fraction(value) for name, value in values.items()}
@@ -144,10 +144,10 @@ class SystolicDesign(Design):
         last = replace(self, technology=replace(self.technology, machine=replace(machine, sums=Sums.LAST)))
         return Fraction(self.costs(configuration).latency / last.costs(configuration).latency)
 
-    def details(self, values: Mapping[str, Any], numbers: NumberSystem) -> Mapping[str, Mapping[str, Any]]:
+    def details(self, values: NumbersByName, numbers: NumberSystem) -> Mapping[str, NumbersByName]:
         return {"words": tensor_words(self.array, self.costs(values, numbers))}
 
-    def preferences(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[Any, ...]:
+    def preferences(self, values: NumbersByName, numbers: NumberSystem) -> tuple[Any, ...]:
         """Cycles as they fall, whatever the edition; then off-chip words, DSP, BRAM."""
         costs, timed = self.costs(values, numbers), self._timed
         ran = None if timed is None else (costs if timed is self else timed.costs(values, numbers)).latency
@@ -269,7 +269,7 @@ class SystolicDesign(Design):
 class _With(dict[str, Any]):
     """Values of quantities with those of extents and buffers; what neither has comes from the former (its own symbol, say)."""
 
-    def __init__(self, values: Mapping[str, Any], extents: Mapping[str, Any]) -> None:
+    def __init__(self, values: NumbersByName, extents: NumbersByName) -> None:
         super().__init__(extents)
         self._values = values
 

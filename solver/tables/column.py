@@ -32,7 +32,7 @@ from ithaca.formulations.algebra.expression import (
     walk,
 )
 from ithaca.formulations.algebra.interval import Interval
-from ithaca.formulations.algebra.number_systems import INTERVAL, NUMPY
+from ithaca.formulations.algebra.number_systems import INTERVAL, NUMPY, NumbersByName
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.algebra.rounding import DISTINCT, EXACT, ROUNDING, magnitude, subtracts
 from ithaca.formulations.space import Axis
@@ -139,7 +139,7 @@ def _nearest(exact: Rationals) -> Floats:
     return np.asarray(exact.over / exact.under, dtype=np.float64)
 
 
-def _is_exact(expression: Expression, values: Mapping[str, Any], powers: Mapping[str, int]) -> bool:
+def _is_exact(expression: Expression, values: NumbersByName, powers: Mapping[str, int]) -> bool:
     """Whether evaluating an expression in doubles rounds nothing, not even in between, for arrays or intervals of doubles."""
     if not _is_integral(expression, powers):
         return False
@@ -153,7 +153,7 @@ def _is_exact(expression: Expression, values: Mapping[str, Any], powers: Mapping
     return bool(step) and all(_reach(part, values) < EXACT * float(step) for part in parts)
 
 
-def _is_in_order(expression: Expression, values: Mapping[str, Any], powers: Mapping[str, int]) -> bool:
+def _is_in_order(expression: Expression, values: NumbersByName, powers: Mapping[str, int]) -> bool:
     """Whether doubles are exact, or quotients of integers so small that different ones are different doubles (`DISTINCT`)."""
     if _is_exact(expression, values, powers):
         return True
@@ -187,7 +187,7 @@ def _is_integral(node: Expression, powers: Mapping[str, int]) -> bool:
     return all(_is_integral(child, powers) for child in node.children)
 
 
-def _reach(expression: Expression, values: Mapping[str, Any]) -> float:
+def _reach(expression: Expression, values: NumbersByName) -> float:
     """No intermediate result of evaluating an expression is larger (in doubles, with room for their rounding)."""
     bound = magnitude(expression)
     numbers = INTERVAL if any(isinstance(value, Interval) for value in values.values()) else NUMPY

@@ -13,15 +13,14 @@ Outer part. With b reused at DRAM's loops, latency is at least the cycles of all
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.algebra.number_systems import NUMPY, NumbersByName
 from ithaca.formulations.spatial.dmazerunner.model import RF_ACCESSES, ArrayPass, Layer, Machine, Transfers
 
 
 def inner_parts(
-    layer: Layer, machine: Machine, one_pass: ArrayPass, trips: Any, whole: Any, own: Mapping[str, Any]
+    layer: Layer, machine: Machine, one_pass: ArrayPass, trips: Any, whole: Any, own: NumbersByName
 ) -> list[tuple[Any, Any]]:
     """Energy (pJ, less half a pJ for rounding) and cycles, for each tensor a that may be reused.
 
@@ -48,9 +47,7 @@ def inner_parts(
     return found
 
 
-def outer_parts(
-    layer: Layer, machine: Machine, moved: Transfers, trips: Any, own: Mapping[str, Any]
-) -> list[tuple[Any, Any, Any]]:
+def outer_parts(layer: Layer, machine: Machine, moved: Transfers, trips: Any, own: NumbersByName) -> list[tuple[Any, Any, Any]]:
     """Energy (pJ), cycles and words of transfers, for each tensor b that may be reused; ``trips``, ``own`` of DRAM's loops."""
     output = layer.nest.output.tensor
     found = []

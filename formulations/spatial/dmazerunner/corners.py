@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from math import inf
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.interval import Interval, as_interval
-from ithaca.formulations.algebra.number_systems import INTERVAL, NUMPY, NumberSystem
+from ithaca.formulations.algebra.number_systems import INTERVAL, NUMPY, NumbersByName, NumberSystem
 from ithaca.formulations.algebra.polarity import trends
 from ithaca.formulations.algebra.rounding import ROUNDING as MARGIN
 from ithaca.formulations.algebra.rounding import all_below, loosened, magnitude, subtracts
@@ -42,7 +41,7 @@ class Corners:
         self._objective = _Corner(problem.objective.expression, whole)
         self._limits = [(_Corner(limit.expression, whole), loosened(limit.bound)) for limit in problem.limits]
 
-    def least(self, low: Mapping[str, Any], high: Mapping[str, Any]) -> Floats:
+    def least(self, low: NumbersByName, high: NumbersByName) -> Floats:
         """No point of a box has a smaller objective and meets the limits; infinite where none meets them.
 
         Metrics lie between ``low`` and ``high``, arrays or numbers; those without an upper end are below `HUGE`.
@@ -64,7 +63,7 @@ class _Corner:
         self._trends = {name: directions.get(Symbol(name), 0) for name in expression.symbols}
         self._error = magnitude(expression) if subtracts(expression) else None
 
-    def __call__(self, low: Mapping[str, Any], high: Mapping[str, Any]) -> Floats:
+    def __call__(self, low: NumbersByName, high: NumbersByName) -> Floats:
         ends = {name: (low.get(name, 0.0), high.get(name, HUGE)) for name in self._trends}
         if all(self._trends.values()):
             corner = {name: np.asarray(ends[name][trend < 0], dtype=float) for name, trend in self._trends.items()}
@@ -77,7 +76,7 @@ class _Corner:
             return np.full(np.shape(next(iter(box.values())).low), -inf)
         return all_below(self._less(least, {name: np.asarray(b, dtype=float) for name, (_, b) in ends.items()}))
 
-    def _less(self, value: Any, values: Mapping[str, Any]) -> Floats:
+    def _less(self, value: Any, values: NumbersByName) -> Floats:
         """A value lowered by the rounding of what it subtracts; an infinite one, where nothing fits, stays."""
         found = np.asarray(value, dtype=float)
         if self._error is None:

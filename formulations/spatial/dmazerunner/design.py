@@ -10,7 +10,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.formulations.algebra.expression import Constant, Expression, Symbol, ceiling_division
-from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY, SYMBOLIC, NumberSystem
+from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY, SYMBOLIC, NumbersByName, NumberSystem
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric, Remarks
 from ithaca.formulations.hardware.remedies import Remedy
@@ -139,26 +139,26 @@ class DmazerunnerDesign(MappingDesign):
             found[f"order.{level}"] = 1 + offered.index(given)
         return Configuration(found)
 
-    def metrics(self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
+    def metrics(self, values: NumbersByName, numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
         found, _ = self.priced(values, numbers, self.orders)
         return {name: found[name] for name in self.vocabulary if names is None or name in names}
 
-    def parts(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    def parts(self, values: NumbersByName, numbers: NumberSystem) -> tuple[dict[str, Any], NumbersByName]:
         return self.priced(values, numbers, self.orders)
 
-    def used(self, values: Mapping[str, Any], numbers: NumberSystem) -> dict[str, Any]:
+    def used(self, values: NumbersByName, numbers: NumberSystem) -> dict[str, Any]:
         """What a mapping takes of what there is (`Capacities.limits`)."""
         found: dict[str, Any] = self.model.used(self.layer, self.machine, factors(self.layer, values), numbers)
         return found
 
-    def pricing(self, at: Mapping[str, Mapping[str, Any]], numbers: NumberSystem) -> Pricing:
+    def pricing(self, at: Mapping[str, NumbersByName], numbers: NumberSystem) -> Pricing:
         """What mappings of some factors, by slot, cost."""
         found: Pricing = self.model.pricing(self.layer, self.machine, at, numbers)
         return found
 
     def priced(
-        self, values: Mapping[str, Any], numbers: NumberSystem, orders: Mapping[str, Sequence[Sequence[str]]]
-    ) -> tuple[dict[str, Any], Mapping[str, Any]]:
+        self, values: NumbersByName, numbers: NumberSystem, orders: Mapping[str, Sequence[Sequence[str]]]
+    ) -> tuple[dict[str, Any], NumbersByName]:
         """What the model says of a mapping where levels have these orders, and the parts of it by name."""
         at = factors(self.layer, values)
         levels = reuses(self.layer, at, values, numbers, orders)

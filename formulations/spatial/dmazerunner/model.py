@@ -18,7 +18,7 @@ from functools import cached_property
 from math import lcm, prod
 from typing import Any
 
-from ithaca.formulations.algebra.number_systems import NumberSystem
+from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.workloads.affine import Access
 from ithaca.workloads.errors import InputError
@@ -140,15 +140,15 @@ class Layer:
             for place in range(len(groups))
         )
 
-    def extents_of(self, access: Access, tile: Mapping[str, Any]) -> list[Any]:
+    def extents_of(self, access: Access, tile: NumbersByName) -> list[Any]:
         """Extents of the box of a tensor that a tile of iterations touches, outermost first (elements)."""
         return [1 + sum(c * (tile[loop] - 1) for loop, c in subscript.terms) for subscript in access]
 
-    def words(self, access: Access, tile: Mapping[str, Any]) -> Any:
+    def words(self, access: Access, tile: NumbersByName) -> Any:
         """Words of that box."""
         return prod(self.extents_of(access, tile))
 
-    def kept(self, access: Access, whole: Mapping[str, Any], numbers: NumberSystem) -> list[Any]:
+    def kept(self, access: Access, whole: NumbersByName, numbers: NumberSystem) -> list[Any]:
         """Extents of a tensor in memory, for loops of (padded) extents ``whole``."""
         needed, stored = self.extents_of(access, whole), dict(self.stored).get(access.tensor)
         return (
@@ -162,7 +162,7 @@ class Layer:
         needed = {access.tensor: tuple(self.extents_of(access, self.nest.sizes)) for access in self.nest.accesses}
         return any(have > need for name, sizes in stored.items() for have, need in zip(sizes, needed[name], strict=True))
 
-    def product(self, factors: Mapping[str, Any], access: Access | None = None) -> Any:
+    def product(self, factors: NumbersByName, access: Access | None = None) -> Any:
         """Product of factors of all loops, or of those that index a tensor."""
         return prod(factors[loop] for loop in self.nest.loops if access is None or access.indexed_by(loop))
 
@@ -172,11 +172,11 @@ class Reuse:
     """What a level's loops let tensors stay: its trips = reused · times for every tensor."""
 
     trips: Any  #: Product of the level's loops
-    reused: Mapping[str, Any]  #: By tensor, successive trips that work on one tile
-    times: Mapping[str, Any]  #: By tensor, how often a tile is changed
+    reused: NumbersByName  #: By tensor, successive trips that work on one tile
+    times: NumbersByName  #: By tensor, how often a tile is changed
 
 
-def reuse(layer: Layer, trips: Mapping[str, Any], order: Sequence[str], numbers: NumberSystem) -> Reuse:
+def reuse(layer: Layer, trips: NumbersByName, order: Sequence[str], numbers: NumberSystem) -> Reuse:
     """What an order, outermost first, lets stay: the loops inside the innermost one that has trips and indexes a tensor."""
     one = _number(1, numbers)
     reused, times = {}, {}
@@ -211,8 +211,8 @@ class ArrayPass:
 
     computing: Any  #: Cycles of the multiply-accumulates
     work: Any  #: Cycles with the reduction over PEs
-    sending: Mapping[str, Any]  #: By tensor, cycles of its network: one word a cycle
-    energy: Mapping[str, Any]  #: By tensor, of one trip between scratchpad and register files
+    sending: NumbersByName  #: By tensor, cycles of its network: one word a cycle
+    energy: NumbersByName  #: By tensor, of one trip between scratchpad and register files
     reducing: Any  #: Energy of the reduction over PEs
 
 
@@ -222,7 +222,7 @@ def reducing(held: Any, pes: Any, sums: Any) -> Any:
 
 
 def array_pass(
-    layer: Layer, machine: Machine, trips: Any, pes: Any, sums: Any, held: Mapping[str, Any], sending: Mapping[str, Any]
+    layer: Layer, machine: Machine, trips: Any, pes: Any, sums: Any, held: NumbersByName, sending: NumbersByName
 ) -> ArrayPass:
     """What a tile of the PEs costs.
 
@@ -244,13 +244,11 @@ def array_pass(
 class Transfers:
     """Moving tiles w between DRAM and scratchpad, by tensor."""
 
-    words: Mapping[str, Any]  #: Words of a tile
-    cycles: Mapping[str, Any]  #: Cycles of its bursts
+    words: NumbersByName  #: Words of a tile
+    cycles: NumbersByName  #: Cycles of its bursts
 
 
-def transfers(
-    layer: Layer, machine: Machine, tile: Mapping[str, Any], whole: Mapping[str, Any], numbers: NumberSystem
-) -> Transfers:
+def transfers(layer: Layer, machine: Machine, tile: NumbersByName, whole: NumbersByName, numbers: NumberSystem) -> Transfers:
     """Bursts of tiles: a burst goes on as long as all inner dimensions are complete, compared with the tensor in memory."""
     one = _number(1, numbers)
     divisor = lcm(machine.dma_setup.denominator, machine.dma_word.denominator)
@@ -274,7 +272,7 @@ class Run:
     latency: Any  #: Cycles
     energy: Any  #: In units of 1 / grain pJ, without the multiply-accumulates
     dram_words: Any  #: Words between DRAM and scratchpad
-    parts: Mapping[str, Any]  #: What latency and energy are made of, by name
+    parts: NumbersByName  #: What latency and energy are made of, by name
 
 
 def run(
@@ -336,7 +334,7 @@ def run(
     return Run(latency, energy + off_chip, words, parts)
 
 
-def words_moved(layer: Layer, words: Mapping[str, Any], dram: Reuse, sums: Any) -> dict[str, Any]:
+def words_moved(layer: Layer, words: NumbersByName, dram: Reuse, sums: Any) -> dict[str, Any]:
     """Words between DRAM and scratchpad, by tensor: outputs leave when they change, and come back but for the first time.
 
     ``words`` are those of tiles; ``sums`` is the product of the DRAM factors of the output's loops.
@@ -345,7 +343,7 @@ def words_moved(layer: Layer, words: Mapping[str, Any], dram: Reuse, sums: Any) 
     return {t: each * (2 * dram.times[t] - sums if t == output else dram.times[t]) for t, each in words.items()}
 
 
-def computing_energy(layer: Layer, machine: Machine, whole: Mapping[str, Any]) -> Any:
+def computing_energy(layer: Layer, machine: Machine, whole: NumbersByName) -> Any:
     """Energy of the multiply-accumulates and of their register file accesses, of the padded problem (1 / grain pJ)."""
     return layer.product(whole) * int((machine.mac + RF_ACCESSES * machine.rf) * machine.grain)
 
@@ -355,15 +353,15 @@ def whole_energy(machine: Machine, computing: Any, moving: Any, numbers: NumberS
     return numbers.ceil_div(2 * (computing + moving) - machine.grain, _number(2 * machine.grain, numbers))
 
 
-def factors(layer: Layer, values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def factors(layer: Layer, values: NumbersByName) -> dict[str, dict[str, Any]]:
     """The factors of loops, by slot."""
     return {slot: {loop: values[f"{loop}.{slot}"] for loop in layer.nest.loops} for slot in SLOTS}
 
 
 def reuses(
     layer: Layer,
-    at: Mapping[str, Mapping[str, Any]],
-    values: Mapping[str, Any],
+    at: Mapping[str, NumbersByName],
+    values: NumbersByName,
     numbers: NumberSystem,
     orders: Mapping[str, Sequence[Sequence[str]]],
 ) -> dict[str, Reuse]:
@@ -379,7 +377,7 @@ def reuses(
     return found
 
 
-def used(layer: Layer, machine: Capacities, at: Mapping[str, Mapping[str, Any]], numbers: NumberSystem) -> dict[str, Any]:
+def used(layer: Layer, machine: Capacities, at: Mapping[str, NumbersByName], numbers: NumberSystem) -> dict[str, Any]:
     """What a mapping takes of what there is, by metric; of factors by slot."""
     tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
     bank = _number(machine.bank_words, numbers)
@@ -391,10 +389,10 @@ def used(layer: Layer, machine: Capacities, at: Mapping[str, Mapping[str, Any]],
 
 
 #: What mappings cost where the scratchpad's and DRAM's loops let so much stay: every metric, and the parts of these by name.
-Pricing = Callable[[Reuse, Reuse], tuple[dict[str, Any], Mapping[str, Any]]]
+Pricing = Callable[[Reuse, Reuse], tuple[dict[str, Any], NumbersByName]]
 
 
-def pricing(layer: Layer, machine: Machine, at: Mapping[str, Mapping[str, Any]], numbers: NumberSystem) -> Pricing:
+def pricing(layer: Layer, machine: Machine, at: Mapping[str, NumbersByName], numbers: NumberSystem) -> Pricing:
     """What mappings of some factors, by slot, cost."""
     tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
     whole = {loop: at[DRAM][loop] * tile[loop] for loop in layer.nest.loops}
@@ -412,7 +410,7 @@ def pricing(layer: Layer, machine: Machine, at: Mapping[str, Mapping[str, Any]],
     sums, taken = layer.product(at[DRAM], layer.nest.output), used(layer, machine, at, numbers)
     computing = computing_energy(layer, machine, whole)
 
-    def price(spm: Reuse, dram: Reuse) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    def price(spm: Reuse, dram: Reuse) -> tuple[dict[str, Any], NumbersByName]:
         found = run(layer, machine, one_pass, moved, spm, dram, sums, numbers)
         energy = whole_energy(machine, computing, found.energy, numbers)
         known = {"latency": found.latency, "energy": energy, "edp": energy * found.latency, "dram_words": found.dram_words}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ithaca.formulations.algebra.array_types import Floats, Integers
-from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.algebra.number_systems import NUMPY, NumbersByName
 from ithaca.formulations.spatial.dmazerunner.bounds import inner_parts, outer_parts
 from ithaca.formulations.spatial.dmazerunner.model import (
     ArrayPass,
@@ -57,7 +57,7 @@ class DmazerunnerStage(TilingStage):
             one_pass, columns, {"pes": 1.0, "rf_words": 1.0}, {"pes": machine.pes, "rf_words": machine.rf_words}
         )
 
-    def _bounds(self, one_pass: ArrayPass, tiles: Columns, low: Mapping[str, Any], high: Mapping[str, Any]) -> Floats:
+    def _bounds(self, one_pass: ArrayPass, tiles: Columns, low: NumbersByName, high: NumbersByName) -> Floats:
         """The least objective of any completion of inner choices."""
         energy, cycles, words = self._design.tables.least_outer
         found = np.full(tiles["trips"].shape, inf)
@@ -70,7 +70,7 @@ class DmazerunnerStage(TilingStage):
             )
         return found
 
-    def _corner(self, energy: Any, latency: Any, low: Mapping[str, Any], high: Mapping[str, Any]) -> Floats:
+    def _corner(self, energy: Any, latency: Any, low: NumbersByName, high: NumbersByName) -> Floats:
         return self._corners.least({**low, "energy": energy, "latency": latency, "edp": energy * latency}, high)
 
     def _row_bounds(self, rows: Columns, tiles: Columns) -> Floats:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ithaca.formulations.algebra.number_systems import NumberSystem
+from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.spatial.architecture import NETWORKS, Architecture, Network
 from ithaca.formulations.spatial.dmazerunner.model import (
     DRAM,
@@ -83,7 +83,7 @@ class ArrayTile:
 
     computing: Any  #: Cycles of the multiply-accumulates
     reducing: Any  #: Cycles of the reduction over PEs, whenever outputs leave
-    bits: Mapping[str, Any]  #: By network, bits that a link carries one after the other when the tile changes
+    bits: NumbersByName  #: By network, bits that a link carries one after the other when the tile changes
 
 
 def array_tile(
@@ -91,8 +91,8 @@ def array_tile(
     machine: Machine,
     trips: Any,
     pes: Any,
-    groups: Mapping[str, Any],
-    held: Mapping[str, Any],
+    groups: NumbersByName,
+    held: NumbersByName,
     numbers: NumberSystem,
 ) -> ArrayTile:
     """What a tile of the PEs costs.
@@ -118,7 +118,7 @@ def cycles(
     machine: Machine,
     tile: ArrayTile,
     trips: Any,
-    changed: Mapping[str, Any],
+    changed: NumbersByName,
     distinct: Any,
     words: Any,
     numbers: NumberSystem,
@@ -140,7 +140,7 @@ def cycles(
     return found, {"computing": computing, "DMA": moved, **each}
 
 
-def used(layer: Layer, machine: Machine, at: Mapping[str, Mapping[str, Any]], numbers: NumberSystem) -> dict[str, Any]:
+def used(layer: Layer, machine: Machine, at: Mapping[str, NumbersByName], numbers: NumberSystem) -> dict[str, Any]:
     """What a mapping takes of what there is, by metric; of factors by slot."""
     roles = networks(layer)
     tensors = {access.tensor: access for access in layer.nest.accesses}
@@ -148,7 +148,7 @@ def used(layer: Layer, machine: Machine, at: Mapping[str, Mapping[str, Any]], nu
     return capacities_used(layer, machine, at, numbers) | {f"{role}_groups": count for role, count in groups.items()}
 
 
-def pricing(layer: Layer, machine: Machine, at: Mapping[str, Mapping[str, Any]], numbers: NumberSystem) -> Pricing:
+def pricing(layer: Layer, machine: Machine, at: Mapping[str, NumbersByName], numbers: NumberSystem) -> Pricing:
     """What mappings of some factors, by slot, cost (see `dmazerunner.model.pricing`)."""
     nest = layer.nest
     tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in nest.loops}
@@ -160,7 +160,7 @@ def pricing(layer: Layer, machine: Machine, at: Mapping[str, Mapping[str, Any]],
     on_array = array_tile(layer, machine, layer.product(at[RF]), pes, groups, held, numbers)
     distinct = layer.product(at[SPM], nest.output) * sums
 
-    def price(spm: Reuse, dram: Reuse) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    def price(spm: Reuse, dram: Reuse) -> tuple[dict[str, Any], NumbersByName]:
         moved = words_moved(layer, words, dram, sums)
         changed = {tensor: changes(spm, dram, tensor, numbers) for tensor in held}
         off_chip = sum(moved.values())

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ithaca.formulations.algebra.array_types import Floats, Integers
-from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.algebra.number_systems import NUMPY, NumbersByName
 from ithaca.formulations.algebra.rounding import EXACT
 from ithaca.formulations.spatial.dmazerunner.corners import Corners
 from ithaca.formulations.spatial.dmazerunner.model import Capacities, Layer, Reuse, words_moved
@@ -111,9 +111,7 @@ class ExplainableStage(TilingStage):
         words = np.array([part[0][place] for part in outer.parts])
         return self._bounds(self._tile(rows), tiles, known, known, words.min(axis=0))
 
-    def _bounds(
-        self, tile: ArrayTile, tiles: Columns, low: Mapping[str, Any], high: Mapping[str, Any], words: Any = None
-    ) -> Floats:
+    def _bounds(self, tile: ArrayTile, tiles: Columns, low: NumbersByName, high: NumbersByName, words: Any = None) -> Floats:
         """The least objective of tiles on the PEs, where the DMA moves so many words at least; by default any mapping's."""
         layer, machine, tensors = self._design.layer, self._design.machine, self._tables.tensors
         words = self._tables.least_outer[0] if words is None else words

@@ -10,7 +10,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.formulations.algebra.expression import Constant
-from ithaca.formulations.algebra.number_systems import FRACTION, SYMBOLIC, NumberSystem
+from ithaca.formulations.algebra.number_systems import FRACTION, SYMBOLIC, NumbersByName, NumberSystem
 from ithaca.formulations.design import Metric, Remarks
 from ithaca.formulations.hardware.remedies import Remedy
 from ithaca.formulations.shown_numbers import number, percent
@@ -76,7 +76,7 @@ class IntrinsicDesign(MappingDesign):
         """The tile of a loop of the intrinsic: iterations of the loop that runs on it in a sub-problem."""
         return Slot(self.architecture.levels[1].name).quantity(dict(self.binding)[loop])
 
-    def _tile(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def _tile(self, values: NumbersByName) -> dict[str, Any]:
         return {loop: values[self.quantity(loop)] for loop, _ in self.binding}
 
     @cached_property
@@ -92,7 +92,7 @@ class IntrinsicDesign(MappingDesign):
     def _extents(self) -> dict[str, int]:
         return {self.quantity(loop): extent for loop, extent in self.work.extents}
 
-    def metrics(self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
+    def metrics(self, values: NumbersByName, numbers: NumberSystem, names: Collection[str] | None = None) -> dict[str, Any]:
         """The metrics asked for at tiles of the bound loops."""
         along = {loop: self.work.tiles(loop, tile, numbers) for loop, tile in self._tile(values).items()}
         found = self.work.metrics({n: tiles for n, (tiles, _) in along.items()}, {n: c for n, (_, c) in along.items()}, numbers)
@@ -103,7 +103,7 @@ class IntrinsicDesign(MappingDesign):
         calls = {loop: Fraction(ceil(Fraction(n, dict(self.work.sizes)[loop]))) for loop, n in self.work.extents}
         return self.work.metrics(dict.fromkeys(calls, Fraction(1)), calls, FRACTION)
 
-    def conditions(self, values: Mapping[str, Any], numbers: NumberSystem) -> tuple[tuple[Any, Fraction], ...]:
+    def conditions(self, values: NumbersByName, numbers: NumberSystem) -> tuple[tuple[Any, Fraction], ...]:
         """Local memory holds what a call reads and writes."""
         return ((numbers.number(Fraction(sum(self.work.call_words))), Fraction(self.work.local)),)
 

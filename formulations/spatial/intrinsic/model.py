@@ -16,14 +16,13 @@ the cycles by which the PEs at the far corner are behind.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import prod
 from typing import Any
 
-from ithaca.formulations.algebra.number_systems import FRACTION, NumberSystem
+from ithaca.formulations.algebra.number_systems import FRACTION, NumbersByName, NumberSystem
 from ithaca.workloads.affine import Access
 
 #: Words that a bank moves in a cycle: it has two ports.
@@ -43,7 +42,7 @@ class Operand:
         """The loops that index it."""
         return self.access.loops
 
-    def words(self, tile: Mapping[str, Any], numbers: NumberSystem) -> Any:
+    def words(self, tile: NumbersByName, numbers: NumberSystem) -> Any:
         """Words that a tile of iterations touches, gathered: rows that a stride of the layer skips are none."""
         found: Any = numbers.number(Fraction(1))
         for subscript in self.access:
@@ -81,7 +80,7 @@ class Work:
         """Whether local memory holds what a call reads and writes."""
         return sum(self.call_words) <= self.local
 
-    def held_words(self, tile: Mapping[str, Any], numbers: NumberSystem) -> Any:
+    def held_words(self, tile: NumbersByName, numbers: NumberSystem) -> Any:
         """Words of all tensors of a sub-problem: tiles of the bound loops, one iteration of the others."""
         one = numbers.number(Fraction(1))
         tile = {loop: tile.get(loop, one) for loop, _ in self.sizes}
@@ -94,7 +93,7 @@ class Work:
         calls = (tiles - 1) * numbers.ceil_div(tile, size) + numbers.ceil_div(extent - (tiles - 1) * tile, size)
         return tiles, calls
 
-    def metrics(self, tiles: Mapping[str, Any], calls: Mapping[str, Any], numbers: NumberSystem) -> dict[str, Any]:
+    def metrics(self, tiles: NumbersByName, calls: NumbersByName, numbers: NumberSystem) -> dict[str, Any]:
         """Every metric, from the sub-problems and calls along each bound loop. None falls as one of these grows."""
         rate = numbers.number(self.rate)
         subproblems, runs = self.outer * prod(tiles.values()), self.outer * prod(calls.values())
