@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.space import Role, Space
+from ithaca.workloads.nest import Sizes
 
 if TYPE_CHECKING:
     from ithaca.formulations.configuration import Configuration
@@ -145,11 +146,11 @@ class Design(ABC):
         return self
 
     @property
-    def kept(self) -> tuple[tuple[str, int], ...]:
+    def kept(self) -> Sizes:
         """The tensors of its work that stay on chip from, or for, what runs before or after it; with the words of each."""
         return ()
 
-    def keeping(self, kept: tuple[tuple[str, int], ...]) -> Design | None:
+    def keeping(self, kept: Sizes) -> Design | None:
         """The design with tensors that stay on chip; None if it has no place for them, whatever their size."""
         return None
 

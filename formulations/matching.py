@@ -16,7 +16,7 @@ from math import prod
 
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.nest import LoopNest, Sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Computation:
     name: str  #: Name of the workload or intrinsic
     output: Access  #: What is accumulated
     inputs: tuple[Access, ...]  #: What is read
-    extents: tuple[tuple[str, int], ...]  #: Loops and their iterations, outermost first
+    extents: Sizes  #: Loops and their iterations, outermost first
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -112,7 +112,7 @@ class Match:
     loops: tuple[str, ...]  #: The loop bound to each of the intrinsic's, in its order
     loads: tuple[int, ...]  #: The number of the input that each of the intrinsic's stands for
     leaves: tuple[int, ...]  #: The number of the leaf that each of the intrinsic's stands for
-    idle: tuple[tuple[str, int], ...] = ()  #: Further loops of the intrinsic, with sizes, of which one iteration works
+    idle: Sizes = ()  #: Further loops of the intrinsic, with sizes, of which one iteration works
 
     @property
     def binding(self) -> Mapping[str, str]:
@@ -185,7 +185,7 @@ class Tiling:
     """A match run as sub-problems; each pads its own loops, the last along a loop only what is left of it."""
 
     match: Match  #: What runs on the intrinsic
-    sizes: tuple[tuple[str, int], ...]  #: Iterations of each loop in a sub-problem
+    sizes: Sizes  #: Iterations of each loop in a sub-problem
 
     @property
     def subproblems(self) -> int:

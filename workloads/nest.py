@@ -15,6 +15,9 @@ from ithaca.workloads.statement import parse_statement
 #: stays below 2 GiB of memory and about a minute per design.
 MAX_EXTENT = 65_536
 
+#: Whole numbers by name: extents of loops, words of tensors.
+Sizes = tuple[tuple[str, int], ...]
+
 #: Extents of tensors in memory, outermost first, by name.
 Stored = tuple[tuple[str, tuple[int, ...]], ...]
 
@@ -28,7 +31,7 @@ class LoopNest:
     """
 
     name: str
-    extents: tuple[tuple[str, int], ...]  #: Loop names and trip counts, outermost first
+    extents: Sizes  #: Loop names and trip counts, outermost first
     #: The accumulated reference. Each of its subscripts is a loop of its own or a constant, so that
     #: different tiles never write the same element.
     output: Access
@@ -37,7 +40,7 @@ class LoopNest:
     #: sums up, or a parallel loop, with an accumulator per lane. Empty where there is none, as systolic arrays need.
     simd: str
     untiled: frozenset[str] = frozenset()  #: Loops that are not tiled but run inside the PE (a convolution's p, q)
-    parameters: tuple[tuple[str, int], ...] = ()  #: Numbers that the template uses by name, such as a stride
+    parameters: Sizes = ()  #: Numbers that the template uses by name, such as a stride
     template: str = ""  #: The statement with parameters by name; empty where there are none
     description: str = field(default="", compare=False)  #: One line for users; it tells no nests apart
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted, refuse
-from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.nest import LoopNest, Sizes
 
 #: Most storage levels; spaces grow exponentially with them.
 MAX_LEVELS = 16
@@ -25,7 +25,7 @@ class Level:
 
     name: str  #: Its name
     words: int | None = None  #: Capacity of an instance (words)
-    tensor_words: tuple[tuple[str, int], ...] = ()  #: Capacities of parts of an instance that hold one tensor each (words)
+    tensor_words: Sizes = ()  #: Capacities of parts of an instance that hold one tensor each (words)
     buffering: Fraction = Fraction(1)  #: How often a tile is held: tiles may fill a capacity divided by it (2: double-buffered)
     keeps: frozenset[str] | None = None  #: The tensors it may hold; the others pass by. None: all
     read_bandwidth: Fraction | None = None  #: Words that an instance reads a cycle
@@ -42,7 +42,7 @@ class Level:
     mesh_x: int = 1  #: Instances along the first direction
     mesh_y: int = 1  #: Instances along the second one
     #: Tensors that it holds all of, with their words, whatever the tiles: nothing comes from, or goes to, levels around it
-    resident: tuple[tuple[str, int], ...] = ()
+    resident: Sizes = ()
 
     @property
     def charged(self) -> int:
@@ -127,7 +127,7 @@ class Tensorized:
     intrinsic: str  #: What a call computes: a name, or a statement (`ithaca.formulations.intrinsics`)
     #: Name, and the loops along one side or both of the multipliers' mesh, as many iterations as that has
     dataflows: tuple[tuple[str, ...], ...]
-    sizes: tuple[tuple[str, int], ...] = ()  #: Iterations of a call along loops on no side
+    sizes: Sizes = ()  #: Iterations of a call along loops on no side
     dataflow: int = 1  #: Which of the dataflows is built, from 1
     banks: int = 1  #: Scratchpad banks
     bus_bits: int = 64  #: Width of the bus off chip, which costs no cycles here

@@ -38,7 +38,7 @@ from ithaca.formulations.spatial.remedies import remedies
 from ithaca.formulations.spatial.timeloop import Number, Numbers, TimeloopModel, check_supported
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.footprints import footprints
-from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.nest import LoopNest, Sizes
 
 if TYPE_CHECKING:
     from ithaca.formulations.problem import Limit, Problem
@@ -155,11 +155,11 @@ class SpatialDesign(MappingDesign):
         return tuple(access.tensor for access in self.nest.accesses)
 
     @property
-    def kept(self) -> tuple[tuple[str, int], ...]:
+    def kept(self) -> Sizes:
         resident = {tensor: words for level in self.architecture.levels for tensor, words in level.resident}
         return tuple((tensor, resident[tensor]) for tensor in self.tensors if tensor in resident)
 
-    def keeping(self, kept: tuple[tuple[str, int], ...]) -> SpatialDesign | None:
+    def keeping(self, kept: Sizes) -> SpatialDesign | None:
         """They stay in the outermost level inside the first one that keeps them, which has one instance."""
         constrained = {name for level in self.architecture.levels for name in self.constraints.bypassed(level.name)}
         found = self.architecture.retaining(kept, self.tensors)

@@ -28,7 +28,7 @@ from ithaca.formulations.systolic.target import Target, requirements
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.nest import LoopNest, Sizes
 
 #: The published estimator caps packs in words of its only data type, fp32.
 PUBLISHED_WORD_BYTES = 4
@@ -66,13 +66,13 @@ class SystolicDesign(Design):
     options: SpaceOptions = field(default_factory=SpaceOptions)  #: Restrictions of the space
     technology: Technology = DEFAULT_TECHNOLOGY  #: Clock and energies, for the metrics that need them
     hardware: Spans = ()  #: What is given of the array's hardware, which layers may share
-    kept: tuple[tuple[str, int], ...] = ()  #: Tensors that stay on chip, with the words of all of each (see `evaluate`)
+    kept: Sizes = ()  #: Tensors that stay on chip, with the words of all of each (see `evaluate`)
 
     @property
     def name(self) -> str:
         return self.array.name
 
-    def keeping(self, kept: tuple[tuple[str, int], ...]) -> SystolicDesign:
+    def keeping(self, kept: Sizes) -> SystolicDesign:
         return replace(self, kept=kept)
 
     @cached_property

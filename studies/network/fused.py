@@ -25,14 +25,14 @@ from ithaca.studies.network.result import Edge, Fusing, LayerResult, NetworkResu
 from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.network.totals import require_sum, total
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.nest import LoopNest, Sizes
 from ithaca.workloads.networks.network import Layer, Network, Run
 
 if TYPE_CHECKING:
     from ithaca.studies.network.mapped import MappingRequest
 
 #: A variant of a run: its nest, and the tensors that it finds or leaves on chip, with their words.
-Variant = tuple[LoopNest, tuple[tuple[str, int], ...]]
+Variant = tuple[LoopNest, Sizes]
 
 #: What came of every variant.
 Solved = Mapping[Variant, SolvedLayer]
@@ -191,7 +191,7 @@ def variant_of(problem: Problem) -> Variant:
     return design.nest, problem.design.kept
 
 
-def _keeping(problem: Problem, kept: tuple[tuple[str, int], ...]) -> Problem:
+def _keeping(problem: Problem, kept: Sizes) -> Problem:
     design = problem.design.keeping(kept) if kept else problem.design
     assert design is not None  # `Chain.where`
     return replace(problem, design=design)

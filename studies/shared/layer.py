@@ -29,6 +29,7 @@ from ithaca.solver.tables.granularity import common_step, granularity
 from ithaca.solver.tables.relaxation import Relaxation, statistic
 from ithaca.solver.tables.table import Table, build_table, without_dominated
 from ithaca.solver.tables.tree import build_tree
+from ithaca.workloads.nest import Sizes
 
 Keys = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -39,7 +40,7 @@ class Room:
     """Memory that an array has, or that a configuration needs."""
 
     bram18k: Fraction | None = None  #: Block RAM in all; None: as much as the limits allow
-    words: tuple[tuple[str, int], ...] = ()  #: Words of buffers, by I/O group; the others' do not matter
+    words: Sizes = ()  #: Words of buffers, by I/O group; the others' do not matter
 
     def inside(self, other: Room) -> bool:
         """Whether there is no more of anything than in another."""

@@ -24,6 +24,7 @@ from typing import Any
 
 from ithaca.formulations.algebra.number_systems import FRACTION, NumbersByName, NumberSystem
 from ithaca.workloads.affine import Access
+from ithaca.workloads.nest import Sizes
 
 #: Words that a bank moves in a cycle: it has two ports.
 PORTS = 2
@@ -58,8 +59,8 @@ class Operand:
 class Work:
     """A layer on an array: all that its costs follow from."""
 
-    extents: tuple[tuple[str, int], ...]  #: Iterations along each bound loop of the intrinsic
-    sizes: tuple[tuple[str, int], ...]  #: Iterations of a call along every loop of the intrinsic
+    extents: Sizes  #: Iterations along each bound loop of the intrinsic
+    sizes: Sizes  #: Iterations of a call along every loop of the intrinsic
     sides: tuple[str, ...]  #: The loops along the sides of the array
     outer: int  #: Iterations of all loops that are not bound, each of them sub-problems of their own
     operands: tuple[Operand, ...]  #: Inputs, then the output
