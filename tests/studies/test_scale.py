@@ -20,6 +20,7 @@ from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.technology import Technology
 from ithaca.studies.region import Bound
 from ithaca.studies.scale import equivalent_objective, find_scale
+from ithaca.studies.shared.layer import objective_step
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload, workload_names
 from tests.problems import MM_DATAFLOWS, mm_problem
@@ -89,6 +90,12 @@ def test_only_quotients_lack_a_grid(text: str, grid: bool) -> None:
     below = scale.normal(Bound(Fraction(100), strict=True))
     assert below.strict != grid
     assert (below.value < 100) == grid
+
+
+def test_a_grid_is_unknown_where_one_of_several_designs_has_none() -> None:
+    problem = mm_problem((6, 5, 4), ("i",))
+    assert objective_step([problem, problem]) > 0
+    assert objective_step([problem, replace(problem, objective=parse_objective("power"))]) == 0
 
 
 @pytest.mark.parametrize("kernel", workload_names())
