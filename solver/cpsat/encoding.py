@@ -64,7 +64,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
+from itertools import starmap
 from math import floor, gcd, lcm, prod
+from operator import itemgetter
 from typing import TypeAlias
 
 import numpy as np
@@ -78,8 +80,8 @@ from ithaca.formulations.algebra.expression import (
     Minimum,
     Product,
     Sum,
-    Symbol,
     add,
+    as_expression,
     maximum,
     minimum,
     multiply,
@@ -93,6 +95,7 @@ from ithaca.solver.cpsat.arithmetic import FormArithmetic, check_magnitude
 from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError, add_forms, constant_form, grid
 from ithaca.solver.cpsat.quotients import Quotient, as_quotient
 from ithaca.solver.options import never
+from ithaca.solver.tables.axis_groups import AxisGroups
 
 #: Characters of an expression in a message.
 LONGEST_TEXT = 60
@@ -103,7 +106,7 @@ FINEST = 1024
 Table: TypeAlias = Mapping[str, Integers]
 
 
-class Encoder(FormArithmetic):
+class Encoder(FormArithmetic, AxisGroups):
     """Encodes expressions over the rows of axes (equally long integer arrays per quantity) into a CP-SAT model.
 
     Call `finish` once when all expressions are encoded: only then are columns tied to rows. What CP-SAT cannot express exactly
@@ -111,20 +114,19 @@ class Encoder(FormArithmetic):
     """
 
     def __init__(self, model: cp_model.CpModel, tables: Mapping[str, Table], checkpoint: Callable[[], None] = never) -> None:
-        super().__init__(model)
+        FormArithmetic.__init__(self, model)
+        AxisGroups.__init__(self, {symbol: axis for axis, table in tables.items() for symbol in table})
         self._checkpoint = checkpoint  #: Called now and then; what it raises ends the encoding
         #: Per axis the variable of each column by its values on the rows.
         self.columns: dict[str, dict[tuple[int, ...], cp_model.IntVar]] = {axis: {} for axis in tables}
         #: The encoded products of columns of several axes.
         self.monomials: dict[Expression, LinearForm] = {}
         self._tables = tables
-        self._axis_of = {symbol: axis for axis, table in tables.items() for symbol in table}
         self._counts = {axis: len(next(iter(table.values()))) for axis, table in tables.items()}
         self._quantities = {
             axis: {name: Rationals(values.astype(object)) for name, values in table.items()} for axis, table in tables.items()
         }
         self._forms: dict[Expression, LinearForm] = {}
-        self._axes: dict[Expression, frozenset[str]] = {}
 
     @classmethod
     def over_domains(cls, model: cp_model.CpModel, domains: Mapping[str, Iterable[int]]) -> Encoder:
@@ -166,15 +168,6 @@ class Encoder(FormArithmetic):
         form = self.encode(node)
         self.require_form_at_most(form, bound)
         return form
-
-    def axes(self, node: Expression) -> frozenset[str]:
-        """The axes an expression depends on."""
-        if node not in self._axes:
-            if isinstance(node, Symbol):
-                self._axes[node] = frozenset({self._axis_of[node.name]})
-            else:
-                self._axes[node] = frozenset().union(*(self.axes(c) for c in node.children))
-        return self._axes[node]
 
     def minimize(self, node: Expression) -> None:
         """Set the objective; one that divides by several axes is for `ithaca.solver.cpsat.ratio`."""
@@ -274,16 +267,9 @@ class Encoder(FormArithmetic):
         return LinearForm({variable.index: step}, Fraction(0), low * step, high * step)
 
     def _sum(self, node: Sum) -> LinearForm:
-        by_axis: dict[str, list[Expression]] = {}
-        forms = []
-        for term in node.terms:
-            axes = self.axes(term)
-            if len(axes) == 1:
-                by_axis.setdefault(next(iter(axes)), []).append(term)
-            else:
-                forms.append(self.encode(term))
+        by_axis, others = self.grouped(node.terms, as_expression)
         # one column for all terms of an axis has tighter bounds than one for each
-        return add_forms(*forms, *(self.encode(add(*terms)) for terms in by_axis.values()))
+        return add_forms(*map(self.encode, (*others, *(add(*terms) for terms in by_axis.values()))))
 
     def _ceiling(self, node: CeilingDivision) -> LinearForm:
         quotient = self.quotient(multiply(node.numerator, power(node.denominator, -1)))
@@ -291,18 +277,11 @@ class Encoder(FormArithmetic):
 
     def _split(self, node: Product) -> tuple[list[Expression], list[tuple[Expression, int]]]:
         """One column per axis, and the factors that span several axes with their exponents."""
-        by_axis: dict[str, list[Expression]] = {}
-        spanning: list[tuple[Expression, int]] = []
-        for base, exponent in node.factors:
-            axes = self.axes(base)
-            if len(axes) == 1:
-                by_axis.setdefault(next(iter(axes)), []).append(power(base, exponent))
-            elif exponent < 0:
-                raise NotExpressibleError(f"CP-SAT: cannot express a division by '{_brief(base)}', which spans several loops")
-            else:
-                spanning.append((base, exponent))
+        by_axis, spanning = self.grouped(node.factors, itemgetter(0))
+        if base := next((base for base, exponent in spanning if exponent < 0), None):
+            raise NotExpressibleError(f"CP-SAT: cannot express a division by '{_brief(base)}', which spans several loops")
         # in the order of the tables, so that products share their beginnings
-        columns = [multiply(*by_axis[axis]) for axis in self.columns if axis in by_axis]
+        columns = [multiply(*starmap(power, by_axis[axis])) for axis in self.columns if axis in by_axis]
         return columns, spanning
 
     def _product(self, node: Product) -> LinearForm:
@@ -330,17 +309,11 @@ class Encoder(FormArithmetic):
 
     def _cleared(self, product: Product) -> frozenset[Expression]:
         """The bases that a product cannot divide by as it stands: of several axes, or making a column too fine."""
-        found = set()
-        by_axis: dict[str, list[tuple[Expression, int]]] = {}
-        for base, exponent in product.factors:
-            axes = self.axes(base)
-            if len(axes) == 1:
-                by_axis.setdefault(next(iter(axes)), []).append((base, exponent))
-            elif exponent < 0:
-                found.add(base)
+        by_axis, spanning = self.grouped(product.factors, itemgetter(0))
+        found = {base for base, exponent in spanning if exponent < 0}
         for axis, factors in by_axis.items():
             under = [base for base, exponent in factors if exponent < 0]
-            if under and not divides_finely(multiply(*(power(*f) for f in factors)), self._quantities[axis], FINEST):
+            if under and not divides_finely(multiply(*starmap(power, factors)), self._quantities[axis], FINEST):
                 found.update(under)
         return frozenset(found)
 

@@ -13,7 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from itertools import starmap
 from math import inf, prod
+from operator import itemgetter
 
 from ithaca.formulations.algebra.expression import (
     CeilingDivision,
@@ -25,6 +27,7 @@ from ithaca.formulations.algebra.expression import (
     Sum,
     Symbol,
     add,
+    as_expression,
     maximum,
     minimum,
     multiply,
@@ -34,10 +37,11 @@ from ithaca.formulations.algebra.expression import (
 )
 from ithaca.formulations.algebra.rounding import bound_of_divisor, ceiling_of_bound
 from ithaca.solver.options import never
+from ithaca.solver.tables.axis_groups import AxisGroups
 from ithaca.workloads.errors import InputError
 
 
-class Relaxation:
+class Relaxation(AxisGroups):
     """Rewrites expressions into bounds over column statistics, and keeps the columns.
 
     ``least`` gives the smallest value of a single-axis expression over all rows of its axis. What ``checkpoint``, called now
@@ -47,7 +51,7 @@ class Relaxation:
     def __init__(
         self, axis_of: Mapping[str, str], least: Callable[[str, Expression], float], checkpoint: Callable[[], None] = never
     ) -> None:
-        self._axis_of = axis_of
+        super().__init__(axis_of)
         self._checkpoint = checkpoint
         self._least = least
         self.columns: dict[tuple[str, Expression], int] = {}
@@ -55,7 +59,6 @@ class Relaxation:
         self.signed: set[str] = set()
         #: Whether a bound depends on the rows of an axis, not on the expressions alone.
         self.asked_rows = False
-        self._axes_memo: dict[Expression, frozenset[str]] = {}
         self._nonnegative_memo: dict[Expression, bool] = {}
         self._lower_memo: dict[Expression, Expression] = {}
         self._upper_memo: dict[Expression, Expression] = {}
@@ -104,15 +107,6 @@ class Relaxation:
             return True
         axes = self.axes(node)
         return _least(node) > 0 or (len(axes) == 1 and self._ask(next(iter(axes)), node) > 0)
-
-    def axes(self, node: Expression) -> frozenset[str]:
-        """The axes an expression depends on."""
-        if node not in self._axes_memo:
-            if isinstance(node, Symbol):
-                self._axes_memo[node] = frozenset({self._axis_of[node.name]})
-            else:
-                self._axes_memo[node] = frozenset().union(*(self.axes(c) for c in node.children))
-        return self._axes_memo[node]
 
     def _ask(self, axis: str, node: Expression) -> float:
         self.asked_rows = True
@@ -163,16 +157,8 @@ class Relaxation:
         return multiply(coefficient, statistic(index, upper == (coefficient > 0)))
 
     def _sum(self, node: Sum, upper: bool) -> Expression:
-        single: dict[str, list[Expression]] = {}
-        bounds = []
-        for term in node.terms:
-            axes = self.axes(term)
-            if len(axes) == 1:
-                single.setdefault(next(iter(axes)), []).append(term)
-            else:
-                bounds.append(self._either(term, upper))
-        bounds += [self._either(add(*terms), upper) for terms in single.values()]
-        return add(*bounds)
+        single, others = self.grouped(node.terms, as_expression)
+        return add(*(self._either(term, upper) for term in (*others, *(add(*terms) for terms in single.values()))))
 
     def _product(self, node: Product, upper: bool) -> Expression:
         if node.coefficient < 0:
@@ -219,15 +205,8 @@ class Relaxation:
 
     def _regroup(self, node: Product) -> tuple[list[tuple[Expression, int]], list[tuple[Expression, int]]]:
         """Factors collected per axis, and factors that span several axes."""
-        by_axis: dict[str, list[Expression]] = {}
-        compound = []
-        for base, exponent in node.factors:
-            axes = self.axes(base)
-            if len(axes) == 1:
-                by_axis.setdefault(next(iter(axes)), []).append(power(base, exponent))
-            else:
-                compound.append((base, exponent))
-        return [(multiply(*factors), 1) for factors in by_axis.values()], compound
+        by_axis, compound = self.grouped(node.factors, itemgetter(0))
+        return [(multiply(*starmap(power, factors)), 1) for factors in by_axis.values()], compound
 
     def _bound_power(self, base: Expression, exponent: int, upper: bool) -> Expression:
         if exponent > 0:
