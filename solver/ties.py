@@ -99,12 +99,12 @@ def preferred(
 
 
 def breaking_ties(solve: Callable[..., Solution]) -> Callable[..., Solution]:
-    """An engine that goes on, once it has proven an optimum, to the one answer of that value."""
+    """An engine, with options by default, that goes on, once it has proven an optimum, to the one answer of that value."""
 
     @wraps(solve)
     def solve_and_choose(problem: Problem, options: SolveOptions | None = None, *given: Any, **named: Any) -> Solution:
         budget = Budget(options or SolveOptions())
-        found = solve(problem, options, *given, **named)
+        found = solve(problem, budget.options, *given, **named)
         known = found.certificate
         if budget.options.any_tie or known.status is not Status.OPTIMAL or known.ties_broken:
             return found

@@ -216,7 +216,7 @@ class _Watcher(cp_model.CpSolverSolutionCallback):
 @breaking_ties
 def solve_cpsat(
     problem: Problem,
-    options: SolveOptions | None = None,
+    options: SolveOptions,
     report: Report | None = None,
     start: Configuration | None = None,
     lower_bound: Fraction | None = None,
@@ -230,7 +230,6 @@ def solve_cpsat(
     Fraction reference contradict each other: then one of them is wrong.
     """
     began = time.perf_counter()
-    options = options or SolveOptions()
     state = unsearched(problem, start)
     state.lower_bound = max((bound for bound in (lower_bound, state.lower_bound) if bound is not None), default=None)
     if not options.stopped:

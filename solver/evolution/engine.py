@@ -28,7 +28,7 @@ SEEDING_SHARE = 0.5
 @breaking_ties
 def solve_evolve(
     problem: Problem,
-    options: SolveOptions | None = None,
+    options: SolveOptions,
     report: Report | None = None,
     start: Configuration | None = None,
     *,
@@ -46,7 +46,6 @@ def solve_evolve(
     unless the time limit ends the search, and the boxes reported are configurations evaluated.
     """
     began = time.perf_counter()
-    options = options or SolveOptions()
     should_stop = deadline(options.time_limit, options.stop)
     search = Evolution(problem, options.seed, samples)
     given = [seed for seed in (start, *more_starts) if seed is not None]

@@ -14,11 +14,11 @@ from ithaca.solver.ties import breaking_ties
 @breaking_ties
 def solve_exact(
     problem: Problem,
-    options: SolveOptions | None = None,
+    options: SolveOptions,
     report: Report | None = None,
     start: Configuration | None = None,
 ) -> Solution:
     """Find the best configuration of a design, with a proof; the arguments are those of all engines (`Engine`)."""
-    options, course = options or SolveOptions(), Course(problem, start, others=False)
+    course = Course(problem, start, others=False)
     course.finish(options, report)
     return course.solution(options)

@@ -24,7 +24,7 @@ FIRST_PROGRAMS, MORE_PROGRAMS, MOST_PROGRAMS = 16, 40, 300
 @breaking_ties
 def solve_gp(
     problem: Problem,
-    options: SolveOptions | None = None,
+    options: SolveOptions,
     report: Report | None = None,
     start: Configuration | None = None,
 ) -> Solution:
@@ -35,7 +35,6 @@ def solve_gp(
     is not posynomial.
     """
     began = time.perf_counter()
-    options = options or SolveOptions()
     should_stop = deadline(options.time_limit, options.stop)
     search = GpSearch(problem)
     if start is not None:

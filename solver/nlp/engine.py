@@ -20,7 +20,7 @@ METHOD = "nlp"
 @breaking_ties
 def solve_nlp(
     problem: Problem,
-    options: SolveOptions | None = None,
+    options: SolveOptions,
     report: Report | None = None,
     start: Configuration | None = None,
 ) -> Solution:
@@ -36,7 +36,6 @@ def solve_nlp(
     Raises `InputError` if the objective falls with its maxima or ceilings, so that it has no smooth program.
     """
     began = time.perf_counter()
-    options = options or SolveOptions()
     search = NlpSearch(problem, options.seed)
     if start is not None:
         search.offer(start)
