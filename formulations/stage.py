@@ -22,6 +22,9 @@ from ithaca.formulations.configuration import Configuration
 #: The value to improve on, as it is now; None while nothing is known. Only what is below it is of interest.
 Cutoff = Callable[[], Fraction | None]
 
+#: Configurations to consider; None where there is none by now, so that searches may look up.
+Candidates = Iterator[Configuration | None]
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -52,7 +55,7 @@ class Stage(Protocol):
     def dropped(self) -> Fraction | float:
         """No configuration that was left out is below this: for want of memory, or of precision. Infinite if none was."""
 
-    def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Iterator[Configuration | None]:
+    def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Candidates:
         """Good configurations to begin with, found quickly; they need not be feasible, nor below the cutoff.
 
         Where time is short (``hurried``), any configuration comes first, however bad.
@@ -61,5 +64,5 @@ class Stage(Protocol):
     def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
         """All rows whose bound is below the cutoff, but those `dropped`. A `MemoryError` ends the search with what is known."""
 
-    def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Iterator[Configuration | None]:
+    def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Candidates:
         """The best completion of any of these rows, if it is below the cutoff; better and better ones at will."""

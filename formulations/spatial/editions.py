@@ -102,13 +102,16 @@ def _tiled(setting: Setting) -> DmazerunnerDesign:
     return TILED[setting.edition](setting.architecture, layer, setting.options.divisors_only, setting.constraints)
 
 
+#: Capacities of tiles, and PEs: more never hurt.
+HOLDING = dict.fromkeys((f"{SPM}.words", f"{RF}.words", *(f"{RF}.{name}" for name in MESHES)), Trend.HELPS)
+
+
 def _of_bursts(architecture: Architecture) -> Mapping[str, Trend]:
     """Register files, banks and PEs are only upper limits of what tiles use; energies and cycles of bursts multiply counts.
 
     Least paddings are so whatever the hardware: larger capacities only add rows. Larger banks are fewer; tensors share none.
     """
-    found = {f"{part}.words": Trend.HELPS for part in (SPM, RF)} | {f"{RF}.{name}": Trend.HELPS for name in MESHES}
-    found |= {f"{level.name}.read_energy": Trend.HURTS for level in architecture.levels}
+    found = HOLDING | {f"{level.name}.read_energy": Trend.HURTS for level in architecture.levels}
     found |= dict.fromkeys(BURSTS, Trend.HURTS) | {"bursts.bank_words": Trend.MIXED}
     return found | {f"{architecture.compute.name}.energy": Trend.HURTS}
 
@@ -135,9 +138,7 @@ def _of_intrinsic(architecture: Architecture) -> Mapping[str, Trend]:
 
 def _of_networks(architecture: Architecture) -> Mapping[str, Trend]:
     """Register files, banks, PEs, links and their turns are only upper limits; width and bandwidth divide cycles."""
-    found = {f"{part}.words": Trend.HELPS for part in (SPM, RF)} | {f"{RF}.{name}": Trend.HELPS for name in MESHES}
-    found |= {f"{DRAM}.shared_bandwidth": Trend.HELPS} | dict.fromkeys(NETWORK, Trend.HELPS)
-    return found | {"network.bank_words": Trend.MIXED}
+    return HOLDING | dict.fromkeys((f"{DRAM}.shared_bandwidth", *NETWORK), Trend.HELPS) | {"network.bank_words": Trend.MIXED}
 
 
 #: By name.

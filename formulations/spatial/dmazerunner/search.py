@@ -24,7 +24,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.spatial.dmazerunner.corners import Corners
 from ithaca.formulations.spatial.dmazerunner.model import DRAM, RF, SPATIAL, SPM, reuse
 from ithaca.formulations.spatial.dmazerunner.tables import AT_ONCE, Columns, Outer, Tables, chunks, ragged
-from ithaca.formulations.stage import Block, Cutoff
+from ithaca.formulations.stage import Block, Candidates, Cutoff
 
 if TYPE_CHECKING:
     from ithaca.formulations.problem import Problem
@@ -63,7 +63,7 @@ class TilingStage(ABC):
 
     # -- incumbents --------------------------------------------------------------------
 
-    def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Iterator[Configuration | None]:
+    def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Candidates:
         """None: of padded spaces what divides is searched before."""
         return iter(())
 
@@ -131,7 +131,7 @@ class TilingStage(ABC):
 
     # -- completions -------------------------------------------------------------------
 
-    def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Iterator[Configuration | None]:
+    def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Candidates:
         """Rows by their tiles: all outer choices of a few tiles at a time, the best first."""
         tables = self._tables
         inner = np.asarray(rows).T
@@ -145,7 +145,7 @@ class TilingStage(ABC):
             yield from self._completed(tiles[:, begin:end], inner[:, mine], which.ravel()[mine] - begin, cutoff)
             begin = end
 
-    def _completed(self, tiles: Integers, rows: Integers, tile_of: Integers, cutoff: Cutoff) -> Iterator[Configuration | None]:
+    def _completed(self, tiles: Integers, rows: Integers, tile_of: Integers, cutoff: Cutoff) -> Candidates:
         tables = self._tables
         outer = tables.outer_of(tiles)
         order = np.argsort(tile_of, kind="stable")

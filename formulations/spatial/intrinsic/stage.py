@@ -15,7 +15,7 @@ from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.rounding import EXACT, least_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.spatial.dmazerunner.corners import Corners
-from ithaca.formulations.stage import Block, Cutoff
+from ithaca.formulations.stage import Block, Candidates, Cutoff
 
 if TYPE_CHECKING:
     from ithaca.formulations.problem import Problem
@@ -60,7 +60,7 @@ class IntrinsicStage:
     def _configuration(self, columns: Mapping[str, Any]) -> Configuration:
         return Configuration({self._design.quantity(loop): int(column[0]) for loop, column in columns.items()})
 
-    def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Iterator[Configuration | None]:
+    def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Candidates:
         """Loops take their best tiles one after the other, from tiles as small as they are, and from square ones."""
         side = (self._work.scratchpad / len(self._work.operands)) ** 0.5
         for square in (False, True):
@@ -94,7 +94,7 @@ class IntrinsicStage:
             rows, rest = np.concatenate(parts, axis=1), max(rest, least)
         yield Block.empty(inf)
 
-    def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Iterator[Configuration | None]:
+    def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Candidates:
         """Rows are complete as they are."""
         for row in rows:
             yield self._configuration({n: t[:, place] for (n, t), place in zip(self._tables.items(), row, strict=True)})

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ithaca.formulations.algebra.rounding import least_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.stage import Block, Cutoff, Stage
+from ithaca.formulations.stage import Block, Candidates, Cutoff, Stage
 
 if TYPE_CHECKING:
     from ithaca.formulations.spatial.design import SpatialDesign
@@ -53,11 +53,11 @@ class BypassStage:
         fixed = cast("SpatialDesign", self.choices[choice].design)
         return self.design.configuration(fixed.mapping(found))
 
-    def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Iterator[Configuration | None]:
+    def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Candidates:
         """The first incumbents of the choice that keeps all, and of those that differ from the best so far in one tensor."""
         values: dict[int, Fraction | None] = {}
 
-        def tried(choice: int) -> Iterator[Configuration | None]:
+        def tried(choice: int) -> Candidates:
             values[choice] = None
             for found in self._stage(choice).incumbents(lambda: values[choice], hurried=hurried):
                 if found is not None:
@@ -98,7 +98,7 @@ class BypassStage:
                     yield Block(_numbered(choice, block.rows), block.bounds, min(block.rest, after))
         yield Block.empty(np.inf)
 
-    def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Iterator[Configuration | None]:
+    def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Candidates:
         """The best completions of rows, choice by choice."""
         for choice in np.unique(rows[:, 0]).tolist():
             for found in self._stage(choice).complete(rows[rows[:, 0] == choice, 1:], cutoff):

@@ -34,7 +34,7 @@ from ithaca.formulations.spatial.search.labels import (
 )
 from ithaca.formulations.spatial.search.meshes import Layouts
 from ithaca.formulations.spatial.search.pareto import undominated_labels
-from ithaca.formulations.stage import Block, Cutoff
+from ithaca.formulations.stage import Block, Candidates, Cutoff
 from ithaca.workloads.errors import DisagreementError
 
 if TYPE_CHECKING:
@@ -347,7 +347,7 @@ class TimeloopStage:
         """The bound of nothing decided, as far as it is known at once."""
         return float(self.bound(beginning(self.hierarchy), Position(self.steps[0].level)).min())
 
-    def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Iterator[Configuration | None]:
+    def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Candidates:
         """The best that narrow searches find."""
         known = first = cutoff()
         if hurried and first is None and (dive := (yield from self._beam(1, None))) is not None:
@@ -401,16 +401,14 @@ class TimeloopStage:
             self.dropped = min(self.dropped, Fraction(below(known)))
         yield Block.empty(inf)
 
-    def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Iterator[Configuration | None]:
+    def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Candidates:
         """The best mappings that extend rows."""
         for block in np.unique(rows[:, 0]):
             found, traces = self._rows[int(block)]
             places = rows[rows[:, 0] == block, 1]
             yield from self._finished(found.take(places), self.inner, [*traces], places, cutoff)
 
-    def _finished(
-        self, found: Labels, number: int, traces: list[Trace], places: Integers, cutoff: Cutoff
-    ) -> Iterator[Configuration | None]:
+    def _finished(self, found: Labels, number: int, traces: list[Trace], places: Integers, cutoff: Cutoff) -> Candidates:
         """The best mappings that extend labels, which are the ``places`` of the last trace."""
         if number == len(self.steps):
             yield from self._evaluated(found, traces, places, cutoff)
