@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from ithaca.formulations.stage import Stage
 
 
+#: Metrics, and the numbers inside them that have names.
+MetricsAndParts = tuple[dict[str, Any], NumbersByName]
+
+
 @dataclass(frozen=True, slots=True)
 class Metric:
     """A named metric of a family."""
@@ -106,7 +110,7 @@ class Design(ABC):
         """Numbers beside the metrics that the family reports, by kind and name: ``{"words": {tensor: words}}``, say."""
         return {}
 
-    def parts(self, values: NumbersByName, numbers: NumberSystem) -> tuple[dict[str, Any], NumbersByName]:
+    def parts(self, values: NumbersByName, numbers: NumberSystem) -> MetricsAndParts:
         """All metrics, and by name the numbers inside them that people know, from one run of the model: the same objects.
 
         They are the parts of bottleneck trees (`ithaca.formulations.bottleneck`). The name of a part of a part begins with it.

@@ -22,7 +22,7 @@ from ithaca.formulations.algebra.expression import (
 )
 from ithaca.formulations.algebra.number_systems import FRACTION, SYMBOLIC, NumbersByName, NumberSystem
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.design import Design, Metric, Remarks
+from ithaca.formulations.design import Design, Metric, MetricsAndParts, Remarks
 from ithaca.formulations.hardware.remedies import Remedy
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture, Level
@@ -356,7 +356,7 @@ class SpatialDesign(MappingDesign):
             found |= {"latency": max(found["latency"], cycles), "energy": found["energy"] + energy}
         return found | {"edp": found["energy"] * found["latency"]}
 
-    def parts(self, values: NumbersByName, numbers: NumberSystem) -> tuple[dict[str, Any], NumbersByName]:
+    def parts(self, values: NumbersByName, numbers: NumberSystem) -> MetricsAndParts:
         """All metrics, and the parts of latency and energy."""
         model = self.model(values, numbers)
         return {name: metric_of(model, self.architecture, name) for name in self.vocabulary}, model.parts

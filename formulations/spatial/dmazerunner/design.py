@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ithaca.formulations.algebra.expression import Constant, Expression, Symbol, ceiling_division
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY, SYMBOLIC, NumbersByName, NumberSystem
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.design import Design, Metric, Remarks
+from ithaca.formulations.design import Design, Metric, MetricsAndParts, Remarks
 from ithaca.formulations.hardware.remedies import Remedy
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
@@ -143,7 +143,7 @@ class DmazerunnerDesign(MappingDesign):
         found, _ = self.priced(values, numbers, self.orders)
         return {name: found[name] for name in self.vocabulary if names is None or name in names}
 
-    def parts(self, values: NumbersByName, numbers: NumberSystem) -> tuple[dict[str, Any], NumbersByName]:
+    def parts(self, values: NumbersByName, numbers: NumberSystem) -> MetricsAndParts:
         return self.priced(values, numbers, self.orders)
 
     def used(self, values: NumbersByName, numbers: NumberSystem) -> dict[str, Any]:
@@ -158,7 +158,7 @@ class DmazerunnerDesign(MappingDesign):
 
     def priced(
         self, values: NumbersByName, numbers: NumberSystem, orders: Mapping[str, Sequence[Sequence[str]]]
-    ) -> tuple[dict[str, Any], NumbersByName]:
+    ) -> MetricsAndParts:
         """What the model says of a mapping where levels have these orders, and the parts of it by name."""
         at = factors(self.layer, values)
         levels = reuses(self.layer, at, values, numbers, orders)

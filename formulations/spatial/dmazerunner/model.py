@@ -19,6 +19,7 @@ from math import lcm, prod
 from typing import Any
 
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
+from ithaca.formulations.design import MetricsAndParts
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.workloads.affine import Access
 from ithaca.workloads.errors import InputError
@@ -389,7 +390,7 @@ def used(layer: Layer, machine: Capacities, at: Mapping[str, NumbersByName], num
 
 
 #: What mappings cost where the scratchpad's and DRAM's loops let so much stay: every metric, and the parts of these by name.
-Pricing = Callable[[Reuse, Reuse], tuple[dict[str, Any], NumbersByName]]
+Pricing = Callable[[Reuse, Reuse], MetricsAndParts]
 
 
 def pricing(layer: Layer, machine: Machine, at: Mapping[str, NumbersByName], numbers: NumberSystem) -> Pricing:
@@ -410,7 +411,7 @@ def pricing(layer: Layer, machine: Machine, at: Mapping[str, NumbersByName], num
     sums, taken = layer.product(at[DRAM], layer.nest.output), used(layer, machine, at, numbers)
     computing = computing_energy(layer, machine, whole)
 
-    def price(spm: Reuse, dram: Reuse) -> tuple[dict[str, Any], NumbersByName]:
+    def price(spm: Reuse, dram: Reuse) -> MetricsAndParts:
         found = run(layer, machine, one_pass, moved, spm, dram, sums, numbers)
         energy = whole_energy(machine, computing, found.energy, numbers)
         known = {"latency": found.latency, "energy": energy, "edp": energy * found.latency, "dram_words": found.dram_words}

@@ -17,6 +17,7 @@ from fractions import Fraction
 from typing import Any
 
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
+from ithaca.formulations.design import MetricsAndParts
 from ithaca.formulations.spatial.architecture import NETWORKS, Architecture, Network
 from ithaca.formulations.spatial.dmazerunner.model import (
     DRAM,
@@ -160,7 +161,7 @@ def pricing(layer: Layer, machine: Machine, at: Mapping[str, NumbersByName], num
     on_array = array_tile(layer, machine, layer.product(at[RF]), pes, groups, held, numbers)
     distinct = layer.product(at[SPM], nest.output) * sums
 
-    def price(spm: Reuse, dram: Reuse) -> tuple[dict[str, Any], NumbersByName]:
+    def price(spm: Reuse, dram: Reuse) -> MetricsAndParts:
         moved = words_moved(layer, words, dram, sums)
         changed = {tensor: changes(spm, dram, tensor, numbers) for tensor in held}
         off_chip = sum(moved.values())
