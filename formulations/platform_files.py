@@ -30,7 +30,7 @@ from pydantic import Field
 from ithaca.formulations import machine
 from ithaca.formulations.json_numbers import fraction
 from ithaca.formulations.platform import DEFAULT_USABLE, Memory, Platform, Resource
-from ithaca.formulations.schema import Few, MachineDocument
+from ithaca.formulations.schema import Few, MachineDocument, Note
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.workloads.documents import Document, find_document, validated
 from ithaca.workloads.errors import InputError
@@ -86,9 +86,9 @@ class MemoryDocument(Document):
 class SourcesDocument(Document):
     """Where figures are from."""
 
-    resources: Annotated[str, Field(max_length=500)] = ""
-    memory: Annotated[str, Field(max_length=500)] = ""
-    energy: Annotated[str, Field(max_length=500)] = ""
+    resources: Note = ""
+    memory: Note = ""
+    energy: Note = ""
 
 
 Energy = Annotated[float, Field(ge=0, le=10**9)]
@@ -109,7 +109,7 @@ class PlatformDocument(Document):
     """A device as a platform file describes it."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
-    description: Annotated[str, Field(max_length=500)] = ""
+    description: Note = ""
     clock_mhz: Annotated[float, Field(gt=0, le=100_000)] = float(DEFAULT_TECHNOLOGY.clock_mhz)
     resources: ResourcesDocument
     memory: MemoryDocument | None = None

@@ -39,6 +39,8 @@ _WRITTEN = PlainSerializer(json_number)
 Number = Annotated[Fraction, PlainValidator(number), _WRITTEN, WithJsonSchema({"type": "number"})]
 Positive = Annotated[Fraction, PlainValidator(_positive), _WRITTEN, WithJsonSchema({"type": "number", "minimum": 0})]
 Text = Annotated[str, Field(min_length=1, max_length=10_000)]
+Note = Annotated[str, Field(max_length=500)]
+Count = Annotated[int, Field(ge=1)]
 
 
 class _WithNumbers(GenerateJsonSchema):

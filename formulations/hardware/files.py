@@ -24,7 +24,7 @@ from ithaca.formulations.hardware.quantities import TRIED, Box, Figure, Hardware
 from ithaca.formulations.hardware.regressions import PARTS, UNITS, regressions
 from ithaca.formulations.hardware.space import HardwareSpace, Rule
 from ithaca.formulations.json_numbers import json_number
-from ithaca.formulations.schema import Document, Number, Positive
+from ithaca.formulations.schema import Document, Note, Number, Positive
 from ithaca.formulations.space import Link, Relation
 from ithaca.workloads.documents import find_document, validated
 from ithaca.workloads.errors import InputError
@@ -115,7 +115,7 @@ class SpaceDocument(Document):
     """What spaces of all families say."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
-    description: Annotated[str, Field(max_length=500)] = ""
+    description: Note = ""
     source: Annotated[str, Field(max_length=2000)] = ""
     quantities: Annotated[dict[Name, Annotated[QuantityDocument, _short(list, "values")]], Field(min_length=1)]
     figures: dict[str, Annotated[FigureDocument, _short(str | int | float, "of")]] = Field(default_factory=dict)

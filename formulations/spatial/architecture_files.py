@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from ithaca.formulations.json_numbers import fraction
+from ithaca.formulations.schema import Count
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
 from ithaca.formulations.spatial.energy_files import (
     access_energies,
@@ -123,7 +124,6 @@ def _checked(text: str) -> str:
 
 
 _Name = Annotated[str, AfterValidator(_checked)]
-_Count = Annotated[int, Field(ge=1)]
 
 
 class _Component(Document):
@@ -140,8 +140,8 @@ class _Branch(Document):
 
 
 class _Mesh(Document):
-    meshX: _Count = 1  # noqa: N815  (as files have it)
-    meshY: _Count = 1  # noqa: N815
+    meshX: Count = 1  # noqa: N815  (as files have it)
+    meshY: Count = 1  # noqa: N815
 
 
 class _Dataspace(Document):

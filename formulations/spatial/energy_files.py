@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from pydantic import Field, create_model
 
 from ithaca.formulations.json_numbers import fraction
+from ithaca.formulations.schema import Count
 from ithaca.formulations.spatial.architecture import Bursts, Network, Tensorized
 from ithaca.workloads.documents import Document, validated
 from ithaca.workloads.messages import quoted, refuse
@@ -87,15 +88,16 @@ def compute_energy(stated: Mapping[str, Fraction]) -> Fraction | None:
     return next((stated[name] for name in ("compute", "mac_random", "mac", "multiply", "mult_random") if name in stated), None)
 
 
+_Amount = Annotated[float | int, Field(ge=0)]
 _Words = Annotated[str, Field(pattern="^[1-9][0-9]{0,12}$")]
 
 
 class _Bursts(Document):
     bank_words: Annotated[int, Field(gt=0)]
-    setup_cycles: Annotated[float | int, Field(ge=0)]
+    setup_cycles: _Amount
     word_cycles: Annotated[float | int, Field(gt=0)]
-    network_energy: Annotated[float | int, Field(ge=0)]
-    energies: dict[str, dict[_Words, Annotated[float | int, Field(ge=0)]]] = Field(default={})
+    network_energy: _Amount
+    energies: dict[str, dict[_Words, _Amount]] = Field(default={})
 
 
 def read_bursts(document: Any, where: str) -> Bursts:
@@ -115,12 +117,12 @@ def read_bursts(document: Any, where: str) -> Bursts:
 
 class _Tensorized(Document):
     intrinsic: str
-    sizes: dict[str, Annotated[int, Field(ge=1)]] = Field(default={})
+    sizes: dict[str, Count] = Field(default={})
     dataflows: Annotated[dict[str, Annotated[list[str], Field(min_length=1, max_length=2)]], Field(min_length=1)]
     dataflow: str | None = None
-    banks: Annotated[int, Field(ge=1)]
-    bus_bits: Annotated[int, Field(ge=1)] = 64
-    burst_bytes: Annotated[int, Field(ge=1)] = 64
+    banks: Count
+    bus_bits: Count = 64
+    burst_bytes: Count = 64
 
 
 def read_tensorized(document: Any, where: str) -> Tensorized:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field, create_model
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.family import Family
-from ithaca.formulations.schema import Document, NestDocument, ObjectiveDocument, PlatformDocument
+from ithaca.formulations.schema import Count, Document, NestDocument, ObjectiveDocument, PlatformDocument
 from ithaca.formulations.spatial.design import MappingOptions
 from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
 from ithaca.formulations.spatial.documents import (
@@ -52,7 +52,7 @@ class LevelMappingDocument(Document):
     y: list[str] = Field(default_factory=list)
     tile: list[str] = Field(default_factory=list)
     #: Which of the orders that the space offers, where an earlier one has these loops in the same order.
-    order: Annotated[int, Field(ge=1)] | None = None
+    order: Count | None = None
 
 
 class _Head(Document):

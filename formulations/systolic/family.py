@@ -14,6 +14,7 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.schema import (
+    Count,
     Document,
     MachineDocument,
     NestDocument,
@@ -103,7 +104,7 @@ class HeadDocument(Document):
     objective: ObjectiveDocument
     space: SpaceDocument = SpaceDocument()
     technology: TechnologyDocument = TechnologyDocument()
-    kept: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
+    kept: dict[str, Count] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
