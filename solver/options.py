@@ -32,6 +32,11 @@ class SolveOptions:
         """Whether a stop is asked for."""
         return self.stop is not None and self.stop()
 
+    @property
+    def from_now(self) -> SolveOptions:
+        """The same with the time, from now on, told by ``stop``: whatever is solved on the way ends with the whole."""
+        return replace(self, time_limit=None, stop=deadline(self.time_limit, self.stop))
+
     def checkpoint(self) -> Callable[[], None]:
         """A function for long preparations to call now and then.
 

@@ -350,3 +350,8 @@ def integer_bound(bound: float, reach: int) -> int | None:
     if not isfinite(bound):
         return None
     return ceil(bound - 1e-3) if reach < exact else floor(bound) - 8 * ceil(Fraction(reach, exact))
+
+
+def on_grid(bound: float | Fraction, step: Fraction) -> Fraction:
+    """The least multiple of a step, if there is one, that a bound allows."""
+    return ceil(Fraction(bound) / step) * step if step else Fraction(bound)

@@ -14,12 +14,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, inf
+from math import inf
 
 import numpy as np
 
 from ithaca.formulations.algebra.array_types import Floats
-from ithaca.formulations.algebra.rounding import below, cutoff, finer_than_floats, may_be_tied
+from ithaca.formulations.algebra.rounding import below, cutoff, finer_than_floats, may_be_tied, on_grid
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.exact.cells import Cells, most_crowded
@@ -166,9 +166,7 @@ class Search(ProvingSearch):
         lowest = self._heap[0][0]
         if lowest == -inf:
             return self._floor
-        safe = Fraction(below(lowest))
-        step = self.model.step
-        bound = ceil(safe / step) * step if step else safe
+        bound = on_grid(below(lowest), self.model.step)
         if self._floor is not None:
             bound = max(bound, self._floor)
         return bound if self.state.value is None else min(bound, self.state.value)

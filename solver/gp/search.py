@@ -16,7 +16,7 @@ from math import ceil
 
 import numpy as np
 
-from ithaca.formulations.algebra.rounding import exponential_below, value_above
+from ithaca.formulations.algebra.rounding import exponential_below, on_grid, value_above
 from ithaca.formulations.problem import Problem
 from ithaca.solver.gp.blocks import Vector
 from ithaca.solver.gp.branching import choose_split
@@ -84,7 +84,7 @@ class GpSearch(Incumbent):
             return None
         if not self._heap:
             return self.value
-        bound = self._on_grid(self._heap[0][0])
+        bound = on_grid(self._safe(self._heap[0][0]), self.step)
         return bound if self.value is None else min(bound, self.value)
 
     @property
@@ -175,7 +175,3 @@ class GpSearch(Incumbent):
 
     def _safe(self, bound: float) -> Fraction:
         return Fraction(0) if bound <= NOTHING / 2 else exponential_below(bound)
-
-    def _on_grid(self, bound: float) -> Fraction:
-        safe = self._safe(bound)
-        return ceil(safe / self.step) * self.step if self.step else safe

@@ -76,7 +76,7 @@ def solve_multi_array(network: Network, request: NetworkRequest, options: RunOpt
     designs, sequence, report = *staged(network, request), _report(options, f"{request.arrays} arrays")
 
     def search(designs: Designs, shares: Mapping[str, Fraction]) -> PipelineSearch:
-        return PipelineSearch(designs, sequence, request.arrays, request.minimise, budget.share(), report, shares)
+        return PipelineSearch(designs, sequence, request.arrays, request.minimise, budget.share(), shares, report)
 
     first = search(designs, request.shares)
     found = first.run()

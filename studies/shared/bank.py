@@ -9,15 +9,15 @@ from functools import cached_property
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.algebra.expression import Symbols
 from ithaca.formulations.algebra.number_systems import NUMPY, SYMBOLIC
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import largest_t1, systolic
 from ithaca.solver.options import SolveOptions, StoppedError, never
-from ithaca.studies.shared.layer import FREE, Groups, Keys, Layer, Room, buffer_words, group_rows, hardware_names
+from ithaca.studies.shared.layer import FREE, Groups, Layer, Room, buffer_words, group_rows, hardware_names
 from ithaca.workloads.errors import InputError
 
 #: Combinations bounded at once.
@@ -29,11 +29,11 @@ class HardwareClasses:
     """Hardware of a design at one level of detail."""
 
     names: tuple[tuple[str, ...], ...]  #: Per axis the quantities that are hardware
-    keys: tuple[Keys, ...]  #: Per axis their values; a class is a row; shape (classes, names)
+    keys: tuple[Integers, ...]  #: Per axis their values; a class is a row; shape (classes, names)
     groups: tuple[Groups, ...]  #: Every layer's rows grouped by them
     common: bool  #: Whether hardware counts only if every layer can run on it; else, if any can
 
-    def bounds(self, nodes: NDArray[np.int64], checkpoint: Callable[[], None] = never) -> NDArray[np.float64]:
+    def bounds(self, nodes: Integers, checkpoint: Callable[[], None] = never) -> Floats:
         """Lower bound of every layer's objective, shape (layers, combinations); infinite where it cannot run."""
         found = np.empty((len(self.groups), nodes.shape[1]))
         for begin in range(0, nodes.shape[1], CHUNK):
@@ -44,7 +44,7 @@ class HardwareClasses:
                 found[number, begin : begin + CHUNK] = np.where(feasible, bound, np.inf)
         return found
 
-    def all(self, checkpoint: Callable[[], None] = never) -> NDArray[np.int64]:
+    def all(self, checkpoint: Callable[[], None] = never) -> Integers:
         """Every combination of classes on which the layers (or any of them) may run, shape (axes, combinations).
 
         Most are far beyond the limits. So classes are merged, two neighbours into one, until all are; what may be
@@ -69,7 +69,7 @@ class HardwareClasses:
             nodes = nodes[:, self._possible(groups, nodes)]
         return nodes[:, self._possible(self.groups, nodes)]
 
-    def _possible(self, groups: Sequence[Groups], nodes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _possible(self, groups: Sequence[Groups], nodes: Integers) -> Mask:
         """Whether the limits of the layers may hold: of every one, or of any."""
         found = np.full(nodes.shape[1], self.common)
         for group in groups:
@@ -85,7 +85,7 @@ class HardwareClasses:
             for name, value in zip(names, keys[index], strict=True)
         }
 
-    def inside(self, coarse: HardwareClasses, node: Sequence[int]) -> NDArray[np.int64]:
+    def inside(self, coarse: HardwareClasses, node: Sequence[int]) -> Integers:
         """The combinations of these classes that belong to a combination of coarser ones."""
         fitting = []
         for names, keys, outer, classes, index in zip(self.names, self.keys, coarse.names, coarse.keys, node, strict=True):
@@ -102,8 +102,8 @@ def hardware_classes(layers: Sequence[Layer], checkpoint: Callable[[], None], *,
     With ``common`` hardware is left out that some layer cannot run on. The checkpoint is called now and then.
     """
     names = tuple(hardware_names(axis, ports=ports) for axis in layers[0].problem.space.axes)
-    keys: list[Keys] = []
-    classes: list[list[Keys]] = []
+    keys: list[Integers] = []
+    classes: list[list[Integers]] = []
     for axis, columns in enumerate(names):
         checkpoint()
         tables = [layer.tables[axis] for layer in layers]
@@ -127,16 +127,16 @@ def hardware_classes(layers: Sequence[Layer], checkpoint: Callable[[], None], *,
     return HardwareClasses(names, tuple(keys), tuple(groups), common)
 
 
-def _columns(codes: Keys, ranges: Sequence[int]) -> Keys:
+def _columns(codes: Integers, ranges: Sequence[int]) -> Integers:
     """The columns that numbers stand for, shape (numbers, columns)."""
-    columns: list[Keys] = []
+    columns: list[Integers] = []
     for size in reversed(ranges):
         codes, column = np.divmod(codes, size)
         columns.insert(0, column)
     return np.stack(columns, axis=1) if columns else np.zeros((codes.size, 0), np.int64)
 
 
-def _places(found: Keys, among: Keys) -> Keys:
+def _places(found: Integers, among: Integers) -> Integers:
     """Where each number stands among sorted ones; -1 where it does not."""
     if not among.size:
         return np.full(found.size, -1)
@@ -183,25 +183,25 @@ class HardwareBank:
         return hardware_classes(self.layers, self.checkpoint, ports=True, common=self.common)
 
     @cached_property
-    def nodes(self) -> NDArray[np.int64]:
+    def nodes(self) -> Integers:
         """All coarse hardware on which layers can run; shape (axes, combinations)."""
         return self.coarse.all(self.checkpoint)
 
     @cached_property
-    def bounds(self) -> NDArray[np.float64]:
+    def bounds(self) -> Floats:
         """Lower bound of every layer's objective on `nodes`; infinite where it cannot run; shape (layers, combinations)."""
         return self.coarse.bounds(self.nodes, self.checkpoint)
 
     @cached_property
-    def bram18k(self) -> NDArray[np.float64]:
+    def bram18k(self) -> Floats:
         """What every layer takes of block RAM on ``nodes`` at least; 0 if that is not limited; shape (layers, combinations)."""
         return np.stack([group.least("bram18k", self.nodes) for group in self.coarse.groups])
 
     @cached_property
-    def dsp(self) -> NDArray[np.float64]:
+    def dsp(self) -> Floats:
         """DSP blocks of ``nodes``."""
         problem = self.layers[0].problem
-        values: dict[str, NDArray[np.int64]] = {}
+        values: dict[str, Integers] = {}
         for names, keys, index in zip(self.coarse.names, self.coarse.keys, self.nodes, strict=True):
             values |= {name: keys[index, column] for column, name in enumerate(names)}
         # in symbols: hardware alone does not fix the other metrics

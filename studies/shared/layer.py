@@ -13,8 +13,8 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.rounding import all_below, loosened
 from ithaca.formulations.configuration import Configuration
@@ -30,9 +30,6 @@ from ithaca.solver.tables.relaxation import Relaxation, statistic
 from ithaca.solver.tables.table import Table, build_table, without_dominated
 from ithaca.solver.tables.tree import build_tree
 from ithaca.workloads.nest import Sizes
-
-Keys = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -150,9 +147,9 @@ class Groups:
 
     layer: Layer  #: The layer
     statistics: tuple[tuple[int, Floats], ...]  #: For each symbol of its program its axis, and its value on each group
-    present: tuple[NDArray[np.bool_], ...]  #: Per axis the groups that have rows
+    present: tuple[Mask, ...]  #: Per axis the groups that have rows
 
-    def bound(self, nodes: NDArray[np.int64]) -> tuple[Floats, NDArray[np.bool_]]:
+    def bound(self, nodes: Integers) -> tuple[Floats, Mask]:
         """Bound the layer on hardware: the group of each axis, shape (axes, combinations).
 
         Returns per combination a bound that no configuration on such hardware is below, and False where none meets the limits.
@@ -162,7 +159,7 @@ class Groups:
         bound = np.broadcast_to(np.where(np.isnan(objective), -np.inf, objective), (nodes.shape[1],))
         return all_below(bound), self._within_limits(nodes, used)
 
-    def least(self, metric: str, nodes: NDArray[np.int64]) -> Floats:
+    def least(self, metric: str, nodes: Integers) -> Floats:
         """What configurations on such hardware take at least of a limited metric that is an integer; 0 if it is not limited."""
         place = place_of_limit(self.layer.problem, metric)
         if place is None:
@@ -172,13 +169,13 @@ class Groups:
         used = np.broadcast_to(np.where(np.isnan(used), 0.0, used), (nodes.shape[1],))
         return np.ceil(all_below(np.maximum(used, 0.0)))
 
-    def may_run(self, nodes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def may_run(self, nodes: Integers) -> Mask:
         """Only whether configurations on such hardware may meet the limits."""
         with np.errstate(invalid="ignore", over="ignore"):
             return self._within_limits(nodes, self.layer.lowered.constraints.gather(self.statistics, nodes))
 
-    def _within_limits(self, nodes: NDArray[np.int64], used: Sequence[Floats]) -> NDArray[np.bool_]:
-        feasible: NDArray[np.bool_] = np.logical_and.reduce([p.take(n) for p, n in zip(self.present, nodes, strict=True)])
+    def _within_limits(self, nodes: Integers, used: Sequence[Floats]) -> Mask:
+        feasible: Mask = np.logical_and.reduce([p.take(n) for p, n in zip(self.present, nodes, strict=True)])
         for value, limit in zip(used, self.layer.lowered.limits, strict=True):
             feasible &= ~(value > limit)
         return feasible
@@ -194,7 +191,7 @@ class Groups:
         return replace(self, statistics=statistics, present=present)
 
 
-def group_rows(layer: Layer, classes: Sequence[Keys], counts: Sequence[int]) -> Groups:
+def group_rows(layer: Layer, classes: Sequence[Integers], counts: Sequence[int]) -> Groups:
     """Group a layer's rows: per axis the class of each row, or -1 to leave it out, and how many classes there are."""
     statistics: dict[str, tuple[int, Floats]] = {}
     present = []

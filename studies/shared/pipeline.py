@@ -7,7 +7,7 @@ stages are then solved layer by layer to optimality, which raises their bounds, 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ithaca.formulations.algebra.rounding import below, cutoff, sum_below
-from ithaca.formulations.problem import Problem
+from ithaca.formulations.algebra.rounding import below, cutoff, on_grid, sum_below
 from ithaca.formulations.systolic.design import fixed
 from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
@@ -27,7 +26,6 @@ from ithaca.studies.shared.joint import Joint, fit
 from ithaca.studies.shared.plans import Least, Minimise, Needs, Options, Part, Plan, allowed, best_plan
 from ithaca.studies.shared.search import SharedSearch
 from ithaca.studies.shared.stages import Stages
-from ithaca.workloads.errors import InputError
 
 #: Steps of the search for one array, to begin with.
 SEED_STEPS = 300
@@ -73,30 +71,15 @@ class _Step:
     used: int  #: Block RAM that it then takes
 
 
+@dataclass
 class PipelineSearch(Stages):
-    """Search over cuts and hardware.
+    """Search over cuts and hardware."""
 
-    Raises `InputError` if a limit cannot be divided among arrays, or there is no limit on DSP blocks.
-    """
+    report: Callable[[Progress], None] | None = None
 
-    def __init__(
-        self,
-        designs: Sequence[Sequence[tuple[Problem, int]]],
-        sequence: Sequence[int],
-        arrays: int,
-        minimise: Minimise,
-        options: SolveOptions,
-        report: Callable[[Progress], None] | None = None,
-        shares: Mapping[str, Fraction] | None = None,
-    ) -> None:
-        limits = {limit.metric for limit in designs[0][0][0].limits}
-        if "dsp" not in limits or not limits <= {"dsp", "bram18k", "bandwidth"}:
-            raise InputError(
-                "several arrays share a limit on dsp, and perhaps ones on bram18k and bandwidth; no other limits are allowed"
-            )
+    def __post_init__(self) -> None:
         self._began = time.perf_counter()
-        super().__init__(designs, sequence, arrays, minimise, options, shares)
-        self.report = report
+        super().__post_init__()
         self.stages: tuple[Stage, ...] = ()
         self.value: Fraction | None = None
         self.exceeded = False  # whether arrays that together use too much bandwidth were found
@@ -110,11 +93,11 @@ class PipelineSearch(Stages):
 
     def _seed(self) -> None:
         """Begin with the first array for all layers together: one of several that may be."""
-        counts = [self.sequence.count(number) for number in range(len(self._designs[0]))]
-        designs = [[(problem, n) for (problem, _), n in zip(layers, counts, strict=True)] for layers in self._designs]
+        counts = [self.sequence.count(number) for number in range(len(self.designs[0]))]
+        designs = [[(problem, n) for (problem, _), n in zip(layers, counts, strict=True)] for layers in self.designs]
 
         def stop() -> bool:
-            return seed.best is not None or seed.steps >= SEED_STEPS or (self.options.stop is not None and self.options.stop())
+            return seed.best is not None or seed.steps >= SEED_STEPS or self.options.stopped
 
         seed = SharedSearch(designs, replace(self.options, stop=stop))
         found = seed.run()
@@ -130,13 +113,13 @@ class PipelineSearch(Stages):
         That no array serves a layer better holds for each of several, too (`LayersAlone`). The slowest of some arrays takes no
         less than they take on average.
         """
-        counts = np.array([self.sequence.count(number) for number in range(len(self._designs[0]))])
+        counts = np.array([self.sequence.count(number) for number in range(len(self.designs[0]))])
         least = counts * np.min([alone.bounds for alone in self._alone], axis=0)
         bound = float(sum_below(least[:, None])[0])
         if not 0 < bound < np.inf:
             return None
         shared = Fraction(bound) / (self.arrays if self.minimise is Minimise.SLOWEST else 1)
-        return ceil(shared / self._step) * self._step if self._step else shared
+        return on_grid(shared, self._step)
 
     def _prepare(self) -> None:
         """Bound all hardware of all designs; `StoppedError` if the options say to stop."""
@@ -154,7 +137,7 @@ class PipelineSearch(Stages):
                 self._bound = self._on_grid(plan)
                 self.plans += 1
                 self._tell()
-                if self._should_stop(self._bound):
+                if self.options.ends(0, self.value, self._bound):
                     break
                 if not self._refine(plan) and not self._realise(plan):
                     break  # its layers could not be fitted together at no loss
@@ -231,9 +214,7 @@ class PipelineSearch(Stages):
 
     def _on_grid(self, plan: Plan) -> Fraction:
         """The bound that a plan is, as an objective that can be."""
-        bound = Fraction(below(plan.value))
-        if self._step:
-            bound = ceil(bound / self._step) * self._step
+        bound = on_grid(below(plan.value), self._step)
         return bound if self.value is None else min(bound, self.value)
 
     def _options_of(self, first: int, end: int, reach: float, open_: Any = True) -> Options:
@@ -353,7 +334,7 @@ class PipelineSearch(Stages):
 
     def _most(self, stage: Stage, metric: str) -> Fraction:
         """What the layers of a stage have at most of a metric; of block RAM all have their array's."""
-        problems = [self._designs[stage.design][n][0] for n in self._members(stage.first, stage.end)[0]]
+        problems = [self.designs[stage.design][n][0] for n in self._members(stage.first, stage.end)[0]]
         on_array = (problem.with_design(hardware=fixed(stage.joint.hardware)) for problem in problems)
         found: Fraction = max(p.metrics(c)[metric] for p, c in zip(on_array, stage.joint.configurations, strict=True))
         return found
@@ -366,7 +347,3 @@ class PipelineSearch(Stages):
         value = max(values) if self.minimise is Minimise.SLOWEST else sum(values, start=Fraction(0))
         if self.value is None or value < self.value:
             self.value, self.stages = value, tuple(stages)
-
-    def _should_stop(self, bound: Fraction | None) -> bool:
-        stopped = self.options.stop is not None and self.options.stop()
-        return stopped or self.options.gap_is_met(self.value, bound)

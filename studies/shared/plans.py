@@ -8,12 +8,9 @@ from enum import Enum
 from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.algebra.rounding import all_below, next_below
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 #: Options compared with each other at once, and pairs of options joined at once.
 BLOCK, CHUNK = 256, 1 << 20
@@ -45,14 +42,14 @@ class Options:
     dsp: Floats  #: DSP blocks
     bram18k: Floats  #: Block RAM
     value: Floats  #: The objective
-    choice: Indices  #: Number of the choice
+    choice: Integers  #: Number of the choice
 
     @property
     def size(self) -> int:
         """How many."""
         return self.dsp.size
 
-    def only(self, kept: NDArray[np.bool_] | Indices) -> Options:
+    def only(self, kept: Mask | Integers) -> Options:
         """Some of them."""
         return Options(self.dsp[kept], self.bram18k[kept], self.value[kept], self.choice[kept])
 
@@ -62,7 +59,7 @@ class Options:
         return self.only(_not_dominated(self.dsp, self.bram18k, self.value))
 
 
-def _not_dominated(first: Floats, second: Floats, third: Floats) -> Indices:
+def _not_dominated(first: Floats, second: Floats, third: Floats) -> Integers:
     """Places of the rows that no other row is at most equal to in all three; of equal rows one."""
     order = np.lexsort((third, second, first))
     # the best of what comes earlier: third descending as second ascends
@@ -131,15 +128,15 @@ class Needs:
         """Whether there may be a plan, as far as this measure tells."""
         return bool(self.after[-1, 0] <= self.most)
 
-    def allows(self, options: Options, first: int, end: int) -> NDArray[np.bool_]:
+    def allows(self, options: Options, first: int, end: int) -> Mask:
         """Whether an option of a stage may be part of a plan."""
         around = self._joined(self._before[first], self.after[-1, end])
-        found: NDArray[np.bool_] = self._joined(self.of(options), around) <= self.most
+        found: Mask = self._joined(self.of(options), around) <= self.most
         return found
 
-    def completes(self, options: Options, end: int, arrays: int) -> NDArray[np.bool_]:
+    def completes(self, options: Options, end: int, arrays: int) -> Mask:
         """Whether what leads to a layer may go on to the last one, on so many more arrays."""
-        found: NDArray[np.bool_] = self._joined(self.of(options), self.after[arrays, end]) <= self.most
+        found: Mask = self._joined(self.of(options), self.after[arrays, end]) <= self.most
         return found
 
 
@@ -219,7 +216,7 @@ class _Reached:
     """Plans for the first layers, and where each came from: first layer of its last stage, plan before, option."""
 
     options: Options
-    back: Indices
+    back: Integers
 
 
 def _extend(

@@ -29,7 +29,7 @@ class Proof(Stages):
         """
         # on a grid, all that is above the step before is no better
         self._top = inf if target is None else cutoff(target - self._step) if self._step else float(target)
-        self._bound_choices([LayersAlone(layers) for layers in self._designs])
+        self._bound_choices([LayersAlone(layers) for layers in self.designs])
         #: By stage and choice: block RAM, and what the stage takes at least with that and up to what it took before.
         self._corners: dict[tuple[int, int], dict[int, list[tuple[int, Fraction]]]] = {}
         cuts = combinations(range(len(self.sequence) + 1), 2) if self.arrays > 1 else [(0, len(self.sequence))]

@@ -15,17 +15,16 @@ import heapq
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
-from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ithaca.formulations.algebra.rounding import below, cutoff, sum_below
+from ithaca.formulations.algebra.array_types import Floats, Integers
+from ithaca.formulations.algebra.rounding import below, cutoff, on_grid, sum_below
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.solver.options import SolveOptions, StoppedError, deadline
+from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
 from ithaca.studies.shared.alone import LayersAlone
 from ithaca.studies.shared.bank import HardwareBank, Node, check_limits
@@ -100,8 +99,7 @@ class SharedSearch:
     ) -> None:
         for layers in designs:
             check_limits(layers[0][0])
-        # whatever is solved on the way ends with the whole search
-        self.options = replace(options, time_limit=None, stop=deadline(options.time_limit, options.stop))
+        self.options = options.from_now
         self.report = report
         self.best: Joint | None = None
         self.best_design: int | None = None
@@ -127,7 +125,7 @@ class SharedSearch:
         for number in range(len(self.alone)):
             self._push_design(number)
         self._tell()
-        while any(self._open) and not self._should_stop():
+        while any(self._open) and not self.options.ends(0, self._value, self._bound()):
             item = self._next()
             if self._hopeless(item.bound, item.design):
                 continue
@@ -243,7 +241,7 @@ class SharedSearch:
     def _value(self) -> Fraction | None:
         return None if self.best is None else self.best.value
 
-    def _push(self, design: int, level: int, nodes: NDArray[np.int64], bounds: NDArray[np.float64]) -> None:
+    def _push(self, design: int, level: int, nodes: Integers, bounds: Floats) -> None:
         possible = np.flatnonzero(bounds < np.inf)
         for index in possible[np.argsort(bounds[possible], kind="stable")]:
             if self._hopeless(float(bounds[index]), design):  # the others even more so
@@ -280,16 +278,10 @@ class SharedSearch:
 
     def _on_grid(self, bound: float) -> Fraction | None:
         """The least total that a bound allows; None if it allows any."""
-        if bound == -np.inf:
-            return None
-        return ceil(Fraction(bound) / self._step) * self._step if self._step else Fraction(bound)
-
-    def _should_stop(self) -> bool:
-        stopped = self.options.stop is not None and self.options.stop()
-        return stopped or self.options.gap_is_met(self._value, self._bound())
+        return None if bound == -np.inf else on_grid(bound, self._step)
 
 
-def _totals(bank: HardwareBank, bounds: NDArray[np.float64]) -> NDArray[np.float64]:
+def _totals(bank: HardwareBank, bounds: Floats) -> Floats:
     """Lower bounds of the sum over layers."""
     counts = np.array([layer.count for layer in bank.layers], np.float64)
     return sum_below(counts[:, None] * bounds)

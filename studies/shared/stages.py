@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, floor, inf
 from typing import NamedTuple
 
 import numpy as np
 
+from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.rounding import below, largest_double, sum_below, whole_up
 from ithaca.formulations.problem import Problem
-from ithaca.solver.options import SolveOptions, deadline
+from ithaca.solver.options import SolveOptions
 from ithaca.studies.shared.alone import LayersAlone
 from ithaca.studies.shared.bank import HardwareBank, Node
 from ithaca.studies.shared.layer import Room, objective_step
-from ithaca.studies.shared.plans import Budget, Floats, Indices, Minimise
+from ithaca.studies.shared.plans import Budget, Minimise
+from ithaca.workloads.errors import InputError
 
 #: Block RAM where there is no limit on it.
 ENDLESS = 1 << 40
@@ -30,6 +32,7 @@ class AtBest(NamedTuple):
     hardware: Node  #: The array
 
 
+@dataclass
 class Stages:
     """Layers in sequence, to be cut into stages, and all hardware (choices) that a stage may have.
 
@@ -37,28 +40,31 @@ class Stages:
     order, as their numbers. More arrays than layers make no difference, as each has at least one. Where ``shares`` states
     sizes, arrays take whole ones of DSP blocks and block RAM. A limit on the bandwidth holds of every layer; without a share of
     it that each array has, also of the sum of what arrays that work at the same time, for the slowest, move at most.
+
+    Raises `InputError` if a limit cannot be divided among arrays, or there is no limit on DSP blocks.
     """
 
-    def __init__(
-        self,
-        designs: Sequence[Sequence[tuple[Problem, int]]],
-        sequence: Sequence[int],
-        arrays: int,
-        minimise: Minimise,
-        options: SolveOptions,
-        shares: Mapping[str, Fraction] | None = None,
-    ) -> None:
-        limits = {limit.metric: limit.bound for limit in designs[0][0][0].limits}
-        self.sequence, self.arrays, self.minimise = tuple(sequence), min(arrays, len(sequence)), minimise
-        # whatever is solved on the way ends with the whole search
-        self.options = replace(options, time_limit=None, stop=deadline(options.time_limit, options.stop))
+    designs: Sequence[Sequence[tuple[Problem, int]]]
+    sequence: Sequence[int]
+    arrays: int
+    minimise: Minimise
+    options: SolveOptions
+    shares: Mapping[str, Fraction] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        limits = {limit.metric: limit.bound for limit in self.designs[0][0][0].limits}
+        if "dsp" not in limits or not limits.keys() <= {"dsp", "bram18k", "bandwidth"}:
+            raise InputError(
+                "several arrays share a limit on dsp, and perhaps ones on bram18k and bandwidth; no other limits are allowed"
+            )
+        self.sequence, self.arrays = tuple(self.sequence), min(self.arrays, len(self.sequence))
+        self.options = self.options.from_now
         # every objective is a multiple of the coarsest grid that all layers share
-        self._step = objective_step([problem for layers in designs for problem, _ in layers])
-        self._designs = designs
-        together = minimise is Minimise.SLOWEST and "bandwidth" not in (shares or {})
+        self._step = objective_step([problem for layers in self.designs for problem, _ in layers])
+        together = self.minimise is Minimise.SLOWEST and "bandwidth" not in self.shares
         self._at_once = limits.get("bandwidth") if together else None
         # counted in shares from here on: of block RAM a block each unless they are larger
-        self._shares = {"dsp": Fraction(0), "bram18k": Fraction(1), **(shares or {})}
+        self._shares = {"dsp": Fraction(0), "bram18k": Fraction(1), **self.shares}
         self._memory = floor(limits["bram18k"] / self._shares["bram18k"]) if "bram18k" in limits else ENDLESS
         size, dsp = self._shares["dsp"], limits.get("dsp", Fraction(ENDLESS))
         self._budget = Budget(floor(dsp / size) if size else largest_double(dsp), self._memory)
@@ -76,16 +82,16 @@ class Stages:
             dsp = np.array([float(ceil(Fraction(size) / share)) for size in sizes.tolist()])[which]
         order = np.argsort(dsp, kind="stable")
         self._dsp: Floats = dsp[order]
-        self._design: Indices = np.concatenate([np.full(b.nodes.shape[1], n) for n, b in enumerate(self._banks)])[order]
-        self._column: Indices = np.concatenate([np.arange(b.nodes.shape[1]) for b in self._banks])[order]
+        self._design: Integers = np.concatenate([np.full(b.nodes.shape[1], n) for n, b in enumerate(self._banks)])[order]
+        self._column: Integers = np.concatenate([np.arange(b.nodes.shape[1]) for b in self._banks])[order]
         self._bounds: Floats = np.concatenate([b.bounds for b in self._banks], axis=1)[:, order]
         least = np.concatenate([b.bram18k for b in self._banks], axis=1)[:, order]
         self._bram18k: Floats = whole_up(least / float(self._shares["bram18k"]))
 
-    def _members(self, first: int, end: int) -> tuple[Indices, Indices]:
+    def _members(self, first: int, end: int) -> tuple[Integers, Integers]:
         """The distinct layers of a stage, and how often it runs each."""
         layers, counts = np.unique(self.sequence[first:end], return_counts=True)
-        return layers, counts * np.array([count for _, count in self._designs[0]])[layers]
+        return layers, counts * np.array([count for _, count in self.designs[0]])[layers]
 
     def _others(self, first: int, end: int) -> float:
         """What the layers outside a stage add to it at least."""
