@@ -35,7 +35,7 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.studies.best import all_shortfalls
 from ithaca.studies.prover import Found, ProofStep, Prover, UnfinishedError
-from ithaca.studies.region import Bound, Region, UpperBounds, Vector, below, split
+from ithaca.studies.region import Bound, Region, Vector, split
 from ithaca.studies.scale import EquivalentObjective, equivalent_objective
 from ithaca.studies.store import Store
 from ithaca.workloads.errors import InputError
@@ -165,24 +165,24 @@ class _Search:
         nodes, proofs = self.prover.nodes, tuple(self.proofs)
         return Front(self.objectives, self.problems, points, unfinished, proofs, nodes, budget.spent, found)
 
-    def _search(self) -> list[UpperBounds]:
+    def _search(self) -> list[Region]:
         """Find points until every box is empty, or there are enough; return the boxes left."""
-        everything: UpperBounds = (None,) * len(self.objectives)
-        uppers = [everything]
+        everything: Region = (None,) * len(self.objectives)
+        boxes = [everything]
         for first in range(len(self.objectives)):
-            if not uppers or len(self.points) == self.max_points:
+            if not boxes or len(self.points) == self.max_points:
                 break
-            vector = self._lexicographic(below(everything), self._order(first))
+            vector = self._lexicographic(everything, self._order(first))
             if vector is None:
                 return []
-            uppers = split(uppers, vector)
-        while uppers and len(self.points) != self.max_points:
-            vector = self._lexicographic(below(uppers[0]), self._order())
+            boxes = split(boxes, vector)
+        while boxes and len(self.points) != self.max_points:
+            vector = self._lexicographic(boxes[0], self._order())
             if vector is None:
-                del uppers[0]
+                del boxes[0]
             else:
-                uppers = split(uppers, vector)
-        return [u for u in uppers if not self.prover.empty(below(u))]
+                boxes = split(boxes, vector)
+        return [box for box in boxes if not self.prover.empty(box)]
 
     def _order(self, first: int | None = None) -> list[int]:
         """Objectives in the order of minimising: one first if so wanted, then those on a grid, then quotients."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 
@@ -55,6 +55,7 @@ class ProofStep:
     seconds: float  #: Time of its searches, also of those in an earlier run
 
 
+@dataclass
 class Prover:
     """Answers "what is the least f_k within these bounds?" over several designs, of which there is one problem each.
 
@@ -63,31 +64,22 @@ class Prover:
     proof, and supplies those of an earlier run.
     """
 
-    def __init__(
-        self,
-        problems: Sequence[Problem],
-        objectives: Sequence[Objective],
-        budget: Budget,
-        *,
-        method: Method = Method.EXACT,
-        executor: Executor | None = None,
-        store: Store | None = None,
-        tell: Tell | None = None,
-    ) -> None:
-        self._problems = problems
-        self._objectives = objectives
-        self._budget = budget
-        self._method = method
-        self._executor = executor or InProcess()
-        self._store = store
-        self._tell = tell
-        self._scales = [[find_scale(p, o) for o in objectives] for p in problems]
-        self._forms = [[form_of(p, o) for o in objectives] for p in problems]
-        self._empty: list[list[Region]] = [[] for _ in problems]
+    problems: Sequence[Problem]
+    objectives: Sequence[Objective]
+    budget: Budget
+    method: Method = Method.EXACT
+    executor: Executor = field(default_factory=InProcess)
+    store: Store | None = None
+    tell: Tell | None = None
+    nodes: int = field(default=0, init=False)
+    seconds: float = field(default=0.0, init=False)
+
+    def __post_init__(self) -> None:
+        self._scales = [[find_scale(p, o) for o in self.objectives] for p in self.problems]
+        self._forms = [[form_of(p, o) for o in self.objectives] for p in self.problems]
+        self._empty: list[list[Region]] = [[] for _ in self.problems]
         self._pool: dict[Vector, Found] = {}
-        self._order = list(range(len(problems)))
-        self.nodes = 0
-        self.seconds = 0.0
+        self._order = list(range(len(self.problems)))
 
     @property
     def quotients(self) -> frozenset[int]:
@@ -103,7 +95,7 @@ class Prover:
         met = [found for vector, found in self._pool.items() if admits(region, vector)]
         best = min(met, key=lambda found: found.vector[objective], default=None)
         solved: set[int] = set()
-        at_once = self._executor.width
+        at_once = self.executor.width
         while unsettled := [d for d in self._order if not self._settled(d, objective, region, best)]:
             batch = unsettled[:at_once]
             solved |= set(batch)
@@ -113,29 +105,29 @@ class Prover:
                     self._order.remove(found.design)
                     self._order.insert(0, found.design)
         value = None if best is None else best.vector[objective]
-        known = len(self._problems) - len(solved)
+        known = len(self.problems) - len(solved)
         return ProofStep(objective, region, value, len(solved), known, self.nodes - nodes, self.seconds - seconds), best
 
     def preferred(self, found: Found) -> Found:
         """Of all configurations with the objectives of one that was found, the one that is preferred, as far as time allows."""
         region = tuple(Bound(value, strict=False) for value in found.vector)
-        left = [d for d in range(len(self._problems)) if not self._covered(d, self._normal(d, region))]
+        left = [d for d in range(len(self.problems)) if not self._covered(d, self._normal(d, region))]
         asked = [self._question(design, 0, self._normal(design, region), ()) for design in left]
         known = [found.configuration if design == found.design else None for design in left]
         holder = left.index(found.design)
-        stored = None if self._store is None else self._store.load(asked)
+        stored = None if self.store is None else self.store.load(asked)
         if stored is not None and stored.answer.certificate.ties_broken and stored.answer.configuration is not None:
             answer = stored.answer
         else:
             value = asked[holder].value(found.configuration)
-            chosen = preferred_of(asked, value, known, holder, self._budget)
+            chosen = preferred_of(asked, value, known, holder, self.budget)
             if chosen is None or chosen[1].configuration is None:
                 return found
             number, outcome = chosen
-            proof = conclude(value, value, method=self._method.value, complete=True, nodes=outcome.boxes)
+            proof = conclude(value, value, method=self.method.value, complete=True, nodes=outcome.boxes)
             answer = make_solution(asked[number], outcome.configuration, replace(proof, ties_broken=outcome.complete))
-            if self._store is not None and outcome.complete:
-                self._store.save(asked, answer, self._budget.options, self._method)
+            if self.store is not None and outcome.complete:
+                self.store.save(asked, answer, self.budget.options, self.method)
         assert answer.configuration is not None
         self.nodes += answer.certificate.nodes
         design = next(d for d, problem in zip(left, asked, strict=True) if problem.design == answer.problem.design)
@@ -143,7 +135,7 @@ class Prover:
 
     def empty(self, region: Region) -> bool:
         """Whether a region is already known to hold no configuration of any design."""
-        return all(self._covered(design, self._normal(design, region)) for design in range(len(self._problems)))
+        return all(self._covered(design, self._normal(design, region)) for design in range(len(self.problems)))
 
     def _settled(self, design: int, objective: int, region: Region, best: Found | None) -> bool:
         """Whether a design is known to hold nothing better than the best within a region."""
@@ -183,9 +175,9 @@ class Prover:
 
     def _question(self, design: int, objective: int, searched: Region, fixed: Collection[int]) -> Problem:
         """The problem to solve for the least value of an objective of a design."""
-        problem, scales = self._problems[design], self._scales[design]
+        problem, scales = self.problems[design], self._scales[design]
         limits = (scale.limit(bound) for scale, bound in zip(scales, searched, strict=True) if bound is not None)
-        scale, target = scales[objective], self._objectives[objective]
+        scale, target = scales[objective], self.objectives[objective]
         if not scale.step and scale.under_form in (self._forms[design][k] for k in fixed):
             # where the denominator has a single value, the least quotient has the least numerator
             target = scale.numerator
@@ -199,8 +191,8 @@ class Prover:
             return None
         if solution.certificate.status is not Status.OPTIMAL or solution.configuration is None:
             raise UnfinishedError
-        metrics = self._problems[design].metrics(solution.configuration)
-        vector = tuple(o.value(metrics) for o in self._objectives)
+        metrics = self.problems[design].metrics(solution.configuration)
+        vector = tuple(o.value(metrics) for o in self.objectives)
         self._empty[design].append(self._capped(design, region, objective, Bound(vector[objective], strict=True)))
         return self._pool.setdefault(vector, Found(design, solution.configuration, vector))
 
@@ -208,23 +200,23 @@ class Prover:
         """Solve problems, or look up how they were solved before."""
         solutions: dict[int, Solution] = {}
         for index, problem in enumerate(asked):
-            stored = None if self._store is None else self._store.load([problem])
+            stored = None if self.store is None else self.store.load([problem])
             if stored is not None and stored.answer.settled:
                 solutions[index] = stored.answer
         left = [index for index in range(len(asked)) if index not in solutions]
-        if left and self._budget.over:
+        if left and self.budget.over:
             raise UnfinishedError
 
         def report(number: int, progress: Progress) -> None:
-            if self._tell is not None:
-                self._tell(asked[left[number]].design.name, progress)
+            if self.tell is not None:
+                self.tell(asked[left[number]].design.name, progress)
 
-        jobs = [partial(engine(self._method), asked[index]) for index in left]
-        executor = self._executor if len(jobs) > 1 else InProcess()
-        for number, solution in executor.results(jobs, lambda unfinished: self._budget.share(), report):
+        jobs = [partial(engine(self.method), asked[index]) for index in left]
+        executor = self.executor if len(jobs) > 1 else InProcess()
+        for number, solution in executor.results(jobs, lambda unfinished: self.budget.share(), report):
             solutions[left[number]] = solution
-            if self._store is not None and solution.settled:
-                self._store.save([asked[left[number]]], solution, self._budget.options, self._method)
+            if self.store is not None and solution.settled:
+                self.store.save([asked[left[number]]], solution, self.budget.options, self.method)
         if len(solutions) < len(asked):
             raise UnfinishedError
         return [solutions[index] for index in range(len(asked))]

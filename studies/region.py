@@ -14,9 +14,6 @@ from fractions import Fraction
 #: A point of objective space.
 Vector = tuple[Fraction, ...]
 
-#: An upper bound per objective; None where there is none.
-UpperBounds = tuple[Fraction | None, ...]
-
 
 @dataclass(frozen=True, slots=True)
 class Bound:
@@ -43,35 +40,25 @@ def admits(region: Region, vector: Vector) -> bool:
     return all(bound is None or bound.admits(value) for bound, value in zip(region, vector, strict=True))
 
 
-def within(inner: UpperBounds, outer: UpperBounds) -> bool:
-    """Whether the closed box below ``inner`` is part of the one below ``outer``."""
-    return all(o is None or (i is not None and i <= o) for i, o in zip(inner, outer, strict=True))
-
-
 def inside(inner: Region, outer: Region) -> bool:
     """Whether whatever lies in one region lies in the other one."""
     return all(o is None or (i is not None and i.implies(o)) for i, o in zip(inner, outer, strict=True))
 
 
-def below(upper: UpperBounds) -> Region:
-    """The region strictly below a local upper bound."""
-    return tuple(None if value is None else Bound(value, strict=True) for value in upper)
+def split(boxes: Sequence[Region], found: Vector) -> list[Region]:
+    """Update boxes, of which each is all that is strictly below a local upper bound, for a new point of the front in some.
 
-
-def split(uppers: Sequence[UpperBounds], found: Vector) -> list[UpperBounds]:
-    """Update local upper bounds for a new point of the front, strictly below at least one of them.
-
-    Their boxes then cover exactly what was covered before, less what the point dominates or equals.
+    They then cover exactly what was covered before, less what the point dominates or equals.
     """
-    kept: list[UpperBounds] = []
-    parts: list[UpperBounds] = []
-    for upper in uppers:
-        if admits(below(upper), found):
-            parts += [(*upper[:j], value, *upper[j + 1 :]) for j, value in enumerate(found)]
+    kept: list[Region] = []
+    parts: list[Region] = []
+    for box in boxes:
+        if admits(box, found):
+            parts += [(*box[:j], Bound(value, strict=True), *box[j + 1 :]) for j, value in enumerate(found)]
         else:
-            kept.append(upper)
+            kept.append(box)
     for part in dict.fromkeys(parts):
         # a box inside another one adds nothing
-        if not any(other != part and within(part, other) for other in (*kept, *parts)) and part not in kept:
+        if not any(other != part and inside(part, other) for other in (*kept, *parts)) and part not in kept:
             kept.append(part)
     return kept

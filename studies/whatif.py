@@ -107,27 +107,22 @@ def run_study(
     return Study(tuple(axes), points, not run.stopped, percent, provenance or {})
 
 
+@dataclass
 class _Run:
     """Solves problems, by looking them up where it can."""
 
-    def __init__(
-        self,
-        options: SolveOptions,
-        searches: int,
-        method: Method,
-        executor: Executor,
-        store: Store | None,
-        report: StudyReport | None,
-    ) -> None:
-        self.budget = Budget(options)
-        self.first_share = self.budget.share(searches).time_limit
-        self.left = searches
-        self.method = method
-        self.executor = executor
-        self.store = store
-        self.report = report
-        self.place = ""
-        self.done = 0
+    options: SolveOptions
+    left: int
+    method: Method
+    executor: Executor
+    store: Store | None
+    report: StudyReport | None
+    place: str = ""
+    done: int = 0
+
+    def __post_init__(self) -> None:
+        self.budget = Budget(self.options)
+        self.first_share = self.budget.share(self.left).time_limit
 
     @property
     def stopped(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import inf
 
@@ -22,47 +22,43 @@ from ithaca.studies.codesign.result import HardwarePoint
 JUDGED = 1
 
 
+@dataclass
 class Candidates:
     """The accelerators found that no other one dominates, by ascending objectives, and what others might be."""
 
-    def __init__(
-        self,
-        question: Question,
-        bank: LayerBank,
-        hardware: HardwareBounds,
-        budget: Budget,
-        executor: Executor,
-        tell: Callable[[], None],
-    ) -> None:
-        self.found: list[HardwarePoint] = []
-        self._question, self._bank, self._hardware = question, bank, hardware
-        self._budget, self._executor, self._tell = budget, executor, tell
+    question: Question
+    bank: LayerBank
+    hardware: HardwareBounds
+    budget: Budget
+    executor: Executor
+    tell: Callable[[], None]
+    found: list[HardwarePoint] = field(default_factory=list)
 
     @property
     def options(self) -> SolveOptions:
         """How layers are solved: to the end, in the time that is left."""
-        return replace(self._budget.share(), gap=0.0)
+        return replace(self.budget.share(), gap=0.0)
 
     def keeps(self, point: Configuration) -> bool:
         """Whether an accelerator keeps rules and limits of the hardware."""
-        space = self._question.space
+        space = self.question.space
         spans = tuple((place, place) for place in (q.values.index(point[q.name]) for q in space.quantities))
-        return self._hardware.admissible(Box(space.quantities, spans), self._hardware.all)
+        return self.hardware.admissible(Box(space.quantities, spans), self.hardware.all)
 
     def _lead(self, point: Configuration) -> tuple[dict[str, Fraction], Objective]:
         """The figures of an accelerator, and what mappings are to be good for: the first amount of runs."""
-        space = self._question.space
-        amount = next(amount for amount in self._question.amounts if amount.shares)
+        space = self.question.space
+        amount = next(amount for amount in self.question.amounts if amount.shares)
         return space.at(point), amount.of_layer(space.cost(point))
 
     def floor(self, point: Configuration, below: Bound = inf) -> Bound:
         """A bound of the first objective of an accelerator that takes no search; infinite where it breaks limits."""
         if not self.keeps(point):
             return inf
-        question, amount, (figures, objective) = self._question, self._question.amounts[0], self._lead(point)
+        question, amount, (figures, objective) = self.question, self.question.amounts[0], self._lead(point)
         if not amount.shares:
             return amount.of_layer(question.space.cost(point)).value({})
-        return total(amount.shares, [self._bank.floor(work, figures, objective) for work in question.works])
+        return total(amount.shares, [self.bank.floor(work, figures, objective) for work in question.works])
 
     def judge(self, point: Configuration, below: Bound = inf) -> Bound:
         """The first objective of an accelerator with the last mappings known of its layers.
@@ -71,32 +67,32 @@ class Candidates:
         """
         if self.floor(point) >= below:
             return inf
-        question, amount, (figures, objective) = self._question, self._question.amounts[0], self._lead(point)
-        values = [self._bank.tried(work, figures, objective, JUDGED).value for work in question.works]
+        question, amount, (figures, objective) = self.question, self.question.amounts[0], self._lead(point)
+        values = [self.bank.tried(work, figures, objective, JUDGED).value for work in question.works]
         if not amount.shares:
             return inf if inf in values else amount.of_layer(question.space.cost(point)).value({})
         return total(amount.shares, values)
 
     def solve(self, point: Configuration, below: Bound = inf) -> Bound:
         """Find the best mappings of an accelerator; infinite once its first objective is known not to be below a value."""
-        question, (figures, objective) = self._question, self._lead(point)
+        question, (figures, objective) = self.question, self._lead(point)
         amount = question.amounts[0]
-        known = [self._bank.floor(work, figures, objective) for work in question.works]
+        known = [self.bank.floor(work, figures, objective) for work in question.works]
 
         def cutoff(layer: int) -> Fraction | None:
             share = amount.shares[layer] if amount.shares else 0
             rest = total(amount.shares, [*known[:layer], 0, *known[layer + 1 :]]) if share else -inf
             return (below - rest) / share if isinstance(rest, Fraction) and isinstance(below, Fraction) else None
 
-        if self._executor.width > 1:
+        if self.executor.width > 1:
             wanted = []
             for layer, work in enumerate(question.works):
-                (ask, factor), most = self._bank.ask(work, figures, objective), cutoff(layer)
+                (ask, factor), most = self.bank.ask(work, figures, objective), cutoff(layer)
                 wanted.append((ask, None if most is None else most / factor))
             self.solve_together(wanted)
         for layer, work in enumerate(question.works):
             most = cutoff(layer)
-            answer = self._bank.best(work, figures, objective, self.options, most, lambda progress: self._tell())
+            answer = self.bank.best(work, figures, objective, self.options, most, lambda progress: self.tell())
             if most is not None and answer.bound >= most:
                 return inf
             known[layer] = answer.bound
@@ -106,17 +102,17 @@ class Candidates:
     def offer_known(self, point: Configuration) -> None:
         """Take an accelerator with the best mappings known of its layers, where they fit it."""
         figures, objective = self._lead(point)
-        answers = [self._bank.tried(work, figures, objective) for work in self._question.works]
+        answers = [self.bank.tried(work, figures, objective) for work in self.question.works]
         if all(answer.solution is not None for answer in answers):
             layers = [answer.solution for answer in answers if answer.solution is not None]
-            self.offer(point, self._question.space.cost(point), layers)
+            self.offer(point, self.question.space.cost(point), layers)
 
     def offer(self, point: Configuration, costs: dict[str, Fraction], layers: Sequence[Solution]) -> None:
         """Keep an accelerator with its mappings if it keeps the limits, and none that is known is as good."""
         bare = HardwarePoint(point, costs, (), tuple(layers))
-        if any(amount.bound is not None and bare.total(amount) > amount.bound for amount in self._question.limited):
+        if any(amount.bound is not None and bare.total(amount) > amount.bound for amount in self.question.limited):
             return
-        values = tuple(bare.total(amount) for amount in self._question.minimised)
+        values = tuple(bare.total(amount) for amount in self.question.minimised)
         if any(all(f <= v for f, v in zip(known.values, values, strict=True)) for known in self.found):
             return
         kept = [known for known in self.found if not all(v <= f for v, f in zip(values, known.values, strict=True))]
@@ -124,12 +120,12 @@ class Candidates:
 
     def solve_together(self, wanted: Sequence[tuple[Ask, Fraction | None]]) -> None:
         """Let the workers find answers."""
-        left = {ask: target for ask, target in reversed(wanted) if not self._bank.serves(ask, target)}
+        left = {ask: target for ask, target in reversed(wanted) if not self.bank.serves(ask, target)}
         asks = list(reversed(left))
 
         def share(unfinished: int) -> SolveOptions | None:
-            return None if self._budget.over else self.options
+            return None if self.budget.over else self.options
 
-        jobs = [self._bank.job(ask, left[ask]) for ask in asks]
-        for number, answer in self._executor.results(jobs, share, lambda number, progress: self._tell()):
-            self._bank.learn(asks[number], left[asks[number]], answer)
+        jobs = [self.bank.job(ask, left[ask]) for ask in asks]
+        for number, answer in self.executor.results(jobs, share, lambda number, progress: self.tell()):
+            self.bank.learn(asks[number], left[asks[number]], answer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from ithaca.formulations.hardware.quantities import Box
@@ -11,17 +12,18 @@ from ithaca.studies.codesign.boxes import slab
 from ithaca.studies.codesign.question import Question
 
 
+@dataclass(frozen=True)
 class Floors:
     """What the first objective is at least over boxes, as designs know at once; only of objectives of runs."""
 
-    def __init__(self, question: Question, bank: LayerBank) -> None:
-        self._question, self._bank = question, bank
+    question: Question
+    bank: LayerBank
 
     def over(self, box: Box, bounds: Sequence[Bound]) -> Bound:
         """A bound over a box, of layers with these bounds already."""
-        question, amount = self._question, self._question.amounts[0]
+        question, amount = self.question, self.question.amounts[0]
         figures, objective = question.space.best(box), amount.of_layer(question.best_costs(0, box))
-        floors = (self._bank.floor(work, figures, objective) for work in question.works)
+        floors = (self.bank.floor(work, figures, objective) for work in question.works)
         return total(amount.shares, [max(pair) for pair in zip(floors, bounds, strict=True)])
 
     def narrowed(self, box: Box, bounds: Sequence[Bound], goal: Fraction) -> Box:

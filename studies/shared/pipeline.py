@@ -7,7 +7,7 @@ stages are then solved layer by layer to optimality, which raises their bounds, 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -23,16 +23,13 @@ from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
 from ithaca.studies.shared.bank import Node
 from ithaca.studies.shared.joint import Joint, fit
-from ithaca.studies.shared.plans import Least, Minimise, Needs, Options, Part, Plan, allowed, best_plan
+from ithaca.studies.shared.plans import Minimise, Options, Part, Plan, best_plan
 from ithaca.studies.shared.search import SharedSearch
 from ithaca.studies.shared.stages import Stages
 
 #: Steps of the search for one array, to begin with.
 SEED_STEPS = 300
 
-#: Plans are sought among those a little above what is known to be least first, then among so many times more; options of
-#: stages are kept for more of them.
-NEAR, WIDER, FAR = 1 / 2048, 2, 1 / 64
 
 #: After so many plans the best of what has been solved is followed to the end, up to so many plans, for a value to go by.
 DIVES, FOLLOWED = 8, 4
@@ -87,9 +84,7 @@ class PipelineSearch(Stages):
         #: What is known of a stage (first layer, end) on its hardware (choice), by block RAM ascending
         self._steps: dict[tuple[int, int, int], list[_Step]] = {}
         self._bound: Fraction | None = None
-        self._options: dict[tuple[int, int], Options] = {}  # of stages, those below the reach
-        self._reach = -inf
-        self._needed: list[Needs] = []
+        self._options: dict[tuple[int, int], Options] = {}  # of stages
 
     def _seed(self) -> None:
         """Begin with the first array for all layers together: one of several that may be."""
@@ -126,6 +121,8 @@ class PipelineSearch(Stages):
         self._bound_choices(self._alone)
         self._bound = self._alone_bound()
         self._solved = np.zeros(self._bounds.shape, bool)  # whether a layer is, on a choice, with ports as it likes
+        for stage in combinations(range(len(self.sequence) + 1), 2):
+            self._renew(*stage)
 
     def run(self) -> PipelineOutcome:
         """Search until proven, or until the options say to stop."""
@@ -133,7 +130,7 @@ class PipelineSearch(Stages):
         with suppress(StoppedError):
             self._seed()
             self._prepare()
-            while (plan := self._best_plan()) is not None:
+            while (plan := self._best_plan(self._options)) is not None:
                 self._bound = self._on_grid(plan)
                 self.plans += 1
                 self._tell()
@@ -152,63 +149,29 @@ class PipelineSearch(Stages):
         if self.report is not None:
             self.report(Progress(self.value, self._bound, self.plans, time.perf_counter() - self._began))
 
-    def _best_plan(self) -> Plan | None:
-        """The plan that promises most, if any promises an improvement."""
-        # an improvement by one step, up to rounding
-        most = inf if self.value is None else cutoff(self.value - self._step)
-        if self._reach == -inf:
-            self._approach(most)
-        known = 0.0 if self._bound is None else float(self._bound)
-        top, width = min(max(self._reach, known), most), NEAR
-        while True:
-            self._extend(top)
-            plan = best_plan(self._options, len(self.sequence), self.arrays, self._budget, self.minimise, top)
-            if plan is not None or top >= most:
-                return plan
-            top = min(known + width * abs(known), most) if width * abs(known) > 0 and width < 1 else most
-            width *= WIDER
+    @property
+    def _target(self) -> float:
+        """What improves is below: by one step, up to rounding."""
+        return inf if self.value is None else cutoff(self.value - self._step)
+
+    def _best_plan(self, options: Mapping[tuple[int, int], Options]) -> Plan | None:
+        """The plan of these options that promises most, if any promises an improvement."""
+        return best_plan(options, len(self.sequence), self.arrays, self._budget, self.minimise, self._target)
 
     def _dive(self) -> None:
         """Solve the stages of the best plans of lanes and SIMD factors on which all of a stage's layers are solved."""
         for _ in range(FOLLOWED):
-            most = inf if self.value is None else cutoff(self.value - self._step)
             options = {}
             for first, end in combinations(range(len(self.sequence) + 1), 2):
                 open_ = np.all(self._solved[self._members(first, end)[0]], axis=0)
-                options[first, end] = self._options_of(first, end, most, open_).front
-            plan = best_plan(options, len(self.sequence), self.arrays, self._budget, self.minimise, most)
+                options[first, end] = self._options_of(first, end, open_).front
+            plan = self._best_plan(options)
             if plan is None or not (self._solve_within(plan, self._rooms(plan)) | self._realise(plan)):
                 return
 
-    def _approach(self, most: float) -> None:
-        """Raise the bound while what stages take of each measure alone excludes all plans below it."""
-        if self._bound is None or not np.isfinite(most):
-            return
-        low, high = float(self._bound), most
-        while high - low > FAR / 2 * abs(high):
-            middle = (low + high) / 2
-            met = all(need.met for need in self._needs(middle))
-            low, high = (low, middle) if met else (middle, high)
-        self._bound = max(self._bound, Fraction(below(low)))
-
-    def _needs(self, reach: float) -> list[Needs]:
-        least = Least(len(self.sequence), self._budget)
-        for first, end in combinations(range(len(self.sequence) + 1), 2):
-            least.see(first, end, self._options_of(first, end, reach))
-        return least.needs(self.arrays, self.minimise, reach)
-
-    def _extend(self, top: float) -> None:
-        """Have the options of all stages that plans below some value may have."""
-        if top <= self._reach:
-            return
-        self._reach = top + FAR * abs(top)
-        self._needed = self._needs(self._reach)
-        for stage in combinations(range(len(self.sequence) + 1), 2):
-            self._renew(*stage)
-
     def _renew(self, first: int, end: int) -> None:
         """Look again at what a stage may be."""
-        self._options[first, end] = allowed(self._options_of(first, end, self._reach), first, end, self._needed).front
+        self._options[first, end] = self._options_of(first, end).front
 
     # -- bounds ------------------------------------------------------------------------
 
@@ -217,11 +180,11 @@ class PipelineSearch(Stages):
         bound = on_grid(below(plan.value), self._step)
         return bound if self.value is None else min(bound, self.value)
 
-    def _options_of(self, first: int, end: int, reach: float, open_: Any = True) -> Options:
-        """What a stage may be, as far as plans below some value may have it; only what is open, and what has been solved."""
+    def _options_of(self, first: int, end: int, open_: Any = True) -> Options:
+        """What a stage may be, as far as plans that improve may have it; only what is open, and what has been solved."""
         layers, counts = self._members(first, end)
         times = sum_below(counts[:, None] * self._bounds[layers])
-        open_ = (times + self._others(first, end) <= reach) & open_
+        open_ = (times + self._others(first, end) <= self._target) & open_
         steps = [(choice, found) for (a, b, choice), found in self._steps.items() if (a, b) == (first, end)]
         open_[[choice for choice, _ in steps]] = False
         choices = np.flatnonzero(open_)

@@ -123,11 +123,6 @@ class Needs:
             after[count] = np.minimum(after[count - 1], np.min(self._joined(least, after[count - 1][None, :]), axis=1))
         self._before, self.after = before, after
 
-    @property
-    def met(self) -> bool:
-        """Whether there may be a plan, as far as this measure tells."""
-        return bool(self.after[-1, 0] <= self.most)
-
     def allows(self, options: Options, first: int, end: int) -> Mask:
         """Whether an option of a stage may be part of a plan."""
         around = self._joined(self._before[first], self.after[-1, end])
@@ -140,40 +135,6 @@ class Needs:
         return found
 
 
-def allowed(options: Options, first: int, end: int, needs: list[Needs]) -> Options:
-    """The options of a stage that may be part of a plan."""
-    return options.only(np.logical_and.reduce([need.allows(options, first, end) for need in needs]))
-
-
-class Least:
-    """The least of each measure (DSP blocks, block RAM, share of both, objective) that every stage takes."""
-
-    def __init__(self, layers: int, budget: Budget) -> None:
-        self.budget = budget
-        #: Shape (measures, layers + 1, layers + 1), by first layer and end; infinite where there is no such stage.
-        self.values = np.full((4, layers + 1, layers + 1), inf)
-
-    def see(self, first: int, end: int, options: Options) -> None:
-        """Take the options of a stage into account."""
-        if options.size:
-            self.values[:, first, end] = [of(options).min() for of in self._measures]
-
-    @property
-    def _measures(self) -> tuple[Callable[[Options], Floats], ...]:
-        return (
-            lambda o: o.dsp,
-            lambda o: o.bram18k,
-            lambda o: self.budget.share(o.dsp, o.bram18k),
-            lambda o: o.value,
-        )
-
-    def needs(self, arrays: int, minimise: Minimise, below: float) -> list[Needs]:
-        """What plans below some value need of each measure."""
-        most = (self.budget.dsp, self.budget.bram18k, 1.0, next_below(below))
-        ways = (*[Minimise.TOTAL] * 3, minimise)
-        return [Needs(*each, arrays) for each in zip(self._measures, most, ways, self.values, strict=True)]
-
-
 def best_plan(
     stages: Mapping[tuple[int, int], Options], layers: int, arrays: int, budget: Budget, minimise: Minimise, below: float
 ) -> Plan | None:
@@ -181,13 +142,20 @@ def best_plan(
 
     ``stages`` has the options of every stage by its first layer and its end. Plans not better than ``below`` are not found.
     """
-    least = Least(layers, budget)
+    measures: tuple[tuple[Callable[[Options], Floats], float, Minimise], ...] = (
+        (lambda o: o.dsp, budget.dsp, Minimise.TOTAL),
+        (lambda o: o.bram18k, budget.bram18k, Minimise.TOTAL),
+        (lambda o: budget.share(o.dsp, o.bram18k), 1.0, Minimise.TOTAL),
+        (lambda o: o.value, next_below(below), minimise),
+    )
+    least = np.full((len(measures), layers + 1, layers + 1), inf)  # by first layer and end; infinite: there is no such stage
     for (first, end), options in stages.items():
-        least.see(first, end, options.only(options.value < below))
-    needs = least.needs(arrays, minimise, below)
+        if (open_ := options.only(options.value < below)).size:
+            least[:, first, end] = [of(open_).min() for of, _, _ in measures]
+    needs = [Needs(*measure, values, arrays) for measure, values in zip(measures, least, strict=True)]
     within = {}
     for (first, end), options in stages.items():
-        kept = allowed(options, first, end, needs)
+        kept = options.only(np.logical_and.reduce([need.allows(options, first, end) for need in needs]))
         if kept.size:
             within[first, end] = kept.front
     nothing = Options(np.zeros(1), np.zeros(1), np.full(1, minimise.nothing), np.zeros(1, np.int64))

@@ -8,7 +8,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ithaca.studies.region import Bound, UpperBounds, admits, below, inside, split, within
+from ithaca.studies.region import Bound, Region, admits, inside, split
 
 vectors = st.integers(2, 3).flatmap(
     lambda m: st.lists(st.tuples(*[st.integers(0, 4).map(Fraction)] * m), min_size=1, max_size=8)
@@ -18,16 +18,16 @@ vectors = st.integers(2, 3).flatmap(
 @given(vectors)
 def test_boxes_cover_what_is_not_dominated(points: list[tuple[Fraction, ...]]) -> None:
     count = len(points[0])
-    uppers: list[UpperBounds] = [(None,) * count]
+    uppers: list[Region] = [(None,) * count]
     found: list[tuple[Fraction, ...]] = []
     for point in points:
-        if any(admits(below(u), point) for u in uppers):
+        if any(admits(u, point) for u in uppers):
             uppers = split(uppers, point)
             found.append(point)
         for candidate in product(map(Fraction, range(6)), repeat=count):
             dominated = any(all(f <= c for f, c in zip(p, candidate, strict=True)) for p in found)
-            assert any(admits(below(u), candidate) for u in uppers) != dominated
-        assert not any(a is not b and within(a, b) for a in uppers for b in uppers)
+            assert any(admits(u, candidate) for u in uppers) != dominated
+        assert not any(a is not b and inside(a, b) for a in uppers for b in uppers)
 
 
 bounds = st.none() | st.builds(Bound, st.integers(0, 4).map(Fraction), st.booleans())
