@@ -74,8 +74,6 @@ PROOF: Columns = {
 
 
 def study_dataset(study: Study) -> xr.Dataset:
-    import xarray as xr
-
     points = list(study.points.values())
     posed = [problem for point in points for problem in point.problems]
     objectives = list(dict.fromkeys(problem.objective.text for problem in posed))
@@ -92,8 +90,6 @@ def study_dataset(study: Study) -> xr.Dataset:
     }
     coordinates[LOOP] = loops
     attributes = {
-        "title": "Ithaca what-if study",
-        "source": f"ithaca {__version__}",
         "complete": int(study.complete),
         "objective": " | ".join(objectives),
         "designs": ", ".join(dict.fromkeys(problem.design.name for problem in posed)),
@@ -109,27 +105,21 @@ def study_dataset(study: Study) -> xr.Dataset:
             "marginal_status": (str, "", "what is proven of marginal_value", LIMIT),
         }
     rows = [_solution_row(point.answer, loops, own) | _marginal_row(point, limits) for point in points]
-    variables = _variables(columns, rows, sizes, {LOOP: len(loops), LIMIT: len(limits)})
-    return xr.Dataset(_without_clashes(variables, coordinates), coordinates, attributes)
+    return _dataset("Ithaca what-if study", attributes, columns, rows, sizes, coordinates)
 
 
 def result_dataset(result: Result) -> xr.Dataset:
     """A result as a Dataset with dimension ``design``: what came of each, as in `study_dataset`."""
-    import xarray as xr
-
     loops, names = _loops(s.problem for s in result.designs), [s.design for s in result.designs]
     columns = _design_columns([s.problem for s in result.designs])
     coordinates = {"design": names, LOOP: loops}
-    attributes = {"title": "Ithaca result", "source": f"ithaca {__version__}", **_asked(result.problem, result.platform_name)}
+    attributes = _asked(result.problem, result.platform_name)
     rows = [_solution_row(solution, loops, columns) for solution in result.designs]
-    variables = _variables({**ANSWER, **columns}, rows, {"design": len(names)}, {LOOP: len(loops)})
-    return xr.Dataset(variables, coordinates, attributes)
+    return _dataset("Ithaca result", attributes, {**ANSWER, **columns}, rows, {"design": len(names)}, coordinates)
 
 
 def network_dataset(result: NetworkResult) -> xr.Dataset:
     """A network's result as a Dataset with dimension ``layer``: figures are those of one run of the layer."""
-    import xarray as xr
-
     loops, layers = _loops(layer.answer.problem for layer in result.layers), result.layers
     coordinates = {"layer": [layer.layer.name for layer in layers], LOOP: loops}
     columns = _design_columns([layer.answer.problem for layer in layers])
@@ -139,10 +129,9 @@ def network_dataset(result: NetworkResult) -> xr.Dataset:
         | _solution_row(r.answer, loops, columns)
         for r in layers
     ]
-    attributes = {"title": f"Ithaca network {result.network.name}", "source": f"ithaca {__version__}", "mode": result.mode}
-    attributes |= _asked(layers[0].answer.problem, result.request.platform.name)
-    variables = _variables({**LAYER, **ANSWER, **columns}, rows, {"layer": len(layers)}, {LOOP: len(loops)})
-    return xr.Dataset(variables, coordinates, attributes)
+    title = f"Ithaca network {result.network.name}"
+    attributes = {"mode": result.mode, **_asked(layers[0].answer.problem, result.request.platform.name)}
+    return _dataset(title, attributes, {**LAYER, **ANSWER, **columns}, rows, {"layer": len(layers)}, coordinates)
 
 
 def _asked(problem: Problem, platform: str) -> dict[str, str]:
@@ -181,8 +170,6 @@ def front_dataset(front: Front, provenance: Mapping[str, str] | None = None) -> 
     Per point: ``objectives`` (by ``objective``), its design, factors and packs as in `study_dataset`, every metric, and the
     effort of its proof; attribute ``complete`` is 1 if the front is proven complete.
     """
-    import xarray as xr
-
     points, loops, names = front.points, _loops(front.problems), [o.text for o in front.objectives]
     columns = _design_columns(front.problems)
     rows = [
@@ -201,8 +188,6 @@ def front_dataset(front: Front, provenance: Mapping[str, str] | None = None) -> 
         LOOP: loops,
     }
     attributes = {
-        "title": "Ithaca Pareto front",
-        "source": f"ithaca {__version__}",
         "complete": int(front.complete),
         "unfinished": front.unfinished or "",
         "designs": ", ".join(dict.fromkeys(p.design.name for p in front.problems)),
@@ -210,8 +195,7 @@ def front_dataset(front: Front, provenance: Mapping[str, str] | None = None) -> 
         "seconds": front.seconds,
         **(provenance or {}),
     }
-    variables = _variables({**PROOF, **columns}, rows, {POINT: len(points)}, {OBJECTIVE: len(names), LOOP: len(loops)})
-    return xr.Dataset(variables, coordinates, attributes)
+    return _dataset("Ithaca Pareto front", attributes, {**PROOF, **columns}, rows, {POINT: len(points)}, coordinates)
 
 
 def variable_name(text: str) -> str:
@@ -227,16 +211,25 @@ def _without_clashes(variables: dict[str, tuple[Any, ...]], coordinates: Mapping
     return {name: variable for name, variable in variables.items() if name not in coordinates}
 
 
-def _variables(
-    columns: Columns, rows: Sequence[Mapping[str, Any]], sizes: Mapping[str, int], more: Mapping[str, int]
-) -> dict[str, tuple[Any, ...]]:
-    """Variables from a row per point, given the sizes of the points' dimensions and of the others."""
+def _dataset(
+    title: str,
+    attributes: Mapping[str, Any],
+    columns: Columns,
+    rows: Sequence[Mapping[str, Any]],
+    sizes: Mapping[str, int],
+    coordinates: Mapping[str, Any],
+) -> xr.Dataset:
+    """A Dataset from a row per point, given the sizes of the points' dimensions; the others are those of their labels."""
+    import xarray as xr
+
     found: dict[str, tuple[Any, ...]] = {}
     for name, (kind, unit, meaning, *inner) in columns.items():
-        values = np.array([row[name] for row in rows], kind).reshape((*sizes.values(), *(more[d] for d in inner)))
-        attributes = {key: text for key, text in (("units", unit), ("long_name", meaning)) if text}
-        found[name] = ((*sizes, *inner), values, attributes)
-    return found
+        more = (len(coordinates[dimension]) for dimension in inner)
+        values = np.array([row[name] for row in rows], kind).reshape((*sizes.values(), *more))
+        described = {key: text for key, text in (("units", unit), ("long_name", meaning)) if text}
+        found[name] = ((*sizes, *inner), values, described)
+    told = {"title": title, "source": f"ithaca {__version__}", **attributes}
+    return xr.Dataset(_without_clashes(found, coordinates), coordinates, told)
 
 
 def _solution_row(answer: Solution, loops: Sequence[str], columns: Columns) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def _network(question: Question, found: HardwarePoint, name: str) -> NetworkResu
         LayerResult(Layer(work.name, work.nest, work.count, (work.name,)), answer, (answer,)) for work, answer in own
     )
     method = own[0][1].certificate.method
-    whole = total(((work.count, answer.value, answer.certificate) for work, answer in own), method)
+    whole = total(((work.count, answer) for work, answer in own), method)
     network = Network(name, tuple(layer.layer for layer in layers))
     return NetworkResult(PER_LAYER, network, _request(question, found, own[0][1], layers), method, layers, whole, True)
 

@@ -54,7 +54,7 @@ def _check_layers(result: NetworkResult) -> None:
         if result.fusing is None or not result.failures:  # failures of variants that were not chosen are among them
             _check(own, Total(least.value, least.certificate), f"layers[{index}]")
     if result.total is not None:
-        whole = total([(r.layer.count, r.answer.value, r.answer.certificate) for r in result.layers], result.method)
+        whole = total(((r.layer.count, r.answer) for r in result.layers), result.method)
         if result.fusing is not None:
             _check_fusing(result, result.fusing)
             bound, most = result.total.certificate.lower_bound, whole.certificate.lower_bound
@@ -98,7 +98,7 @@ def _check_choices(result: NetworkResult) -> None:
             raise InputError(f"layers[{index}].best is not of the design chosen: {EDITED}")
     kinds = dict.fromkeys((choice.kernel, choice.layers) for choice in result.choices)
     best = [best_total([c.total for c in result.choices if (c.kernel, c.layers) == kind]) for kind in kinds]
-    _check(result.total, total([(1, each.value, each.certificate) for each in best], result.method), "total")
+    _check(result.total, total(((1, each) for each in best), result.method), "total")
 
 
 def _check_arrays(result: NetworkResult) -> None:

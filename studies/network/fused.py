@@ -158,7 +158,7 @@ def solve_fused(network: Network, request: NetworkRequest | MappingRequest, opti
         seconds=sum(proof.seconds for proof in proofs),
     ).within(among := among_all(proofs), among)
     alone = [(run.count, best[run.nest, ()]) for run in chain.runs]
-    without = total([(count, own.value, own.certificate) for count, own in alone], options.method.value)
+    without = total(alone, options.method.value)
     return NetworkResult(
         PER_LAYER,
         replace(network, layers=tuple(layer.layer for layer in layers), order=chain.order),

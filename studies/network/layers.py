@@ -104,7 +104,7 @@ def solve_per_layer(network: Network, request: NetworkRequest | MappingRequest, 
     layers = tuple(LayerResult(part.layer, part.best(), part.solutions) for part in solved.layers)
     method, summed = options.method.value, None
     if adds_up(request.objective):
-        summed = total([(r.layer.count, r.answer.value, r.answer.certificate) for r in layers], method)
+        summed = total(((r.layer.count, r.answer) for r in layers), method)
     return NetworkResult(PER_LAYER, network, request, method, layers, summed, solved.complete, failures=solved.failures)
 
 
@@ -136,7 +136,7 @@ def solve_shared_dataflow(network: Network, request: NetworkRequest, options: Ru
         request,
         method,
         tuple(results[layer] for layer in network.layers),
-        total([(1, best.value, best.certificate) for best in bests], method),
+        total(((1, best) for best in bests), method),
         solved.complete,
         choices=tuple(choices),
         failures=solved.failures,
@@ -171,7 +171,7 @@ def _compare(members: Sequence[SolvedLayer], method: str) -> list[SharedDesign]:
     for design in common:
         same = [own[design] for own in answers]
         arrays = [systolic(answer.problem).array for answer in same]
-        summed = total([(n.count, a.value, a.certificate) for n, a in zip(layers, same, strict=True)], method)
+        summed = total(((layer.count, answer) for layer, answer in zip(layers, same, strict=True)), method)
         buildable = all(array.buildable for array in arrays)
         found.append(SharedDesign(kernel, arrays[0].dataflow, arrays[0].permutation, buildable, names, summed))
     found.sort(key=lambda d: (d.total.value is None, d.total.value or 0))  # stable: the first of equals

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from ithaca.formulations.json_numbers import json_number
@@ -20,30 +20,21 @@ def network_table(result: NetworkResult) -> str:
 
     ``sizes`` and ``dataflow`` read as on the command line; factors are iterations, packs words.
     """
-    if not isinstance(result.request, NetworkRequest):
-        return mapped_table(result)
-    rows = [_row(layer) for layer in result.layers]
-    return csv_text(list(rows[0]), (list(row.values()) for row in rows))
-
-
-def mapped_table(result: NetworkResult) -> str:
-    """The same of a network on a memory hierarchy; the mapping is in lines."""
     known = dict.fromkeys(name for layer in result.layers for name in layer.answer.problem.design.vocabulary)
+    row = _arrays if isinstance(result.request, NetworkRequest) else lambda layer: _mapping(layer, known)
     rows = []
-    for layer in result.layers:
-        answer, design = layer.answer, layer.answer.problem.design
-        rows.append(
-            {
-                "layer": layer.layer.name,
-                "count": layer.layer.count,
-                "kernel": layer.layer.nest.name,
-                "sizes": _pairs(layer.layer.nest.settings),
-                "mapping": "" if answer.configuration is None else "; ".join(filter(None, design.loops(answer.configuration))),
-                **_proven(layer),
-                **{name: _number(answer.metrics.get(name)) for name in known},
-            }
-        )
+    for each in result.layers:
+        layer, (chosen, figures) = each.layer, row(each)
+        head = {"layer": layer.name, "count": layer.count, "kernel": layer.nest.name, "sizes": _pairs(layer.nest.settings)}
+        rows.append({**head, **chosen, **_proven(each), **figures})
     return csv_text(list(rows[0]), (list(row.values()) for row in rows))
+
+
+def _mapping(result: LayerResult, known: Iterable[str]) -> tuple[dict[str, object], dict[str, object]]:
+    """How a layer runs on a memory hierarchy, its loops in a line; and the metrics known of any layer."""
+    answer, design = result.answer, result.answer.problem.design
+    mapping = "" if answer.configuration is None else "; ".join(filter(None, design.loops(answer.configuration)))
+    return {"mapping": mapping}, {name: _number(answer.metrics.get(name)) for name in known}
 
 
 def _proven(result: LayerResult) -> dict[str, object]:
@@ -56,8 +47,9 @@ def _proven(result: LayerResult) -> dict[str, object]:
     }
 
 
-def _row(result: LayerResult) -> dict[str, object]:
-    layer, solution = result.layer, result.answer.found
+def _arrays(result: LayerResult) -> tuple[dict[str, object], dict[str, object]]:
+    """How a layer runs on a systolic array; and the metrics shown."""
+    solution = result.answer.found
     names = ("dataflow", "permutation", "array_part", "latency_hiding", "simd", "pack")
     chosen: dict[str, object] = dict.fromkeys(names, "")
     figures: dict[str, object] = dict.fromkeys(SHOWN, "")
@@ -68,16 +60,7 @@ def _row(result: LayerResult) -> dict[str, object]:
         chosen = dict(zip(names, values, strict=True))
         metrics = {**solution.metrics, "dsp_efficiency": result.efficiency}
         figures = {name: _number(metrics[name]) for name in SHOWN}
-    return {
-        "layer": layer.name,
-        "count": layer.count,
-        "kernel": layer.nest.name,
-        "sizes": _pairs(layer.nest.settings),
-        "array": "" if result.array is None else result.array,
-        **chosen,
-        **_proven(result),
-        **figures,
-    }
+    return {"array": "" if result.array is None else result.array, **chosen}, figures
 
 
 def _pairs(values: Mapping[str, int]) -> str:

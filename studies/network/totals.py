@@ -7,7 +7,8 @@ from fractions import Fraction
 
 from ithaca.formulations.algebra.expression import CeilingDivision, Constant, Expression, Maximum, Minimum, Product, Sum, Symbol
 from ithaca.formulations.problem import Objective
-from ithaca.results.certificate import Certificate, among_all
+from ithaca.results.certificate import among_all
+from ithaca.results.solution import Solution
 from ithaca.solver.conclusion import conclude
 from ithaca.studies.best import conclude_least
 from ithaca.studies.network.result import Total
@@ -36,16 +37,16 @@ def require_sum(objective: Objective, what: str) -> None:
         )
 
 
-def total(parts: Iterable[tuple[int, Fraction | None, Certificate]], method: str) -> Total:
+def total(parts: Iterable[tuple[int, Solution | Total]], method: str) -> Total:
     """The sum of an objective over layers: how often each runs, its objective, and what is proven about it.
 
     Optimal only if the sum of the lower bounds equals the sum of the values exactly; infeasible if a layer is. Boxes and
     seconds are those of all parts.
     """
     parts = list(parts)
-    value = _sum((count, value) for count, value, _ in parts)
-    bound = _sum((count, certificate.lower_bound) for count, _, certificate in parts)
-    certificates = [certificate for *_, certificate in parts]
+    value = _sum((count, part.value) for count, part in parts)
+    bound = _sum((count, part.certificate.lower_bound) for count, part in parts)
+    certificates = [part.certificate for _, part in parts]
     infeasible, among = any(c.empty for c in certificates), among_all(certificates)
     nodes, seconds = sum(c.nodes for c in certificates), sum(c.seconds for c in certificates)
     proof = conclude(value, bound, complete=infeasible, method=method, nodes=nodes, seconds=seconds)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -201,9 +200,10 @@ def test_an_interrupted_run_says_so(network: Network) -> None:
     assert bound <= min(s.value for s in result.layers[0].designs if s.value is not None)
 
 
-def _part(count: int, value: int | None, bound: int | None, status: str) -> tuple[int, Fraction | None, Certificate]:
+def _part(count: int, value: int | None, bound: int | None, status: str) -> tuple[int, Total]:
     found = None if value is None else Fraction(value)
-    return count, found, Certificate(Status(status), None if bound is None else Fraction(bound), None, "exact", 1, 0.5)
+    proof = Certificate(Status(status), None if bound is None else Fraction(bound), None, "exact", 1, 0.5)
+    return count, Total(found, proof)
 
 
 def test_totals_add_up_values_and_bounds() -> None:
@@ -218,16 +218,16 @@ def test_totals_add_up_values_and_bounds() -> None:
 
 
 def test_the_best_of_several_totals_is_proven_by_all_their_bounds() -> None:
-    totals = [Total(v, c) for _, v, c in (_part(1, 10, 8, "feasible"), _part(1, 12, 9, "feasible"))]
+    totals = [part for _, part in (_part(1, 10, 8, "feasible"), _part(1, 12, 9, "feasible"))]
     best = best_total(totals)
     assert (best.value, best.certificate.lower_bound, best.certificate.status) == (10, 8, Status.FEASIBLE)
-    proven = best_total([replace(totals[0], certificate=_part(1, 10, 10, "optimal")[2]), _excluded()])
+    proven = best_total([_part(1, 10, 10, "optimal")[1], _excluded()])
     assert (proven.value, proven.certificate.status) == (10, Status.OPTIMAL)
     assert best_total([_excluded()]).certificate.status is Status.INFEASIBLE
 
 
 def _excluded() -> Total:
-    return Total(None, _part(1, None, None, "infeasible")[2])
+    return _part(1, None, None, "infeasible")[1]
 
 
 def test_layers_are_chosen_by_name_or_kernel(network: Network) -> None:
