@@ -13,11 +13,11 @@ import secrets
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ithaca.solver.executor import AHEAD, POLL, Executor, Job, KilledError, LostError, Share, T, Tell, attempt
+from ithaca.solver.executor import AHEAD, POLL, Executor, Job, KilledError, LostError, Outcomes, Share, T, Tell, attempt
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.workloads.errors import InputError
@@ -74,9 +74,7 @@ class Cluster(Executor):
         if self._local is not None:
             self._local.close()
 
-    def _run(
-        self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell
-    ) -> Iterator[tuple[int, T | Exception]]:
+    def _run(self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell) -> Outcomes[T]:
         if not chosen:
             return
         from distributed import Event

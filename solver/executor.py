@@ -30,6 +30,9 @@ T = TypeVar("T")
 #: It is called with the options of the search and with whom to tell of its progress.
 Job = Callable[[SolveOptions, Report], T]
 
+#: Numbers of jobs, as they finish, with what came of each.
+Outcomes = Iterator[tuple[int, T | Exception]]
+
 #: The options of the next job, given how many are not finished; None if no more are to be begun, as time is up.
 Share = Callable[[int], SolveOptions | None]
 
@@ -62,7 +65,7 @@ class Executor(ABC):
     def width(self) -> int:
         """How many jobs it runs at a time."""
 
-    def run(self, jobs: Sequence[Job[T]], share: Share, tell: Tell | None = None) -> Iterator[tuple[int, T | Exception]]:
+    def run(self, jobs: Sequence[Job[T]], share: Share, tell: Tell | None = None) -> Outcomes[T]:
         """Run jobs in their order; yields the number of each and what came of it, as they finish. Those not begun are missing.
 
         ``share`` gives the options of each job when it is handed over, or says that no more are to be begun; when the ``stop``
@@ -90,9 +93,7 @@ class Executor(ABC):
             yield index, outcome
 
     @abstractmethod
-    def _run(
-        self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell
-    ) -> Iterator[tuple[int, T | Exception]]:
+    def _run(self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell) -> Outcomes[T]:
         """Run some of the jobs; `KilledError` where a process died."""
 
     @abstractmethod
@@ -131,9 +132,7 @@ class InProcess(Executor):
 
     width = 1
 
-    def _run(
-        self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell
-    ) -> Iterator[tuple[int, T | Exception]]:
+    def _run(self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell) -> Outcomes[T]:
         for position, index in enumerate(chosen):
             options = share(len(chosen) - position)
             if options is None or options.stopped:
@@ -170,9 +169,7 @@ class Processes(Executor):
         self._unwanted.value = 1
         self._shut(broken=False)
 
-    def _run(
-        self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell
-    ) -> Iterator[tuple[int, T | Exception]]:
+    def _run(self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell) -> Outcomes[T]:
         self._unwanted.value = 0
         self._runs += 1
         self._begins.value = self._runs

@@ -332,11 +332,8 @@ def systolic_space(design: SystolicDesign) -> Space:
     links += [Link(size, Relation.AT_MOST, Constant(Fraction(high))) for size, high in most]
     found = make_space([*axes, *separate], links)
     fixed = {name: Constant(Fraction(low)) for name, (low, high) in given.items() if low == high}
-    return found if not fixed else make_space(found.axes, [*found.links, *_fixed(found, fixed)])
-
-
-def _fixed(space: Space, given: Mapping[str, Constant]) -> list[Link]:
-    return [Link(space.quantities[name].symbol, Relation.EQUAL, value) for name, value in given.items()]
+    equal = (Link(found.quantities[name].symbol, Relation.EQUAL, value) for name, value in fixed.items())
+    return make_space(found.axes, [*found.links, *equal]) if fixed else found
 
 
 def _loop_quantities(design: SystolicDesign, loop: str) -> tuple[Quantity, ...]:

@@ -76,11 +76,6 @@ class Work:
         sizes = dict(self.sizes)
         return tuple(int(operand.words(sizes, FRACTION)) for operand in self.operands)
 
-    @property
-    def fits_local(self) -> bool:
-        """Whether local memory holds what a call reads and writes."""
-        return sum(self.call_words) <= self.local
-
     def held_words(self, tile: NumbersByName, numbers: NumberSystem) -> Any:
         """Words of all tensors of a sub-problem: tiles of the bound loops, one iteration of the others."""
         one = numbers.number(Fraction(1))

@@ -51,7 +51,8 @@ class IntrinsicStage:
         """Bounds of columns of the tables, infinite where tiles do not fit; and what all their metrics follow from."""
         tile, tiles, calls = ({loop: c[place].astype(float) for loop, c in columns.items()} for place in range(3))
         known = self._work.metrics(tiles, calls, NUMPY)
-        fits = self._work.fits_local & (self._work.held_words(tile, NUMPY) <= self._work.scratchpad)
+        in_call = sum(self._work.call_words) <= self._work.local
+        fits = in_call & (self._work.held_words(tile, NUMPY) <= self._work.scratchpad)
         bounds, fits, *counts = np.broadcast_arrays(
             self._corners.least(known, known), fits, *(known[name] for name in ("subproblems", "calls", "words"))
         )
