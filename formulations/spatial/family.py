@@ -24,7 +24,7 @@ from ithaca.formulations.spatial.documents import (
 )
 from ithaca.formulations.spatial.editions import INTRINSIC, Setting
 from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
-from ithaca.formulations.spatial.mapping import Slot
+from ithaca.formulations.spatial.mapping import Order, Slot
 from ithaca.formulations.spatial.mapping_design import MappingDesign
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.library import workload_document
@@ -203,7 +203,7 @@ def _read_loops(design: MappingDesign, part: LevelMappingDocument, values: dict[
     return [text.partition("=")[0] for text in part.loops]
 
 
-def _first_order(offered: tuple[tuple[str, ...], ...], moving: list[str]) -> tuple[str, ...] | None:
+def _first_order(offered: tuple[Order, ...], moving: list[str]) -> Order | None:
     """The first order in which some loops come one after the other."""
     return next((order for order in offered if [loop for loop in order if loop in moving] == moving), None)
 

@@ -40,7 +40,7 @@ from ithaca.formulations.spatial.dmazerunner.stage import DmazerunnerStage, Dmaz
 from ithaca.formulations.spatial.dmazerunner.tables import Tables, asked_of
 from ithaca.formulations.spatial.drawing import costs
 from ithaca.formulations.spatial.mapping import Mapping as Laid
-from ithaca.formulations.spatial.mapping import Slot
+from ithaca.formulations.spatial.mapping import Order, Slot
 from ithaca.formulations.spatial.mapping_design import MappingDesign, nested_loops
 from ithaca.formulations.spatial.orders import LEAST_PADDINGS, MOST_REUSE
 from ithaca.formulations.spatial.remedies import capacity, lanes
@@ -109,7 +109,7 @@ class DmazerunnerDesign(MappingDesign):
         return self.layer.nest
 
     @cached_property
-    def orders(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
+    def orders(self) -> Mapping[str, tuple[Order, ...]]:
         """The loop orders that each level offers, outermost first: those that suffice, with the loops asked for innermost."""
         found = {}
         for level in ORDERED:

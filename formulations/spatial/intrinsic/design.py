@@ -21,7 +21,7 @@ from ithaca.formulations.spatial.intrinsic.array import Binding, array_of
 from ithaca.formulations.spatial.intrinsic.model import Work
 from ithaca.formulations.spatial.intrinsic.stage import IntrinsicStage
 from ithaca.formulations.spatial.mapping import Mapping as Laid
-from ithaca.formulations.spatial.mapping import Slot
+from ithaca.formulations.spatial.mapping import Order, Slot
 from ithaca.formulations.spatial.mapping_design import MappingDesign, nested_loops
 from ithaca.workloads.nest import LoopNest
 
@@ -124,7 +124,7 @@ class IntrinsicDesign(MappingDesign):
     # -- mappings ------------------------------------------------------------------------
 
     @property
-    def orders(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
+    def orders(self) -> Mapping[str, tuple[Order, ...]]:
         """One order a level, outermost loop first: unbound loops outside, those that the held tensor does not know inside."""
         image = dict(self.binding)
         held = next((operand.loops for operand in self.work.operands if operand.held), frozenset(image))
