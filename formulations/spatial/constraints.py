@@ -211,15 +211,13 @@ class _Reader:
     def _loops(self, text: Any, where: str) -> list[str]:
         """Loops of a permutation, the innermost first, as the tool has it."""
         if isinstance(text, str):
-            text = re.split(r"[\s,]+", text.strip()) if re.search(r"[\s,]", text.strip()) else self._letters(text.strip())
+            names, whole = text.strip(), text.strip() in self.nest.loops
+            text = re.split(r"[\s,]+", names) if re.search(r"[\s,]", names) else [names] if whole else list(names)
         if not isinstance(text, list) or not all(loop in self.nest.loops for loop in text) or len(set(text)) < len(text):
             raise refuse(
                 where, f"permutation is {quoted(text)}; allowed: some of {', '.join(self.nest.loops)}, the innermost first"
             )
         return [str(loop) for loop in text]
-
-    def _letters(self, text: str) -> list[str]:
-        return [text] if text in self.nest.loops else list(text)
 
     def _factors(self, entry: Mapping[str, Any], level: str, kind: str, where: str) -> None:
         text = entry.get("factors", [])
