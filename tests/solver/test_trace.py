@@ -113,7 +113,7 @@ def test_files_hold_traces_and_older_files_load(tmp_path: Path) -> None:
         (lambda trace: trace["nodes"].pop(), ["trace.nodes", "entries"]),
         (lambda trace: trace["seconds"].reverse(), ["trace.seconds", "order"]),
         (lambda trace: trace["incumbent"].__setitem__(-1, None), ["trace.incumbent", "order"]),
-        (lambda trace: trace["incumbent"].__setitem__(-1, 1), ["trace.incumbent", "model"]),
+        (lambda trace: trace["incumbent"].__setitem__(-1, 1), ["trace.incumbent", "ends with 1; allowed: "]),
         (lambda trace: trace["lower_bound"].__setitem__(-1, 10**12), ["trace.lower_bound", "ends"]),
         (lambda trace: trace.pop("nodes"), ["trace.nodes", "missing"]),
         (lambda trace: trace.update(seconds=[0.0] * 2000), ["trace.seconds"]),
