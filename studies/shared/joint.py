@@ -10,6 +10,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.systolic.design import fixed
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
+from ithaca.studies.shared.bank import Optimum
 from ithaca.studies.shared.layer import Layer, buffer_words, total
 
 
@@ -47,24 +48,23 @@ def together(layers: Sequence[Layer], given: Mapping[str, int], configurations: 
 def fit(
     layers: Sequence[Layer],
     given: Mapping[str, int],
-    optima: Sequence[Configuration],
-    worth: Sequence[Fraction],
+    optima: Sequence[Optimum],
     options: SolveOptions,
 ) -> Joint | None:
     """Configurations of all layers that fit one array, as good as a few rounds of solving layer by layer make them.
 
-    ``optima`` is what each layer would do alone, ``worth`` its share of the total: layers with most choose first.
+    ``optima`` is what each layer would do alone: layers with the largest shares of the total choose first.
     """
-    if (joint := together(layers, given, optima)) is not None:
+    if (joint := together(layers, given, [optimum.configuration for optimum in optima])) is not None:
         return joint
     chosen: dict[int, Configuration] = {}
-    order = sorted(range(len(layers)), key=lambda number: -worth[number])
+    order = sorted(range(len(layers)), key=lambda number: -optima[number].value * layers[number].count)
     for again in (False, True):
         for number in order:
             others = _buffers((layers[other], known) for other, known in chosen.items() if other != number)
             least = tuple((name, (words, None)) for name, words in others.items())
             problem = layers[number].problem.with_design(hardware=(*fixed(given), *least))
-            solution = solve_exact(problem, replace(options, any_tie=True), start=chosen.get(number))
+            solution = solve_exact(problem, replace(options, gap=0.0, any_tie=True), start=chosen.get(number))
             if solution.configuration is None:
                 return None
             chosen[number] = solution.configuration

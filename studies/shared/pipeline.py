@@ -19,7 +19,7 @@ import numpy as np
 
 from ithaca.formulations.algebra.rounding import below, cutoff, on_grid, sum_below
 from ithaca.formulations.systolic.design import fixed
-from ithaca.solver.options import SolveOptions, StoppedError
+from ithaca.solver.options import StoppedError
 from ithaca.solver.progress import Progress
 from ithaca.studies.shared.bank import Node
 from ithaca.studies.shared.joint import Joint, fit
@@ -131,7 +131,8 @@ class PipelineSearch(Stages):
             self._seed()
             self._prepare()
             while (plan := self._best_plan(self._options)) is not None:
-                self._bound = self._on_grid(plan)
+                promised = on_grid(below(plan.value), self._step)
+                self._bound = promised if self.value is None else min(promised, self.value)
                 self.plans += 1
                 self._tell()
                 if self.options.ends(0, self.value, self._bound):
@@ -174,11 +175,6 @@ class PipelineSearch(Stages):
         self._options[first, end] = self._options_of(first, end).front
 
     # -- bounds ------------------------------------------------------------------------
-
-    def _on_grid(self, plan: Plan) -> Fraction:
-        """The bound that a plan is, as an objective that can be."""
-        bound = on_grid(below(plan.value), self._step)
-        return bound if self.value is None else min(bound, self.value)
 
     def _options_of(self, first: int, end: int, open_: Any = True) -> Options:
         """What a stage may be, as far as plans that improve may have it; only what is open, and what has been solved."""
@@ -290,9 +286,7 @@ class PipelineSearch(Stages):
         optima = [bank.optimum(int(number), node, self.options, room=room) for number in numbers]
         layers = [replace(bank.layers[n].within(room), count=int(c)) for n, c in zip(numbers, counts, strict=True)]
         found = [optimum for optimum in optima if optimum is not None]
-        worth = [optimum.value * layer.count for optimum, layer in zip(found, layers, strict=True)]
-        options = SolveOptions(stop=self.options.stop)
-        joint = fit(layers, bank.fine.given(node), [optimum.configuration for optimum in found], worth, options)
+        joint = fit(layers, bank.fine.given(node), found, self.options)
         return None if joint is None else Stage(part.first, part.end, int(self._design[part.choice]), joint)
 
     def _most(self, stage: Stage, metric: str) -> Fraction:

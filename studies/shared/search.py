@@ -22,12 +22,11 @@ import numpy as np
 
 from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.rounding import below, cutoff, on_grid, sum_below
-from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
 from ithaca.studies.shared.alone import LayersAlone
-from ithaca.studies.shared.bank import HardwareBank, Node, check_limits
+from ithaca.studies.shared.bank import HardwareBank, Node, Optimum, check_limits
 from ithaca.studies.shared.joint import Joint, fit
 from ithaca.studies.shared.layer import objective_step, total
 
@@ -54,7 +53,7 @@ class _Open:
     design: int = field(compare=False)
     level: int = field(compare=False)
     node: Node = field(compare=False, default=())
-    exact: tuple[tuple[Fraction, Configuration], ...] = field(compare=False, default=())
+    exact: tuple[Optimum, ...] = field(compare=False, default=())
 
 
 @dataclass(frozen=True)
@@ -85,38 +84,35 @@ class SharedOutcome:
         return sum(design.hardware for design in self.designs)
 
 
+@dataclass
 class SharedSearch:
     """Search over the hardware of several designs, each with its layers and how often each occurs.
 
     Raises `InputError` if a limit does not bound a shared array.
     """
 
-    def __init__(
-        self,
-        designs: Sequence[Sequence[tuple[Problem, int]]],
-        options: SolveOptions,
-        report: Callable[[Progress], None] | None = None,
-    ) -> None:
-        for layers in designs:
+    designs: Sequence[Sequence[tuple[Problem, int]]]
+    options: SolveOptions
+    report: Callable[[Progress], None] | None = None
+    best: Joint | None = field(default=None, init=False)
+    best_design: int | None = field(default=None, init=False)
+    steps: int = field(default=0, init=False)  #: Taken, each a piece of hardware examined
+
+    def __post_init__(self) -> None:
+        for layers in self.designs:
             check_limits(layers[0][0])
-        self.options = options.from_now
-        self.report = report
-        self.best: Joint | None = None
-        self.best_design: int | None = None
-        self._began = time.perf_counter()
+        self.options = self.options.from_now
+        self._began, count = time.perf_counter(), len(self.designs)
         self._open: tuple[list[_Open], ...] = ([], [], [], [], [])  # heaps, by what is to be done
-        self.steps = 0  # taken, each a piece of hardware examined
         self._sequence = 0
         # every total is a multiple of the coarsest grid that all objectives share
-        self._step = objective_step([problem for layers in designs for problem, _ in layers])
-        self.alone = [LayersAlone(layers) for layers in designs]
+        self._step = objective_step([problem for layers in self.designs for problem, _ in layers])
+        self.alone = [LayersAlone(layers) for layers in self.designs]
         self._banks: dict[int, HardwareBank] = {}
         # by design: the best total, the least bound of what cannot improve on the best of all, the least of hardware whose
         # layers could not be fitted together at no loss, and how many arrays were examined
-        self._values: list[Fraction | None] = [None] * len(designs)
-        self._beaten = [np.inf] * len(designs)
-        self._left = [np.inf] * len(designs)
-        self._hardware = [0] * len(designs)
+        self._values: list[Fraction | None] = [None] * count
+        self._beaten, self._left, self._hardware = [np.inf] * count, [np.inf] * count, [0] * count
 
     def run(self) -> SharedOutcome:
         """Search until proven, or until the options say to stop."""
@@ -205,28 +201,26 @@ class SharedSearch:
         bank = self._banks[item.design]
         bounds = bank.fine.bounds(np.array(item.node, np.int64)[:, None])[:, 0]
         values = [layer.count * float(bound) for layer, bound in zip(bank.layers, bounds, strict=True)]
-        found: dict[int, tuple[Fraction, Configuration]] = {}
+        found: dict[int, Optimum] = {}
         for number in sorted(range(len(values)), key=lambda n: -values[n]):  # those with most to add first
             optimum = bank.optimum(number, item.node, self.options)
             if optimum is None:
                 return
-            found[number] = optimum.value, optimum.configuration
+            found[number] = optimum
             values[number] = float(optimum.value) * bank.layers[number].count
             if self._hopeless(below(sum(values)), item.design):
                 return
         self._hardware[item.design] += 1
         each = tuple(found[number] for number in range(len(values)))
-        self._push_one(item.design, FIT, below(total([value for value, _ in each], bank.layers)), item.node, each)
+        self._push_one(item.design, FIT, below(total([optimum.value for optimum in each], bank.layers)), item.node, each)
 
     def _fit(self, item: _Open) -> None:
         """Fit the layers together."""
         bank = self._banks[item.design]
-        worth = [value * layer.count for (value, _), layer in zip(item.exact, bank.layers, strict=True)]
-        options = SolveOptions(stop=self.options.stop)
-        joint = fit(bank.layers, bank.fine.given(item.node), [configuration for _, configuration in item.exact], worth, options)
+        joint = fit(bank.layers, bank.fine.given(item.node), item.exact, self.options)
         if joint is not None:
             self._offer(item.design, joint)
-        if joint is None or joint.value > total([value for value, _ in item.exact], bank.layers):
+        if joint is None or joint.value > total([optimum.value for optimum in item.exact], bank.layers):
             self._left[item.design] = min(self._left[item.design], item.bound)
 
     # -- bookkeeping -------------------------------------------------------------------
@@ -253,9 +247,7 @@ class SharedSearch:
         if alone.bound < np.inf:
             self._push_one(design, CLASSIFY if alone.complete else PREPARE, alone.bound)
 
-    def _push_one(
-        self, design: int, level: int, bound: float, node: Node = (), exact: tuple[tuple[Fraction, Configuration], ...] = ()
-    ) -> None:
+    def _push_one(self, design: int, level: int, bound: float, node: Node = (), exact: tuple[Optimum, ...] = ()) -> None:
         self._sequence += 1
         heapq.heappush(self._open[level], _Open(bound, self._sequence, design, level, node, exact))
 
