@@ -38,7 +38,8 @@ def show(found: Matches) -> None:
     out.print(escape(f"on {intrinsic.name} ({sizes}): {intrinsic}"))
     published = f", {len(found.choices) + len(found.refused)} by the published count" if found.refused else ""
     sets = counted(found.document["sets_of_leaves"], "set")
-    out.print(f"{taken} of {leaves} leaves: {sets}; {counted(len(found.choices), 'legal choice')}{published}")
+    leaves_told = f"{taken} of {leaves} leaves: {sets}" if taken <= leaves else f"{leaves} leaves, of the intrinsic {taken}"
+    out.print(f"{leaves_told}; {counted(len(found.choices), 'legal choice')}{published}")
     if found.choices:
         out.print(table([_cells(n, each, found) for n, each in enumerate(found.choices, 1)], left={"stage", "operands"}))
         say("words      redundant: share of the calls' work that pads; runs: runs of consecutive words that a call touches")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib.resources import files
+from typing import Generic, Protocol, TypeVar
 
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
@@ -19,6 +20,29 @@ from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 
 
+class Configuration(Protocol):
+    """What is exported, of any family."""
+
+    @property
+    def nest(self) -> LoopNest:
+        """The loop nest, with extents."""
+
+    @property
+    def name(self) -> str:
+        """What results call the design."""
+
+    @property
+    def edition(self) -> str:
+        """The model edition of its metrics."""
+
+    @property
+    def metrics(self) -> Mapping[str, Fraction]:
+        """What the cost model says of it, by name."""
+
+
+C = TypeVar("C", bound=Configuration)
+
+
 @dataclass(frozen=True)
 class ArrayConfiguration:
     """A design of a nest, with all its factors."""
@@ -29,6 +53,16 @@ class ArrayConfiguration:
     tiling: Tiling
     technology: Technology = DEFAULT_TECHNOLOGY  #: Gives the clock
     bandwidth: Fraction | None = None  #: What it may use of the off-chip memory's (GB/s); None where that is not limited
+
+    @property
+    def name(self) -> str:
+        """What results call the design."""
+        return self.design.name
+
+    @property
+    def edition(self) -> str:
+        """The model edition of its metrics."""
+        return self.design.edition.value
 
     def t2(self, loop: str) -> int:
         """Latency hiding or SIMD factor of a band loop."""
@@ -73,23 +107,25 @@ def template(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Tool:
+class Tool(Generic[C]):
     """A tool to export to."""
 
     cannot: str  #: Start of a sentence that refuses something, such as ``AutoSA cannot build``
     #: Every reason, in plain words, why it can take no configuration of a nest, and why not a configuration.
     nest_obstacles: Callable[[LoopNest], tuple[str, ...]]
-    obstacles: Callable[[ArrayConfiguration], tuple[str, ...]]
+    obstacles: Callable[[C], tuple[str, ...]]
     #: The files of a configuration that nothing speaks against: content by name.
-    written: Callable[[ArrayConfiguration], Mapping[str, str]]
-    script: str | None = None  #: The file among them that builds the configuration; None where none does
+    written: Callable[[C], Mapping[str, str]]
+    #: What runs the tool on a ``$folder`` of these files in ``$here``: in words, and for a shell; empty where nothing does.
+    builds: str = ""
+    command: str = ""
 
-    def export(self, configuration: ArrayConfiguration) -> Mapping[str, str]:
+    def export(self, configuration: C) -> Mapping[str, str]:
         """All that the tool needs: content by file name (`ithaca.workloads.writing.write_folder` writes it).
 
         Raises `InputError` if it cannot take the configuration; it names all the reasons.
         """
         if reasons := self.obstacles(configuration):
-            design = f"{configuration.nest}, design {configuration.design.name}"
+            design = f"{configuration.nest}, design {configuration.name}"
             raise InputError(f"{self.cannot} {design}: {'; '.join(reasons)}")
         return self.written(configuration)

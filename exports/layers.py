@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Any
 
-from ithaca.exports.configuration import ArrayConfiguration, Tool, template
+from ithaca.exports.configuration import Configuration, Tool, template
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.workloads.csv_text import csv_text
@@ -32,12 +33,12 @@ class ExportedLayer:
 
     name: str  #: Name of the layer
     count: int  #: How often it runs
-    configuration: ArrayConfiguration  #: Its configuration, which the tool can take
+    configuration: Configuration  #: Its configuration, which the tool can take
 
 
-def export_layers(tool: Tool, layers: Sequence[ExportedLayer]) -> Mapping[str, str]:
+def export_layers(tool: Tool[Any], layers: Sequence[ExportedLayer]) -> Mapping[str, str]:
     """All that a tool needs for some layers: content by path in a folder. Layers that are run alike share a folder."""
-    folders: list[tuple[str, ArrayConfiguration]] = []
+    folders: list[tuple[str, Configuration]] = []
     files: dict[str, str] = {}
     rows = []
     for layer in layers:
@@ -46,27 +47,25 @@ def export_layers(tool: Tool, layers: Sequence[ExportedLayer]) -> Mapping[str, s
             folder = fresh_folder(layer.name, [name for name, _ in folders])
             folders.append((folder, layer.configuration))
             files |= {f"{folder}/{name}": text for name, text in tool.export(layer.configuration).items()}
-        rows.append((layer.name, layer.count, folder, layer.configuration.design.name))
+        rows.append((layer.name, layer.count, folder, layer.configuration.name))
     names = [name for name, _ in folders]
-    if tool.script is not None:
-        files[SCRIPT] = template("build_all.sh.txt").format(folders=" ".join(names), script=tool.script)
+    if tool.command:
+        files[SCRIPT] = template("build_all.sh.txt").format(folders=" ".join(names), builds=tool.builds, command=tool.command)
     return {**files, TABLE: csv_text(HEADINGS, rows), "README.md": _readme(tool, layers, [row[2] for row in rows])}
 
 
-def _readme(tool: Tool, layers: Sequence[ExportedLayer], folders: Sequence[str]) -> str:
+def _readme(tool: Tool[Any], layers: Sequence[ExportedLayer], folders: Sequence[str]) -> str:
     """The figures of all layers, of one run each, and how to go on."""
     metrics = [layer.configuration.metrics for layer in layers]
     shown = [name for name in FIGURES if name in metrics[0]]
     headings = (*HEADINGS, *(f"{name} ({METRICS[name].unit})" for name in shown))
     table = [headings, ("---",) * len(headings)]
     for layer, folder, own in zip(layers, folders, metrics, strict=True):
-        table.append((layer.name, str(layer.count), folder, layer.configuration.design.name, *(number(own[x]) for x in shown)))
+        table.append((layer.name, str(layer.count), folder, layer.configuration.name, *(number(own[x]) for x in shown)))
     return template("layers.md.txt").format(
         table="\n".join(f"| {' | '.join(row)} |" for row in table),
-        build=""
-        if tool.script is None
-        else f"`sh {SCRIPT}` runs every folder's `{tool.script}`; it ends with 1 if one failed.\n",
-        edition=layers[0].configuration.design.edition.value,
+        build=f"`sh {SCRIPT}` runs {tool.builds}; it ends with 1 if one failed.\n" if tool.command else "",
+        edition=layers[0].configuration.edition,
     )
 
 

@@ -65,6 +65,10 @@ def window_around(
         if loop not in named or loop in wanted[:number]:
             what = "is given twice" if loop in named else "is no band loop"
             raise InputError(f"loops: '{loop}' {what}; allowed: different ones of {', '.join(named)}")
+    if not named:
+        raise InputError(
+            f"{problem.design.title} has no factors to vary; allowed: a nest with a loop of two iterations or more"
+        )
     if not wanted:
         raise InputError(f"loops is empty; allowed: some of {', '.join(named)}")
     if around is not None and around < 0:

@@ -19,6 +19,12 @@ def test_choices_are_listed_with_loops_padding_calls_and_what_only_the_published
     assert "refused    i=r, j=o, k=p: r and p are added in cin's subscript r+p" in done.stdout
 
 
+def test_a_workload_with_fewer_leaves_than_the_intrinsic_is_said_to_have_them() -> None:
+    done = ithaca("match", "mv", "--intrinsic", "gemm", "--partial")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[2] == "3 leaves, of the intrinsic 4; 1 legal choice"
+
+
 def test_the_document_says_all_of_every_choice() -> None:
     words = "match", "conv2d", "-s", "o=64,i=64", "--intrinsic-sizes", "k=1", "--tile", "o=32,c=32,i=8", "--json"
     document = json.loads(ithaca(*words).stdout)

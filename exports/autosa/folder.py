@@ -33,7 +33,14 @@ def _written(configuration: ArrayConfiguration) -> Mapping[str, str]:
     }
 
 
-AUTOSA = Tool("AutoSA cannot build", nest_obstacles, obstacles, _written, "autosa_command.sh")
+AUTOSA = Tool(
+    "AutoSA cannot build",
+    nest_obstacles,
+    obstacles,
+    _written,
+    "every folder's `autosa_command.sh`",
+    'sh "$here/$folder/autosa_command.sh" "$@"',
+)
 
 
 def sa_sizes(configuration: ArrayConfiguration) -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
-from ithaca.exports.configuration import template
+from ithaca.exports.configuration import Tool, template
 from ithaca.exports.timeloop.folder import Node, nest_obstacles, problem, yaml_text
 from ithaca.formulations.json_numbers import json_number
 from ithaca.formulations.shown_numbers import number
@@ -31,6 +31,12 @@ class MappedNest:
     architecture: Architecture
     mapping: Mapped
     metrics: Mapping[str, Fraction]  #: By name
+    edition: ClassVar[str] = "timeloop"
+
+    @property
+    def name(self) -> str:
+        """Its architecture, as results call the design."""
+        return self.architecture.name
 
 
 def obstacles(mapped: MappedNest) -> Iterator[str]:
@@ -59,6 +65,16 @@ def files(mapped: MappedNest) -> dict[str, str]:
             title=title, counts="\n".join(f"| {name} | {number(value)} |" for name, value in mapped.metrics.items())
         ),
     }
+
+
+MAPPINGS = Tool(
+    "Timeloop cannot express",
+    nest_obstacles,
+    lambda mapped: tuple(obstacles(mapped)),
+    files,
+    "`timeloop-model` in every folder",
+    '(cd "$here/$folder" && timeloop-model arch.yaml ert.yaml problem.yaml mapping.yaml "$@")',
+)
 
 
 def _architecture(architecture: Architecture) -> dict[str, Any]:

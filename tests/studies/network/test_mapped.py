@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -79,7 +82,20 @@ def test_files_are_verified_explained_reported_and_refused_where_edited(folder: 
     assert "The mapping as a loop nest" in (folder / "r.html").read_text()
     assert command("export", "r.json", "--layer", "second", "--to", "timeloop", "-o", "out", cwd=folder).returncode == 0
     assert command("export", "r.json", "--to", "timeloop", "-o", "all", cwd=folder).returncode == 0
-    assert {path.name for path in (folder / "all").iterdir()} == {"first", "second", "fourth", "last", "layers.csv"}
+    layers = {"first", "second", "fourth", "last"}
+    assert {path.name for path in (folder / "all").iterdir()} == {*layers, "layers.csv", "README.md", "build_all.sh"}
+    readme = (folder / "all" / "README.md").read_text()
+    for layer in ithaca.load(folder / "r.json").layers:
+        energy = number(layer.answer.metrics["energy"])
+        assert re.search(rf"\| {layer.layer.name} \| {layer.layer.count} \| {layer.layer.name} \| .*\| {energy} \|", readme)
+    tool = folder / "timeloop-model"  # prints what it is called with, where; fails where a word says so
+    tool.write_text('#!/bin/sh\nls problem.yaml && echo "$@"\ncase "$PWD" in *second) exit 3 ;; esac\n')
+    tool.chmod(0o755)
+    script, known = ["sh", str(folder / "all" / "build_all.sh"), "more"], {"PATH": f"{folder}:{os.environ['PATH']}"}
+    run = subprocess.run(script, env=known, cwd="/", capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert run.stdout.count("problem.yaml\narch.yaml ert.yaml problem.yaml mapping.yaml more\n") == len(layers)
+    assert run.stderr.endswith("build_all.sh: failed: second\n")
     assert (folder / "all" / "second" / "mapping.yaml").read_text() == (folder / "out" / "mapping.yaml").read_text()
     document = json.loads((folder / "r.json").read_text())
     document["layers"][0]["best"]["metrics"]["energy"] += 1
