@@ -12,15 +12,14 @@ from typer import Option
 from ithaca.api.answers import StudyAnswer
 from ithaca.api.keywords import Given, public
 from ithaca.api.live_line import LiveLine, note
-from ithaca.api.mapping import MappedRequest, mapped_request, on_hierarchy, question_of, read_problem_or_nest
+from ithaca.api.mapping import MappedRequest, request_of
 from ithaca.api.options import OBJECTIVE, Effort, Extents, HierarchyOptions, Results, Sizes, TargetedOptions, Workload
 from ithaca.api.parsing import parse_extents, parse_integer, parse_proving_method, split_values
-from ithaca.api.request import Request, note_left_out, problems
+from ithaca.api.request import Request
 from ithaca.formulations.design import Metric
-from ithaca.formulations.problem import Objective, Problem
+from ithaca.formulations.problem import Objective
 from ithaca.formulations.shown_numbers import counted
 from ithaca.formulations.systolic.metrics import METRICS
-from ithaca.formulations.systolic.target import Target
 from ithaca.results.certificate import Status
 from ithaca.studies import front as fronts
 from ithaca.studies.charts.chart import Chart
@@ -44,7 +43,7 @@ class Front(StudyAnswer, fronts.Front):
 
     @property
     def headline(self) -> str:
-        return f"Pareto front of {self.title}: {counted(len(self.points), 'point')} ({self.status})"
+        return f"Pareto front of {self.request.title}: {counted(len(self.points), 'point')} ({self.status})"
 
     @property
     def status(self) -> str:
@@ -55,20 +54,6 @@ class Front(StudyAnswer, fronts.Front):
             narrowed = self.problems[0].feasible_among
             found = Status.INFEASIBLE if self.complete and not narrowed else Status.UNKNOWN
         return found.value
-
-    @property
-    def target(self) -> Target | None:
-        """The compiler it is for."""
-        return None if isinstance(self.request, MappedRequest) else self.request.space.target
-
-    @property
-    def title(self) -> str:
-        """Workload, data type, platform and edition in one line."""
-        asked = self.request
-        if isinstance(asked, MappedRequest):
-            return f"{self.problems[0].design.title}, on {asked.architecture.name}"
-        what = f"{asked.nest.name} ({asked.nest.shown_sizes}) {asked.data.name}, {asked.platform.name}"
-        return f"{what}, {asked.edition.value} model edition{'' if self.target is None else f', for {self.target.title}'}"
 
     @property
     def document(self) -> dict[str, Any]:
@@ -82,7 +67,7 @@ class Front(StudyAnswer, fronts.Front):
 
     @property
     def chart(self) -> Chart:
-        return front_chart(self, f"Pareto front of {self.title}")
+        return front_chart(self, f"Pareto front of {self.request.title}")
 
 
 @public
@@ -110,19 +95,12 @@ def pareto(
     """
     engine, search = parse_proving_method(method), effort.options
     most = None if max_points is None else parse_integer("--max-points", max_points, least=1)
-    threads, own = effort.workers, parse_extents(sizes, extents)
-    request: Request | MappedRequest
-    if on_hierarchy(given):
-        asked = question_of(hierarchy, problem, OBJECTIVE, given)
-        request = mapped_request(read_problem_or_nest(workload, own), asked)
-        minimised = parse_objectives(objectives, request.vocabulary)
-        asked.remark()
-        posed: Sequence[Problem] = replace(request, objective=minimised[0]).posed
-    else:
-        minimised = parse_objectives(objectives)
-        request = problem.request(workload, own, minimised[0].text)
-        note_left_out(request)
-        posed = problems(request)
+    threads = effort.workers
+    request = request_of(workload, parse_extents(sizes, extents), problem, hierarchy, OBJECTIVE, given)
+    minimised = parse_objectives(objectives, request.vocabulary)
+    request = replace(request, objective=minimised[0])
+    request.remark()
+    posed = request.posed
     if before is not None:
         before(minimised)
     store = None if results is None else Store(Path(results), note)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from typer import Option
 
@@ -25,7 +25,7 @@ from ithaca.api.options import (
     Sizes,
 )
 from ithaca.api.parsing import parse_choice, parse_extents, parse_limits, parse_method, parse_provers
-from ithaca.api.request import nest_provenance, read_nest
+from ithaca.api.request import Request, nest_provenance, read_nest
 from ithaca.formulations import problem as problems
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Design, Metric
@@ -39,6 +39,7 @@ from ithaca.formulations.spatial.editions import EDITIONS, TIMELOOP, Setting
 from ithaca.formulations.spatial.family import mapping_design
 from ithaca.formulations.spatial.library import architecture_names, find_architecture, fitted, keeps_of, namesake
 from ithaca.formulations.spatial.problem_files import read_problem
+from ithaca.formulations.systolic.target import Target
 from ithaca.results.solution import best_solution
 from ithaca.solver.engines import Method as Engine
 from ithaca.solver.options import Budget, SolveOptions
@@ -130,6 +131,14 @@ class MappedRequest(Question):
 
     nest: LoopNest = field(kw_only=True)  #: The nest
 
+    several: ClassVar[str] = "several architectures"
+    target: ClassVar[Target | None] = None
+
+    @property
+    def title(self) -> str:
+        """Workload, edition and architecture in one line."""
+        return f"{self.designs(self.nest)[0].title}, on {self.architecture.name}"
+
     @property
     def vocabulary(self) -> Mapping[str, Metric]:
         """The metrics of all mappings."""
@@ -146,9 +155,20 @@ class MappedRequest(Question):
         return nest_provenance(self.nest) | {"arch": self.architecture.name, "edition": self.edition}
 
 
-def mapped_request(nest: LoopNest, asked: Question) -> MappedRequest:
-    """What a question asks of a nest."""
-    return MappedRequest(**{each.name: getattr(asked, each.name) for each in fields(asked)}, nest=nest)
+def request_of(
+    workload: str | PathLike[str] | LoopNest,
+    sizes: Mapping[str, int],
+    asked: ProblemOptions,
+    hierarchy: HierarchyOptions,
+    objective: str | problems.Objective,
+    given: Given,
+) -> Request | MappedRequest:
+    """What the options of a command for arrays and architectures alike ask of a workload."""
+    if not on_hierarchy(given):
+        return asked.request(workload, sizes, objective)
+    question = question_of(hierarchy, asked, objective, given)
+    known = {each.name: getattr(question, each.name) for each in fields(question)}
+    return MappedRequest(**known, nest=read_problem_or_nest(workload, sizes))
 
 
 def read_edition(given: str) -> str:

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ithaca.api.live_line import note
 from ithaca.api.options import EDITION, UNBUILDABLE_EDITION, ProblemOptions
 from ithaca.api.parsing import parse_choice, parse_counts, parse_edition, parse_integer, parse_limits, parse_loops, parse_sizes
 from ithaca.exports.autosa.requirements import data_obstacles, design_obstacles, nest_obstacles
 from ithaca.formulations.algebra.parsing import quoted
+from ithaca.formulations.design import Metric
 from ithaca.formulations.machine import LETTERS, REGIMES, Machine, Sums
 from ithaca.formulations.platform import Bound, Platform
 from ithaca.formulations.platform_files import load_platform
@@ -51,6 +52,39 @@ class Request:
     include_unbuildable: bool = False  #: Whether to consider designs that HLS cannot build
     space: SpaceOptions = field(default_factory=SpaceOptions)  #: Restrictions of the design space
 
+    several: ClassVar[str] = "several platforms"
+    vocabulary: ClassVar[Mapping[str, Metric]] = METRICS
+
+    @property
+    def target(self) -> Target | None:
+        """The compiler that answers are for."""
+        return self.space.target
+
+    @property
+    def title(self) -> str:
+        """Workload, data type, platform and edition in one line."""
+        what = f"{self.nest.name} ({self.nest.shown_sizes}) {self.data.name}, {self.platform.name}"
+        return f"{what}, {self.edition.value} model edition{'' if self.target is None else f', for {self.target.title}'}"
+
+    @property
+    def posed(self) -> tuple[Problem, ...]:
+        """One problem per requested design."""
+        limits, technology = requested_limits(self.platform, self.limits), self.data.on(self.platform)
+        return tuple(
+            systolic_problem(self.nest, array, self.data, limits, self.objective, self.space, technology)
+            for array in requested_designs(self)
+        )
+
+    def remark(self) -> None:
+        """Say which designs that can be built are not solved, as they may hang."""
+        if self.edition is Edition.CYCLE and self.dataflow is None:
+            solved = requested_designs(self)
+            machine = replace(self.platform.technology.machine, sums=Sums.LAST)
+            technology = replace(self.platform.technology, machine=machine)
+            every = requested_designs(replace(self, platform=replace(self.platform, technology=technology)))
+            if left_out := [array for array in every if array not in solved]:
+                note(f"left out: {hanging_text(left_out)}")
+
     @property
     def provenance(self) -> dict[str, str]:
         """What is asked, for the attributes of a Dataset."""
@@ -58,7 +92,7 @@ class Request:
             "dtype": self.data.name,
             "platform": self.platform.name,
             "edition": self.edition.value,
-            **({} if self.space.target is None else {"for": self.space.target.value}),
+            **({} if self.target is None else {"for": self.target.value}),
         }
 
 
@@ -178,17 +212,6 @@ def requested_designs(request: Request) -> tuple[SystolicArray, ...]:
     )
 
 
-def note_left_out(request: Request) -> None:
-    """Say which designs that can be built are not solved, as they may hang."""
-    if request.edition is Edition.CYCLE and request.dataflow is None:
-        solved = requested_designs(request)
-        machine = replace(request.platform.technology.machine, sums=Sums.LAST)
-        technology = replace(request.platform.technology, machine=machine)
-        every = requested_designs(replace(request, platform=replace(request.platform, technology=technology)))
-        if left_out := [array for array in every if array not in solved]:
-            note(f"left out: {hanging_text(left_out)}")
-
-
 def check_target(target: Target | None, nest: LoopNest, data: DataType) -> None:
     """Raises `InputError` if there is a target that can build nothing for a workload and a data type."""
     if target is not None and (reasons := (*data_obstacles(data), *nest_obstacles(nest))):
@@ -223,12 +246,3 @@ def requested_limits(platform: Platform, given: Mapping[str, Bound]) -> tuple[Li
             raise InputError(f"limit {quoted(name)}: no design takes any {name}; allowed: limits on {', '.join(METRICS)}")
     bounds = platform.bounds(given).items()
     return tuple(parse_limit(name, bound) for name, bound in bounds if name in METRICS or name in given)
-
-
-def problems(request: Request) -> tuple[Problem, ...]:
-    """One problem per requested design."""
-    limits, technology = requested_limits(request.platform, request.limits), request.data.on(request.platform)
-    return tuple(
-        systolic_problem(request.nest, array, request.data, limits, request.objective, request.space, technology)
-        for array in requested_designs(request)
-    )

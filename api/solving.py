@@ -25,7 +25,7 @@ from ithaca.api.options import (
     Workload,
 )
 from ithaca.api.parsing import parse_extents, parse_method, parse_provers
-from ithaca.api.request import Request, note_left_out, problems, restricted_share
+from ithaca.api.request import Request, restricted_share
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.systolic.design import systolic
 from ithaca.results.files import load_result
@@ -96,8 +96,8 @@ def run(
 
     Raises `DisagreementError` if the two engines contradict each other.
     """
-    asked, budget = problems(request), Budget(options)
-    note_left_out(request)
+    asked, budget = request.posed, Budget(options)
+    request.remark()
     starts = [start.get((*systolic(p).array.dataflow, systolic(p).array.permutation)) for p in asked]
     with Interrupt() as interrupt, LiveLine("deriving tables", [p.design.name for p in asked]) as line:
         bounded = restricted_share(replace(options, stop=interrupt), request.space)
@@ -108,7 +108,7 @@ def run(
             solutions = tuple(prove_again(s, prove_again_with, bounded) for s in solutions)
         best, compared = best_solution(solutions), None
         if request.space.target is not None and best is not None and best.value is not None and not interrupt():
-            free = problems(replace(request, space=replace(request.space, target=None)))
+            free = replace(request, space=replace(request.space, target=None)).posed
             known = [best.configuration if p.design.name == best.design else None for p in free]
             left = replace(budget.share(), stop=interrupt, any_tie=True)
             found = solve_best(free, left, method=method, starts=known, report=line.show)

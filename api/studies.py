@@ -14,7 +14,7 @@ from typer import Option
 from ithaca.api.answers import StudyAnswer, least
 from ithaca.api.keywords import Given, public
 from ithaca.api.live_line import LiveLine, note
-from ithaca.api.mapping import MappedRequest, mapped_request, on_hierarchy, question_of, read_problem_or_nest
+from ithaca.api.mapping import MappedRequest, request_of
 from ithaca.api.options import (
     OBJECTIVE,
     REPEATED,
@@ -29,7 +29,7 @@ from ithaca.api.options import (
     Workload,
 )
 from ithaca.api.parsing import parse_extents, parse_number, parse_steady_method
-from ithaca.api.request import Request, note_left_out, problems, timed
+from ithaca.api.request import Request, timed
 from ithaca.api.vary import OPTIONS, TARGET, parse_variations, varied
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.shown_numbers import counted
@@ -110,13 +110,7 @@ def whatif(
     engine, options, threads = parse_steady_method(method, search.time_limit), search.options, search.workers
     percent = None if marginal is None else Fraction(repr(parse_number("--marginal", marginal, positive=True)))
     own = parse_extents(sizes, extents)
-    request: Request | MappedRequest
-    if on_hierarchy(given):
-        asked = question_of(hierarchy, problem, objective, given)
-        request = mapped_request(read_problem_or_nest(workload, own), asked)
-        asked.remark()
-    else:
-        request = problem.request(workload, own, objective)
+    request = request_of(workload, own, problem, hierarchy, objective, given)
     fixed = {*own, *request.limits, *(name for name in (*OPTIONS, TARGET) if f"--{name}" in given)}
     variations = parse_variations(vary or {}, request, fixed)
     if not variations and percent is None:
@@ -124,15 +118,13 @@ def whatif(
     axes = [v.axis for v in variations]
     if before is not None:
         before(axes)
-    if isinstance(request, Request):
-        note_left_out(request)
+    request.remark()
 
     def pose(values: Mapping[str, Any]) -> Sequence[Problem]:
-        if isinstance(request, MappedRequest):
-            return varied(request, variations, values).posed
         asked = varied(request, variations, values)
-        machine = timed(asked.platform, Edition.CYCLE, problem.regime, problem.sums)  # of a platform that is varied, too
-        return problems(replace(asked, platform=machine))
+        if isinstance(asked, Request):  # of a platform that is varied, too
+            asked = replace(asked, platform=timed(asked.platform, Edition.CYCLE, problem.regime, problem.sums))
+        return asked.posed
 
     store = None if results is None else Store(Path(results), note)
     count = prod(len(axis.values) for axis in axes)
@@ -157,9 +149,7 @@ def _provenance(request: Request | MappedRequest, axes: Sequence[str]) -> dict[s
     fixed = {name: text for name, text in request.provenance.items() if name not in axes}
     fixed["sizes"] = ",".join(f"{loop}={n}" for loop, n in sizes.items())
     sentence = f"{request.nest.name} ({fixed['sizes'].replace(',', ', ')}) {fixed.get('dtype', '')}"
-    several = "several platforms" if isinstance(request, Request) else "several architectures"
-    title = f"{' '.join(sentence.replace('()', '').split())}, {fixed.get('platform', fixed.get('arch', several))}, "
+    title = f"{' '.join(sentence.replace('()', '').split())}, {fixed.get('platform', fixed.get('arch', request.several))}, "
     title += f"{fixed['edition']} model edition" if "edition" in fixed else "several model editions"
-    target = request.space.target if isinstance(request, Request) else None
-    title += "" if target is None else f", for {target.title}"
+    title += "" if request.target is None else f", for {request.target.title}"
     return {"title": title, **{name: text for name, text in fixed.items() if text}}

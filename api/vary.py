@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any
 
 from ithaca.api.mapping import MappedRequest, read_edition
 from ithaca.api.parsing import parse_edition, parse_extent, parse_loops, parse_target, parse_upper, several, split_values
@@ -18,12 +18,10 @@ from ithaca.formulations.spatial.library import find_architecture
 from ithaca.formulations.spatial.variation import figures as figures_of
 from ithaca.formulations.spatial.variation import with_figure
 from ithaca.formulations.systolic.dataflows import find_dataflow, loop_order
-from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.studies.grid import Axis, check_grid
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
 
-Asked = TypeVar("Asked", Request, MappedRequest)
 Change = Callable[[Any, Any], Any]
 Options = Mapping[str, tuple[str, Callable[[LoopNest, Any], Any], Callable[[Any], str]]]
 
@@ -63,24 +61,6 @@ class Variation:
     late: bool = False  #: Whether it changes what others put there
 
 
-@dataclass(frozen=True)
-class Variable:
-    """What can be varied of a request."""
-
-    nest: LoopNest  #: The nest, whose extents can
-    metrics: Mapping[str, Metric]  #: Metrics that can be limited
-    options: Options  #: Options
-    targets: bool = False  #: Whether it may be for a compiler
-    figures: Mapping[str, Metric] = field(default_factory=dict)  #: Figures of hardware
-
-
-def variable(request: Request | MappedRequest) -> Variable:
-    """What can be varied of a request."""
-    if isinstance(request, Request):
-        return Variable(request.nest, METRICS, OPTIONS, targets=True)
-    return Variable(request.nest, request.vocabulary, OPTIONS_OF_MAPPINGS, figures=figures_of(request.architecture))
-
-
 def parse_variations(
     asked: Mapping[str, Sequence[Any]] | Sequence[str], request: Request | MappedRequest, given: Collection[str]
 ) -> tuple[Variation, ...]:
@@ -92,8 +72,7 @@ def parse_variations(
     `InputError` if a name or value does not fit, an axis or value is repeated,
     is fixed by another option too, or the grid is too large.
     """
-    what = variable(request)
-    found = [_variation(name, values, what, given) for name, values in named_values(asked)]
+    found = [_variation(name, values, request, given) for name, values in named_values(asked)]
     check_axes([v.axis for v in found])
     return tuple(found)
 
@@ -128,29 +107,33 @@ def _named(text: str) -> tuple[str, Sequence[Any]]:
     return name, parts
 
 
-def varied(request: Asked, variations: Sequence[Variation], values: Mapping[str, Any]) -> Asked:
+def varied(
+    request: Request | MappedRequest, variations: Sequence[Variation], values: Mapping[str, Any]
+) -> Request | MappedRequest:
     """The request of one point of the grid."""
     for variation in sorted(variations, key=lambda each: each.late):
         request = variation.change(request, values[variation.axis.name])
     return request
 
 
-def _variation(name: str, parts: Sequence[Any], what: Variable, given: Collection[str]) -> Variation:
-    loops = what.nest.loops
+def _variation(name: str, parts: Sequence[Any], request: Request | MappedRequest, given: Collection[str]) -> Variation:
+    loops, metrics, of_arrays = request.nest.loops, request.vocabulary, isinstance(request, Request)
+    options = OPTIONS if of_arrays else OPTIONS_OF_MAPPINGS
+    figures = {} if isinstance(request, Request) else figures_of(request.architecture)
     plain = name.removeprefix(SIZE).removeprefix(LIMIT)
     is_loop = name.startswith(SIZE) or (plain == name and name in loops)
-    is_limit = name.startswith(LIMIT) or (plain == name and name in what.metrics)
-    is_target = what.targets and name == TARGET
-    is_option = name in what.options or is_target or name in what.figures
+    is_limit = name.startswith(LIMIT) or (plain == name and name in metrics)
+    is_target = of_arrays and name == TARGET
+    is_option = name in options or is_target or name in figures
     if is_loop + is_limit + is_option > 1:
         raise InputError(f"--vary {quoted(name)} may be a loop or a metric; allowed: {SIZE}{name} or {LIMIT}{name}")
     if (is_loop and plain not in loops) or not (is_loop or is_limit or is_option):
-        known = [metric for metric in what.metrics if "." not in metric]
-        split = [figure.partition(".") for figure in what.figures]
+        known = [metric for metric in metrics if "." not in metric]
+        split = [figure.partition(".") for figure in figures]
         hardware = dict.fromkeys(f"{part}.FIGURE" if figure else part for part, _, figure in split)
-        others = [*what.options, *([TARGET] if what.targets else []), *hardware]
-        figures = ", ".join(dict.fromkeys(figure for _, _, figure in split if figure))
-        others += [f"where FIGURE is {figures}"] if figures else []
+        others = [*options, *([TARGET] if of_arrays else []), *hardware]
+        names = ", ".join(dict.fromkeys(figure for _, _, figure in split if figure))
+        others += [f"where FIGURE is {names}"] if names else []
         raise InputError(
             f"--vary {quoted(name)} is unknown; allowed: loops {', '.join(loops)}; limits {', '.join(known)} "
             f"(or {LIMIT}EXPRESSION); {', '.join(others)}"
@@ -159,12 +142,12 @@ def _variation(name: str, parts: Sequence[Any], what: Variable, given: Collectio
         raise InputError(f"--vary {quoted(name)} is fixed by another option, too; allowed: one of them")
     try:
         if is_loop:
-            return _size(plain, parts, what.nest)
+            return _size(plain, parts, request.nest)
         if is_target:
             return _target(parts)
-        if name in what.figures:
-            return _figure(name, parts, what.figures[name])
-        return _limit(plain, parts, what.metrics) if is_limit else _option(name, parts, what)
+        if name in figures:
+            return _figure(name, parts, figures[name])
+        return _limit(plain, parts, metrics) if is_limit else _option(name, parts, request.nest, options)
     except InputError as error:
         raise InputError(f"--vary {quoted(name)}: {error}") from None
 
@@ -196,9 +179,9 @@ def _figure(name: str, parts: Sequence[Any], figure: Metric) -> Variation:
     return Variation(axis, lambda r, value: replace(r, architecture=with_figure(r.architecture, name, value)), late=True)
 
 
-def _option(name: str, parts: Sequence[Any], what: Variable) -> Variation:
-    attribute, read, label = what.options[name]
-    values = tuple(read(what.nest, part) for part in parts)
+def _option(name: str, parts: Sequence[Any], nest: LoopNest, options: Options) -> Variation:
+    attribute, read, label = options[name]
+    values = tuple(read(nest, part) for part in parts)
     axis = Axis(name, values, tuple(map(label, values)), meaning=name)
     return Variation(axis, lambda r, value: replace(r, **{attribute: value}))
 

@@ -60,7 +60,7 @@ def pareto(
 def print_front(front: Front) -> None:
     """Print what is proven about the front, then its points."""
     out = console()
-    out.print(escape(front.title))
+    out.print(escape(front.request.title))
     points = f"{len(front.points)} point{'' if len(front.points) == 1 else 's'}"
     effort, among = f"{front.nodes:,} boxes, {front.seconds:.2f} s", f" among {front.among}" if front.among else ""
     if front.complete:
@@ -70,7 +70,7 @@ def print_front(front: Front) -> None:
         out.print(f"partial ({escape(str(front.unfinished))}): {proven}")
     if front.points:
         out.print(_table(front))
-    if target := front.target:
+    if target := front.request.target:
         out.print(f"the front of what --for {target.value} allows; the front without it shows what that costs")
 
 
