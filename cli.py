@@ -28,7 +28,7 @@ from ithaca.workloads.signals import INTERRUPTED, STDERR
 CLOSED = "standard output was closed before everything was printed"
 
 #: What each command does, in a line that fits; its help begins with the docstring of the function that it calls. Its own
-#: function has its name and stands in a module of this name in `ithaca.commands`.
+#: function has its name and stands in a module of this name in `ithaca.commands`, or is among `ithaca.commands.plain`.
 COMMANDS: Mapping[str, str] = {
     "solve": "Find the best configuration of a workload, and prove it.",
     "map": "Find the best mapping onto a memory hierarchy, and prove it.",
@@ -53,6 +53,7 @@ COMMANDS: Mapping[str, str] = {
 
 def load(name: str) -> Any:
     """A command with its options; all that it needs is imported only here."""
+    from ithaca.commands.plain import PLAIN, plain
     from ithaca.commands.typed import as_typed
 
     examples = [line for line in _examples() if line.startswith(f"ithaca {name} ")]
@@ -62,8 +63,8 @@ def load(name: str) -> Any:
 
         listing.info.epilog = epilog
         return typer.main.get_command(listing)
-    command = getattr(import_module(f"ithaca.commands.{name}"), name)
-    what = getattr(command, "calls", command).__doc__.partition("\n\n")[0]
+    command = plain(name) if name in PLAIN else getattr(import_module(f"ithaca.commands.{name}"), name)
+    what = str(getattr(command, "calls", command).__doc__).partition("\n\n")[0]
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
     single.command(name, help=" ".join(what.split()), epilog=epilog)(as_typed(command))
     return typer.main.get_command(single)

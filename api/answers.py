@@ -75,6 +75,11 @@ class Answer(ABC):
         return None
 
     @property
+    def failure(self) -> str:
+        """Why there is no answer, in one line; empty where there is one."""
+        return ""
+
+    @property
     @abstractmethod
     def document(self) -> dict[str, Any]:
         """The answer as a JSON document."""
@@ -232,7 +237,6 @@ class Result(Answer, results.Result):
 
     @property
     def failure(self) -> str:
-        """Why there is no configuration, in one line; empty where there is one."""
         if self.best is not None:
             return ""
         if not all(s.certificate.status is Status.INFEASIBLE for s in self.designs):
@@ -284,6 +288,12 @@ class NetworkResult(StudyAnswer, networks.NetworkResult):
     def lower_bound(self) -> Fraction | None:
         """No network that the mode allows has a smaller total; None where nothing is proven, or there is no total."""
         return None if self.total is None else self.total.certificate.lower_bound
+
+    @property
+    def failure(self) -> str:
+        from ithaca.studies.network.explanation import network_failure
+
+        return "" if self.answered else network_failure(self)
 
     @property
     def document(self) -> dict[str, Any]:

@@ -93,7 +93,6 @@ class CodesignResult(StudyAnswer, results.CodesignResult):
 
     @property
     def failure(self) -> str:
-        """Why there is no accelerator, in one line; empty where there is one."""
         if self.best is not None:
             return ""
         if self.certificate.status is not Status.INFEASIBLE:

@@ -21,6 +21,7 @@ from ithaca.formulations.problem import Objective
 from ithaca.formulations.shown_numbers import counted
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.results.certificate import Status
+from ithaca.solver.infeasibility import why_infeasible
 from ithaca.studies import front as fronts
 from ithaca.studies.charts.chart import Chart
 from ithaca.studies.charts.of_studies import front_chart
@@ -54,6 +55,16 @@ class Front(StudyAnswer, fronts.Front):
             narrowed = self.problems[0].feasible_among
             found = Status.INFEASIBLE if self.complete and not narrowed else Status.UNKNOWN
         return found.value
+
+    @property
+    def failure(self) -> str:
+        if self.points:
+            return ""
+        if self.complete and (among := self.problems[0].feasible_among):
+            return f"nothing that meets the limits is among {among}; others, which might, were not searched"
+        if self.complete:
+            return f"infeasible: {why_infeasible(self.problems, self.shortfalls)}"
+        return "nothing proven before the search ended; allow more time with --time-limit"
 
     @property
     def document(self) -> dict[str, Any]:

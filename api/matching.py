@@ -52,6 +52,11 @@ class Matches(Answer):
         return f"{nest.name} ({nest.shown_sizes}) on {self.intrinsic.name}: {found}"
 
     @property
+    def failure(self) -> str:
+        known = f"no match: {self.nest} cannot run on {self.intrinsic}; --partial lets loops of that be idle"
+        return "" if self.choices else known
+
+    @property
     def leaves(self) -> tuple[int, int]:
         """Leaves of the trees of the computation and of the intrinsic."""
         return len(computation(self.nest).leaves), len(self.intrinsic.leaves)

@@ -5,7 +5,7 @@ Their types are those of Python; all but flags may be words, too, as the command
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -23,6 +23,7 @@ from ithaca.solver.options import SolveOptions
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import quoted
 from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.writing import check_writable
 
 if TYPE_CHECKING:
     from ithaca.api.request import Request
@@ -35,8 +36,15 @@ EDITION, UNBUILDABLE_EDITION = "cycle", "exact"
 #: The data types, as help lists them.
 DTYPES = " or ".join(", ".join(DATA_TYPES).rsplit(", ", 1))
 
-#: Marks a file or folder that a command writes.
-WRITTEN = "written"
+
+@dataclass(frozen=True)
+class Written:
+    """Marks a file or folder that a command writes."""
+
+    check: Callable[[Path], None] | None = None  #: Refuses, before anything is computed, what could not be written
+
+
+WRITTEN, WRITTEN_FILE = Written(), Written(check_writable)
 
 #: Marks an option that may be given several times.
 REPEATED = "repeated"
@@ -83,9 +91,11 @@ ResultFile = Annotated[str | Path | Answer, Argument(metavar="FILE", help="A res
 LayerName = Annotated[str | None, Option("--layer", metavar="NAME", help="Of a network's result, this layer alone.")]
 Quick = Annotated[bool, Option("--quick", help="Leave out what has to be solved again.")]
 AsJson = Annotated[bool, Option("--json", help="Print one JSON document on stdout.")]
-TableFile = Annotated[Path | None, Option("--table", metavar="FILE", help="Write the table (CSV) to this file."), WRITTEN]
+TableFile = Annotated[
+    Path | None, Option("--table", metavar="FILE", help="Write the table (CSV) to this file."), Written(check_writable)
+]
 Loops = Annotated[bool, Option("--loops", help="Print the mapping as a loop nest, too.")]
-Output = Annotated[Path | None, Option("-o", "--output", help="Write the result (JSON) to this file."), WRITTEN]
+Output = Annotated[Path | None, Option("-o", "--output", help="Write the result (JSON) to this file."), WRITTEN_FILE]
 
 
 @dataclass(frozen=True)

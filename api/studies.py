@@ -34,6 +34,8 @@ from ithaca.api.vary import OPTIONS, TARGET, parse_variations, varied
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.shown_numbers import counted
 from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.results.certificate import Status
+from ithaca.solver.infeasibility import why_infeasible
 from ithaca.studies import whatif as studies
 from ithaca.studies.charts.chart import Chart
 from ithaca.studies.charts.of_studies import study_chart
@@ -59,6 +61,18 @@ class Study(StudyAnswer, studies.Study):
     def status(self) -> str:
         """The least that is proven at any point: unknown, infeasible, feasible or optimal."""
         return least(point.answer.certificate.status for point in self.points.values()).value
+
+    @property
+    def failure(self) -> str:
+        points = list(self.points.values())
+        if any(point.answer.value is not None for point in points):
+            return ""
+        if all(point.answer.certificate.status is Status.INFEASIBLE for point in points):
+            more = f" (and {len(points) - 1} more points)" if len(points) > 1 else ""
+            return f"infeasible: {why_infeasible(points[0].problems, points[0].answer.shortfalls)}{more}"
+        if narrowed := next((point.answer.certificate for point in points if point.answer.certificate.empty), None):
+            return narrowed.failure
+        return "nothing found before the search ended; allow more time with --time-limit"
 
     @property
     def document(self) -> dict[str, Any]:

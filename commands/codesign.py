@@ -12,12 +12,11 @@ from ithaca.api.answers import NetworkResult
 from ithaca.api.codesign import codesign as choose
 from ithaca.api.codesign_result import CodesignResult
 from ithaca.api.codesign_study import CodesignStudy
-from ithaca.api.options import WRITTEN
+from ithaca.api.options import Written
 from ithaca.commands.codesign_display import print_codesign, print_codesign_study
-from ithaca.commands.conclusion import Told, tell_answer
-from ithaca.commands.network import explain_failure
+from ithaca.commands.conclusion import Told, conclude
 from ithaca.commands.network_display import layer_loops, print_network
-from ithaca.commands.outcome import nothing_found, say, wrote
+from ithaca.commands.outcome import say
 from ithaca.commands.typed import calls
 from ithaca.studies.charts.files import check_plot
 
@@ -30,13 +29,11 @@ def codesign(
     plot: Annotated[
         Path | None,
         Option("--plot", help="Plot the front, or energy by layer, to .png, .svg, .pdf or .html."),
-        WRITTEN,
+        Written(check_plot),
     ] = None,
 ) -> None:
     """``ithaca codesign``."""
     told.check()
-    if plot is not None:
-        check_plot(plot)
     result = ask()
 
     def show() -> None:
@@ -51,12 +48,4 @@ def codesign(
         if told.loops:
             say("\n".join(line for network in result.networks for line in layer_loops(network)))
 
-    tell_answer(result, show, as_json=told.as_json, output=told.output, table=told.table)
-    if isinstance(result, NetworkResult):
-        if not result.answered:
-            nothing_found(explain_failure(result))
-    elif result.failure:
-        nothing_found(result.failure)
-    elif plot is not None:
-        result.plot(plot)
-        wrote(plot)
+    conclude(result, show, told, (None if result.failure else plot, result.plot))

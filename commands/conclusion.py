@@ -12,7 +12,7 @@ from ithaca.api.options import AsJson, Loops, Output, TableFile
 from ithaca.commands.display import loop_nest, print_result
 from ithaca.commands.outcome import check_loops, nothing_found, print_document, say, wrote
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.writing import check_writable, write_text_atomically
+from ithaca.workloads.writing import write_text_atomically
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,6 @@ class Told:
     def check(self) -> None:
         """Refuse, before anything is computed, what could not be told."""
         check_loops(loops=self.loops, as_json=self.as_json)
-        for path in (self.output, self.table):
-            if path is not None:
-                check_writable(path)
 
 
 def write_and_show(show: Callable[[], None], *writes: tuple[Path | None, Callable[[Path], object]]) -> None:
@@ -51,26 +48,24 @@ def write_and_show(show: Callable[[], None], *writes: tuple[Path | None, Callabl
         raise InputError("; ".join(failures))
 
 
-def tell_answer(answer: Answer, show: Callable[[], None], *, as_json: bool, output: Path | None, table: Path | None) -> None:
-    """Write an answer to the files asked for, then print it."""
-    print_it = partial(print_document, answer.document) if as_json else show
-    write_and_show(print_it, (output, answer.save), (table, lambda path: write_text_atomically(path, answer.table)))
-
-
-def conclude(ask: Callable[..., Result], told: Told) -> None:
-    """Ask for a result, write and print it, or say why there is none."""
-    told.check()
-    conclude_result(ask(), told)
+def conclude(answer: Answer, show: Callable[[], None], told: Told, *more: tuple[Path | None, Callable[[Path], object]]) -> None:
+    """Write an answer to the files asked for and print it, write more of it, or say why there is none."""
+    print_it = partial(print_document, answer.document) if told.as_json else show
+    write_and_show(print_it, (told.output, answer.save), (told.table, lambda path: write_text_atomically(path, answer.table)))
+    for path, write in more:
+        if path is not None:
+            write(path)
+            wrote(path)
+    if answer.failure:
+        nothing_found(answer.failure)
 
 
 def conclude_result(result: Result, told: Told) -> None:
-    """Write and print a result, or say why there is none."""
+    """The same of a result of one workload."""
 
     def show() -> None:
         print_result(result)
         if told.loops and result.best is not None:
             say(loop_nest(result.best.problem.design, result.best.configuration))
 
-    tell_answer(result, show, as_json=told.as_json, output=told.output, table=told.table)
-    if result.best is None:
-        nothing_found(result.failure)
+    conclude(result, show, told)

@@ -12,7 +12,7 @@ from typer import Option
 
 from ithaca.api.grids import METRIC, Grid
 from ithaca.api.grids import grid as evaluate_grid
-from ithaca.api.options import WRITTEN
+from ithaca.api.options import Written
 from ithaca.commands.conclusion import write_and_show
 from ithaca.commands.display import console
 from ithaca.commands.outcome import nothing_found, wrote
@@ -35,25 +35,23 @@ def grid(
     plot: Annotated[
         Path | None,
         Option("--plot", help="Heat map of two factors to .png, .svg, .pdf or .html; needs --x and --y."),
-        WRITTEN,
+        Written(check_plot),
     ] = None,
     x: Annotated[str | None, Option("--x", metavar="FACTOR", help="Factor to the right, e.g. t2.i, lanes.i or pack.A.")] = None,
     y: Annotated[str | None, Option("--y", metavar="FACTOR", help="Factor upwards.")] = None,
     metric: Annotated[
         str | None, Option("--metric", help="Metric to show of the best design with each pair; default: latency.")
     ] = None,
-    output: Annotated[Path | None, Option("-o", "--output", help="Write the grid as NetCDF (.nc)."), WRITTEN] = None,
+    output: Annotated[
+        Path | None, Option("-o", "--output", help="Write the grid as NetCDF (.nc)."), Written(check_netcdf)
+    ] = None,
 ) -> None:
     """``ithaca grid``."""
     for option, given in (("--x", x), ("--y", y), ("--metric", metric)):
         if plot is None and given is not None:
             raise InputError(f"{option} is '{given}' without a plot; allowed: together with --plot FILE")
-    if plot is not None:
-        check_plot(plot)
-        if x is None or y is None:
-            raise InputError("--plot shows two factors; allowed: together with --x and --y, such as --x t2.i --y t2.j")
-    if output is not None:
-        check_netcdf(output)
+    if plot is not None and (x is None or y is None):
+        raise InputError("--plot shows two factors; allowed: together with --x and --y, such as --x t2.i --y t2.j")
     found = ask()
     picture = None if plot is None or x is None or y is None else (plot, x, y, METRIC if metric is None else metric)
     if picture is not None:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from ithaca.api.answers import Result
 from ithaca.api.mapped_layers import MappedLayers
 from ithaca.api.mapping import map as map_problem
-from ithaca.commands.conclusion import Told, conclude_result, tell_answer
+from ithaca.commands.conclusion import Told, conclude, conclude_result
 from ithaca.commands.display import console, loop_nest
 from ithaca.commands.display import table as shown_table
-from ithaca.commands.outcome import nothing_found, say
+from ithaca.commands.outcome import say
 from ithaca.commands.typed import calls
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.spatial.family import mapping_design
@@ -32,9 +32,7 @@ def map(ask: Callable[..., Result | MappedLayers], *, told: Told) -> None:
             if told.loops and best is not None:
                 say(loop_nest(best.problem.design, best.configuration, f"row {row}: "))
 
-    tell_answer(found, show, as_json=told.as_json, output=told.output, table=told.table)
-    if found.failure:
-        nothing_found(found.failure)
+    conclude(found, show, told)
 
 
 def _cells(row: int, result: Result) -> list[tuple[str, str]]:

@@ -9,25 +9,19 @@ from rich.markup import escape
 from ithaca.api.matching import Matches
 from ithaca.api.matching import match as find_matches
 from ithaca.api.options import AsJson, Output, TableFile
-from ithaca.commands.conclusion import tell_answer
+from ithaca.commands.conclusion import Told, conclude
 from ithaca.commands.display import console, table
-from ithaca.commands.outcome import nothing_found, say
+from ithaca.commands.outcome import say
 from ithaca.commands.typed import calls
 from ithaca.formulations.matching import Match
 from ithaca.formulations.shown_numbers import counted
-from ithaca.workloads.writing import check_writable
 
 
 @calls(find_matches)
 def match(ask: Callable[..., Matches], *, as_json: AsJson = False, output: Output = None, table: TableFile = None) -> None:
     """``ithaca match``."""
-    for path in (output, table):
-        if path is not None:
-            check_writable(path)
     found = ask()
-    tell_answer(found, lambda: show(found), as_json=as_json, output=output, table=table)
-    if not found.choices:
-        nothing_found(f"no match: {found.nest} cannot run on {found.intrinsic}; --partial lets loops of that be idle")
+    conclude(found, lambda: show(found), Told(as_json=as_json, output=output, table=table))
 
 
 def show(found: Matches) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -12,18 +12,14 @@ from typer import Option
 
 from ithaca.api.fronts import Front
 from ithaca.api.fronts import pareto as find_front
-from ithaca.api.options import WRITTEN, AsJson, TableFile
-from ithaca.commands.conclusion import tell_answer
+from ithaca.api.options import AsJson, TableFile, Written
+from ithaca.commands.conclusion import Told, conclude
 from ithaca.commands.display import console, limited_metrics, table, unit_cells
-from ithaca.commands.outcome import nothing_found, wrote
 from ithaca.commands.typed import calls
-from ithaca.formulations.problem import Objective
-from ithaca.formulations.shown_numbers import number
-from ithaca.solver.infeasibility import why_infeasible
+from ithaca.formulations.shown_numbers import counted, number
 from ithaca.studies.charts.files import check_plot
 from ithaca.studies.charts.of_studies import check_front_plottable
 from ithaca.studies.files import check_netcdf
-from ithaca.workloads.writing import check_writable
 
 
 @calls(find_front)
@@ -31,37 +27,25 @@ def pareto(
     ask: Callable[..., Front],
     *,
     plot: Annotated[
-        Path | None, Option("--plot", help="Plot to .png, .svg, .pdf or .html (two or three objectives)."), WRITTEN
+        Path | None, Option("--plot", help="Plot to .png, .svg, .pdf or .html (two or three objectives)."), Written(check_plot)
     ] = None,
     as_json: AsJson = False,
-    output: Annotated[Path | None, Option("-o", "--output", help="Write the front as NetCDF (.nc)."), WRITTEN] = None,
+    output: Annotated[
+        Path | None, Option("-o", "--output", help="Write the front as NetCDF (.nc)."), Written(check_netcdf)
+    ] = None,
     table: TableFile = None,
 ) -> None:
     """``ithaca pareto``."""
 
-    def check(objectives: Sequence[Objective]) -> None:
-        if plot is not None:
-            check_front_plottable(len(objectives))
-            check_plot(plot)
-        if output is not None:
-            check_netcdf(output)
-        if table is not None:
-            check_writable(table)
-
-    front = ask(before=check)
-    tell_answer(front, lambda: print_front(front), as_json=as_json, output=output, table=table)
-    if plot is not None:
-        front.plot(plot)
-        wrote(plot)
-    if not front.points:
-        nothing_found(explain_failure(front))
+    front = ask(before=None if plot is None else lambda objectives: check_front_plottable(len(objectives)))
+    conclude(front, lambda: print_front(front), Told(as_json=as_json, output=output, table=table), (plot, front.plot))
 
 
 def print_front(front: Front) -> None:
     """Print what is proven about the front, then its points."""
     out = console()
     out.print(escape(front.request.title))
-    points = f"{len(front.points)} point{'' if len(front.points) == 1 else 's'}"
+    points = counted(len(front.points), "point")
     effort, among = f"{front.nodes:,} boxes, {front.seconds:.2f} s", f" among {front.among}" if front.among else ""
     if front.complete:
         out.print(f"complete: {points}, and no other vector of objectives is on the front{among}; {effort}")
@@ -72,15 +56,6 @@ def print_front(front: Front) -> None:
         out.print(_table(front))
     if target := front.request.target:
         out.print(f"the front of what --for {target.value} allows; the front without it shows what that costs")
-
-
-def explain_failure(front: Front) -> str:
-    """One line: why there is no point."""
-    if front.complete and (among := front.problems[0].feasible_among):
-        return f"nothing that meets the limits is among {among}; others, which might, were not searched"
-    if front.complete:
-        return f"infeasible: {why_infeasible(front.problems, front.shortfalls)}"
-    return "nothing proven before the search ended; allow more time with --time-limit"
 
 
 def _table(front: Front) -> Table:

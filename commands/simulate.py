@@ -10,14 +10,14 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from ithaca.api.options import DTYPES, WRITTEN, AsJson, TableFile
+from ithaca.api.options import DTYPES, WRITTEN_FILE, AsJson, TableFile
 from ithaca.api.request import machine_changes, read_data_type, read_machine, read_nest
 from ithaca.api.simulating import Simulation, read_memory, simulate_points
 from ithaca.api.simulating import simulate as run_simulation
-from ithaca.commands.conclusion import tell_answer
+from ithaca.commands.conclusion import Told, conclude
 from ithaca.commands.display import console
 from ithaca.commands.display import table as shown_table
-from ithaca.commands.outcome import NOTHING_FOUND, print_document, say, write_rows, wrote
+from ithaca.commands.outcome import NOTHING_FOUND, print_document, say, write_rows
 from ithaca.commands.typed import calls
 from ithaca.formulations.json_numbers import SCHEMA, document_text
 from ithaca.formulations.machine import LETTERS, RTL
@@ -30,7 +30,7 @@ from ithaca.simulation.trace import phase_trace, word_dump
 from ithaca.simulation.values import Values
 from ithaca.workloads import signals
 from ithaca.workloads.errors import InputError
-from ithaca.workloads.writing import check_writable, write_text_atomically
+from ithaca.workloads.writing import write_text_atomically
 
 
 @calls(run_simulation)
@@ -40,10 +40,14 @@ def simulate(
     points: Annotated[Path | None, Option("--points", help="CSV with one configuration a row, of a workload.")] = None,
     dtype: Annotated[str | None, Option("--dtype", help=f"Of --points: {DTYPES}; default: fp32.")] = None,
     trace: Annotated[
-        Path | None, Option("--trace", help="Write a phase per event, for Perfetto or chrome://tracing."), WRITTEN
+        Path | None,
+        Option("--trace", help="Write a phase per event, for Perfetto or chrome://tracing."),
+        WRITTEN_FILE,
     ] = None,
     vcd: Annotated[
-        Path | None, Option("--vcd", help="Write the words in every FIFO (value change dump; short runs)."), WRITTEN
+        Path | None,
+        Option("--vcd", help="Write the words in every FIFO (value change dump; short runs)."),
+        WRITTEN_FILE,
     ] = None,
     as_json: AsJson = False,
     table: TableFile = None,
@@ -56,18 +60,15 @@ def simulate(
         return
     if dtype is not None:
         raise InputError("--dtype cannot be given with a result, which states its own; allowed: with --points")
-    for path in (trace, vcd, table):
-        if path is not None:
-            check_writable(path)
     found = ask()
-    tell_answer(found, lambda: print_simulation(found), as_json=as_json, output=None, table=table)
     network = array_network(found.design, found.configuration, found.machine, found.memory)
-    if trace is not None:
-        write_text_atomically(trace, document_text(phase_trace(network, signals.check)))
-        wrote(trace)
-    if vcd is not None:
-        write_text_atomically(vcd, word_dump(network, signals.check))
-        wrote(vcd)
+    conclude(
+        found,
+        lambda: print_simulation(found),
+        Told(as_json=as_json, table=table),
+        (trace, lambda path: write_text_atomically(path, document_text(phase_trace(network, signals.check)))),
+        (vcd, lambda path: write_text_atomically(path, word_dump(network, signals.check))),
+    )
     if found.cycles is None or (found.values is not None and found.values.wrong):
         raise typer.Exit(NOTHING_FOUND)
 

@@ -14,7 +14,7 @@ from typer import Context
 from typer.models import ArgumentInfo
 
 from ithaca.api.keywords import Declared, declared, gathered
-from ithaca.api.options import REPEATED, WRITTEN
+from ithaca.api.options import REPEATED, Written
 from ithaca.commands.completion import completed
 from ithaca.workloads.errors import InputError
 
@@ -41,18 +41,22 @@ def as_typed(command: Callable[..., object]) -> Callable[..., object]:
     own = tuple(option for option in declared(command) if option.name not in {o.name for o in asked})
     options = sorted((*asked, *own), key=lambda option: not isinstance(option.info, ArgumentInfo))
     paths = [option for option in options if _is_path(option.hint)]
-    written = [option for option in options if WRITTEN in get_args(option.hint)]
+    marks = ((option, mark) for option in options for mark in get_args(option.hint))
+    written = {option.name: mark for option, mark in marks if isinstance(mark, Written)}
 
     @wraps(command)
     def run(context: Context, **words: Any) -> object:
         for option in paths:
             if words[option.name] is not None:
                 words[option.name] = _path(option.spelled, words[option.name])
-        outputs = {option.spelled: words[option.name] for option in written if words[option.name] is not None}
+        outputs = {option.spelled: words[option.name] for option in options if option.name in written and words[option.name]}
         _refuse_one_file(outputs)
         if command.__name__ != "refine":  # what improves a result may take its place
-            inputs = (option for option in options if option not in written and option.spelled != "--start")
+            inputs = (option for option in options if option.name not in written and option.spelled != "--start")
             _refuse_inputs({option.spelled: words[option.name] for option in inputs}, outputs)
+        for name, mark in written.items():
+            if mark.check is not None and words[name] is not None:
+                mark.check(words[name])
         typed = {n: w for n, w in words.items() if getattr(context.get_parameter_source(n), "name", "") == "COMMANDLINE"}
         if called is None:
             return command(**gathered(command, words, typed))

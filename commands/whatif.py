@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
@@ -11,12 +11,11 @@ from rich.markup import escape
 from rich.table import Table
 from typer import Option
 
-from ithaca.api.options import WRITTEN, AsJson, TableFile
+from ithaca.api.options import AsJson, TableFile, Written
 from ithaca.api.studies import Study
 from ithaca.api.studies import whatif as run_study
-from ithaca.commands.conclusion import tell_answer
+from ithaca.commands.conclusion import Told, conclude
 from ithaca.commands.display import bound_cells, console, limited_metrics, table, unit_cells
-from ithaca.commands.outcome import nothing_found, wrote
 from ithaca.commands.typed import calls
 from ithaca.formulations.shown_numbers import number
 from ithaca.results.certificate import Status
@@ -24,10 +23,8 @@ from ithaca.solver.infeasibility import why_infeasible
 from ithaca.studies.charts.files import check_plot
 from ithaca.studies.charts.of_studies import check_plottable
 from ithaca.studies.files import check_netcdf
-from ithaca.studies.grid import Axis
 from ithaca.studies.marginal import Marginal
 from ithaca.studies.whatif import StudyPoint
-from ithaca.workloads.writing import check_writable
 
 
 @calls(run_study)
@@ -35,30 +32,18 @@ def whatif(
     ask: Callable[..., Study],
     *,
     plot: Annotated[
-        Path | None, Option("--plot", help="Plot to .png, .svg, .pdf or .html (one or two --vary)."), WRITTEN
+        Path | None, Option("--plot", help="Plot to .png, .svg, .pdf or .html (one or two --vary)."), Written(check_plot)
     ] = None,
     as_json: AsJson = False,
-    output: Annotated[Path | None, Option("-o", "--output", help="Write the study as NetCDF (.nc)."), WRITTEN] = None,
+    output: Annotated[
+        Path | None, Option("-o", "--output", help="Write the study as NetCDF (.nc)."), Written(check_netcdf)
+    ] = None,
     table: TableFile = None,
 ) -> None:
     """``ithaca whatif``."""
 
-    def check(axes: Sequence[Axis]) -> None:
-        if plot is not None:
-            check_plottable(axes)
-            check_plot(plot)
-        if output is not None:
-            check_netcdf(output)
-        if table is not None:
-            check_writable(table)
-
-    study = ask(before=check)
-    tell_answer(study, lambda: print_study(study), as_json=as_json, output=output, table=table)
-    if plot is not None:
-        study.plot(plot)
-        wrote(plot)
-    if all(point.answer.value is None for point in study.points.values()):
-        nothing_found(explain_failure(study))
+    study = ask(before=None if plot is None else check_plottable)
+    conclude(study, lambda: print_study(study), Told(as_json=as_json, output=output, table=table), (plot, study.plot))
 
 
 def print_study(study: Study) -> None:
@@ -95,17 +80,6 @@ def marginal_text(marginal: Marginal, point: StudyPoint) -> str:
         sign = "−" if percent < 0 else "+"
         text = f"{objective} {sign}{abs(percent):.1f} %" if abs(percent) >= 0.1 else f"{objective} {sign}{abs(percent):.2g} %"
     return head + text + ("" if marginal.proven else " (not proven)")
-
-
-def explain_failure(study: Study) -> str:
-    """One line: why no point has an answer."""
-    points = list(study.points.values())
-    if all(point.answer.certificate.status is Status.INFEASIBLE for point in points):
-        more = f" (and {len(points) - 1} more points)" if len(points) > 1 else ""
-        return f"infeasible: {why_infeasible(points[0].problems, points[0].answer.shortfalls)}{more}"
-    if narrowed := next((point.answer.certificate for point in points if point.answer.certificate.empty), None):
-        return narrowed.failure
-    return "nothing found before the search ended; allow more time with --time-limit"
 
 
 def _table(study: Study) -> Table:

@@ -10,7 +10,10 @@ from typing import Any
 from ithaca.formulations.json_numbers import SCHEMA, json_number
 from ithaca.formulations.shown_numbers import counted, number, percent
 from ithaca.results.certificate import Status, as_stated
+from ithaca.results.shortfall import CONTRADICTION
+from ithaca.solver.infeasibility import why_infeasible
 from ithaca.studies.explanation import Explanation, explain
+from ithaca.studies.network.modes import ONE_SEARCH
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.result import LayerResult, NetworkResult
 from ithaca.studies.shared.plans import Minimise
@@ -20,6 +23,15 @@ DOMINANT = Fraction(1, 2)
 
 #: What is said of each: the first remark of these kinds.
 EXPLAINED = ("Binding", "Padding")
+
+#: Why layers are infeasible together although none is by itself.
+NO_COMMON_DESIGN = "no design is feasible for all of them"
+
+#: The same of layers on arrays.
+TOO_FEW_ARRAYS = "no arrays within the limits, as many as there may be, run all of them"
+
+#: Limits within which layers are fitted on arrays together, by a search that may end without a proof that they do not fit.
+SEARCHED = ("bram18k", "bandwidth")
 
 
 @dataclass(frozen=True)
@@ -74,6 +86,30 @@ def explain_network(result: NetworkResult) -> NetworkExplanation:
         before += takes
         parts.append(LayerPart(layer, takes, takes / whole, explained))
     return NetworkExplanation(what, whole, tuple(parts))
+
+
+def network_failure(result: NetworkResult) -> str:
+    """Why a network has no answer, in one line."""
+    missing = [r for r in result.layers if r.answer.found is None]
+    infeasible = [r for r in missing if r.answer.certificate.status is Status.INFEASIBLE]
+    if infeasible:
+        together = TOO_FEW_ARRAYS if result.mode in ONE_SEARCH else NO_COMMON_DESIGN
+        why = {r.layer.name: r.answer.explain() for r in infeasible}
+        if not any(why.values()):  # the limits are not at fault, or not one of them by itself
+            alone = {part.layer.name: why_infeasible(part.problems, ()) for part in result.request.pose(result.network)}
+            why |= {name: "" if text == CONTRADICTION else text for name, text in alone.items()}
+        reasons: dict[str, list[str]] = {}
+        for name in [name for name in why if why[name]] or why:
+            reasons.setdefault(why[name] or together, []).append(name)
+        return "infeasible: " + "; ".join(f"{', '.join(own)}: {text}" for text, own in reasons.items())
+    names = ", ".join(r.layer.name for r in missing)
+    if result.failures:
+        return f"nothing found for {names}: {len(result.failures)} problems failed"
+    if narrowed := next((r.answer.certificate for r in missing if r.answer.certificate.empty), None):
+        return f"{names}: {narrowed.failure}"
+    open_ = [x.metric for x in result.request.limits if x.metric in SEARCHED and result.mode in ONE_SEARCH]
+    more = f", or raise {' or '.join(open_)} if it ended by itself" if open_ else ""
+    return f"nothing found for {names} before the run ended; allow more time{more}"
 
 
 def network_statements(result: NetworkResult, explained: NetworkExplanation) -> Iterator[str]:

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from ithaca.commands.network import explain_failure
 from ithaca.formulations.json_numbers import document_text
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.results.certificate import Status
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.network.documents import load_network_result, network_document
+from ithaca.studies.network.explanation import network_failure
 from ithaca.studies.network.modes import mode
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.result import NetworkResult
@@ -195,8 +195,8 @@ def test_no_array_is_said_so(tmp_path: Path, products: Network, name: str, array
     assert not result.answered
     assert result.total is not None
     assert (result.total.value, result.total.certificate.status) == (None, Status.INFEASIBLE)
-    assert "wide, deep: limit dsp = 4 cannot be met; the smallest" in explain_failure(result)
-    assert "is 5 (design" in explain_failure(result)
+    assert "wide, deep: limit dsp = 4 cannot be met; the smallest" in network_failure(result)
+    assert "is 5 (design" in network_failure(result)
     loaded = edited(tmp_path, result, lambda document: None)
     assert [check.confirmed for check in verify_network(loaded, SolveOptions())] == [True] * 3
     forged = edited(tmp_path, result, lambda document: document["layers"][0]["shortfalls"][0].update(smallest=10))
@@ -216,7 +216,7 @@ def test_why_layers_have_no_array_together_is_said(name: str, arrays: int, minim
     # the second one is too small to hide the latency of sums, whatever the limits
     nothing = mode(name)(two_layers("8 2 2 4 1 1 1 1", "2 1 1 2 1 2 2 1"), request, OPTIONS)
     assert (
-        explain_failure(nothing)
+        network_failure(nothing)
         == "infeasible: l1: the design space itself is empty: relax --min-lanes, --divisors-only or --for"
     )
     # each takes 24 blocks: the first one for weights, the second one for inputs
@@ -225,7 +225,7 @@ def test_why_layers_have_no_array_together_is_said(name: str, arrays: int, minim
     missed = mode(name)(wide, replace(request, limits=limits), OPTIONS)
     assert missed.total is not None
     assert missed.total.certificate.status is Status.UNKNOWN
-    assert explain_failure(missed).endswith("allow more time, or raise bram18k if it ended by itself")
+    assert network_failure(missed).endswith("allow more time, or raise bram18k if it ended by itself")
     more = mode(name)(wide, replace(request, limits=(limits[0], Limit("bram18k", Fraction(48)))), OPTIONS)
     assert more.answered
 
