@@ -16,7 +16,7 @@ from ithaca.api.loading import is_result, opened_layers
 from ithaca.api.mapped_points import MappedPoints, evaluate_mappings, mapped_solutions
 from ithaca.api.options import DTYPES, LayerName
 from ithaca.api.parsing import parse_edition
-from ithaca.api.request import machine_changes, read_data_type, read_machine, read_nest
+from ithaca.api.request import changed_machine, machine_changes, read_data_type, read_nest
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.json_numbers import SCHEMA, refuse
 from ithaca.formulations.machine import RTL
@@ -170,8 +170,8 @@ def load_any_points(
     Raises `InputError` if the file is malformed, belongs to another workload or data type, or has no points.
     """
     if not isinstance(path, Result) and Path(path).suffix.lower() != ".json":
-        machine, stated = read_machine(RTL, sums=sums), machine_changes(sums=sums)
-        return load_points(Path(path), nest, data or data_type("fp32"), edition, machine, stated)
+        stated = machine_changes(sums=sums)
+        return load_points(Path(path), nest, data or data_type("fp32"), edition, changed_machine(RTL, stated), stated)
     for option, given in (("--edition", edition), ("--sums", sums)):
         if given is not None:
             raise InputError(f"{option} cannot be given with a result, which states its own; allowed with a CSV file")

@@ -237,21 +237,7 @@ def solve_nest(
     """The best mapping of a nest."""
     posed = asked.problems(nest)
     asked.remark()
-    return solve_mapping(posed, asked.architecture.name, options, engine, second)
-
-
-def solve_mapping(
-    posed: Sequence[Problem],
-    architecture: str,
-    options: SolveOptions,
-    engine: Engine = Engine.AUTO,
-    second: Engine | None = None,
-) -> Result:
-    """Search the mappings of some designs; Ctrl-C ends with what is known.
-
-    Raises `DisagreementError` if the two engines contradict each other.
-    """
-    return solve_mappings([posed], architecture, options, engine, second)[0]
+    return solve_mappings([posed], asked.architecture.name, options, engine, second)[0]
 
 
 def solve_mappings(
@@ -261,7 +247,10 @@ def solve_mappings(
     engine: Engine = Engine.AUTO,
     second: Engine | None = None,
 ) -> tuple[Result, ...]:
-    """The same of several nests, within one time limit: some mapping of each comes before proofs."""
+    """Search the mappings of several nests within one time limit, some of each before proofs; Ctrl-C ends with what is known.
+
+    Raises `DisagreementError` if the two engines contradict each other.
+    """
     problems = [problem for designs in posed for problem in designs]
     rivals = [place for place, designs in enumerate(posed) for _ in designs]
     with Interrupt() as interrupt, LiveLine("laying out loops", [problem.design.name for problem in problems]) as line:
@@ -271,12 +260,6 @@ def solve_mappings(
             found = tuple(prove_again(solution, second, bounded) for solution in found)
     own = [[s for s, rival in zip(found, rivals, strict=True) if rival == place] for place in range(len(posed))]
     return tuple(Result(architecture, best_solution(each), tuple(each)) for each in own)
-
-
-def _solve_layers(path: str, asked: Question, options: SolveOptions, engine: Engine, second: Engine | None) -> MappedLayers:
-    """The best mapping of every layer of a file; a time limit is that of all of them."""
-    posed = [asked.problems(row.layer.nest, row.layer.stored) for row in read_layers(path)]
-    return MappedLayers(solve_mappings(posed, asked.architecture.name, options, engine, second))
 
 
 def read_problem_or_nest(given: str | PathLike[str] | LoopNest, sizes: Mapping[str, int]) -> LoopNest:
@@ -330,5 +313,6 @@ def map(
     if problem is None or problems is not None:
         if problem is not None or sizes or extents:
             raise InputError("--problems is given beside another problem or its sizes; allowed: one of them")
-        return _solve_layers(str(problems), asked, search.options, engine, second)
+        posed = [asked.problems(row.layer.nest, row.layer.stored) for row in read_layers(str(problems))]
+        return MappedLayers(solve_mappings(posed, asked.architecture.name, search.options, engine, second))
     return solve_nest(read_problem_or_nest(problem, parse_extents(sizes, extents)), asked, search.options, engine, second)

@@ -146,19 +146,6 @@ def map_network(
         except InputError as error:
             raise InputError(f"layer {layer.name}: {error}") from None
     asked.remark()
-    return map_layers(network, asked, posed, options, results, fuse=fuse)
-
-
-def map_layers(
-    network: Network,
-    asked: Question,
-    posed: Sequence[Problem],
-    options: RunOptions,
-    results: str | Path | None = None,
-    *,
-    fuse: bool = False,
-) -> NetworkResult:
-    """The same, given the problem of every layer."""
     first = posed[0]
     request = MappingRequest(asked.architecture, asked.edition, asked.options, first.limits, first.objective, tuple(posed))
     with _running(options, results) as running:

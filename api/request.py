@@ -147,19 +147,12 @@ def timed(platform: Platform, edition: Edition, regime: str | None, sums: str | 
     for option, given in (("--regime", regime), ("--sums", sums)):
         if given is not None and edition is not Edition.CYCLE:
             raise InputError(f"{option} does not go with --edition {edition.value}; allowed: --edition cycle")
-    machine = read_machine(platform.technology.machine, regime, sums=sums)
+    machine = changed_machine(platform.technology.machine, machine_changes(regime, sums=sums))
     return replace(platform, technology=replace(platform.technology, machine=machine))
 
 
-def read_machine(
-    machine: Machine,
-    regime: str | None = None,
-    param: Mapping[str, int] | Sequence[str] | None = None,
-    fifo_depth: int | None = None,
-    sums: str | None = None,
-) -> Machine:
-    """A machine with what options change."""
-    changes = machine_changes(regime, param, fifo_depth, sums)
+def changed_machine(machine: Machine, changes: Mapping[str, Any]) -> Machine:
+    """A machine with `machine_changes`."""
     try:
         return replace(machine, **changes)
     except InputError as error:

@@ -15,7 +15,7 @@ from ithaca.api.keywords import public
 from ithaca.api.loading import one_result
 from ithaca.api.options import REPEATED, LayerName
 from ithaca.api.parsing import parse_choice, parse_counts
-from ithaca.api.request import read_machine
+from ithaca.api.request import changed_machine, machine_changes
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.json_numbers import json_number
 from ithaca.formulations.machine import IDEAL, Machine, Memory
@@ -119,7 +119,8 @@ def simulate(
     """
     found = source if isinstance(source, results.Result) else one_result(Path(source), layer)
     platform = systolic(found.solutions[0].problem).technology
-    machine, stores = read_machine(platform.machine, regime, param, fifo_depth, sums), read_memory(memory, platform.memory)
+    machine = changed_machine(platform.machine, machine_changes(regime, param, fifo_depth, sums))
+    stores = read_memory(memory, platform.memory)
     solutions = [
         s for s in found.solutions if s.configuration is not None and (design is None or s.problem.design.answers_to(design))
     ]

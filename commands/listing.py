@@ -79,9 +79,7 @@ def print_platforms(*, table: TableFile = None) -> None:
             resources[-1] += f" GB/s, {counted(platform.memory.channels, 'channel')} of {platform.memory.kind}"
         rows.append((platform.name, platform.description, number(platform.clock_mhz), "\n".join(resources)))
         sources += [f"{platform.name}: {of}: {source}" for of, source in platform.sources.items()]
-    _show(("name", "description", "clock (MHz)", "resource: total × usable = limit"), rows, table)
-    for source in sources:
-        console().print(escape(source))
+    _show(("name", "description", "clock (MHz)", "resource: total × usable = limit"), rows, table, sources)
 
 
 @listing.command("architectures")
@@ -94,9 +92,7 @@ def print_architectures(*, table: TableFile = None) -> None:
         mesh = f"{compute.instances:,} = {compute.mesh_x} × {compute.mesh_y}, {number(compute.energy)} pJ"
         rows.append((architecture.name, "\n".join(map(_level, levels)), mesh, architecture.description))
         sources.append(f"{architecture.name}: {architecture.source}")
-    _show(("name", "level: instances × words, what it keeps, pJ a word read", "MACs", "description"), rows, table)
-    for source in sources:
-        console().print(escape(source))
+    _show(("name", "level: instances × words, what it keeps, pJ a word read", "MACs", "description"), rows, table, sources)
 
 
 @listing.command("spaces")
@@ -109,9 +105,7 @@ def print_spaces(*, table: TableFile = None) -> None:
         named = (space.description, ", ".join(space.workloads) or "–", ", ".join(filter(None, asked)) or "–")
         rows.append((space.name, f"{space.box.count:,}", "\n".join(map(_quantity, space.quantities)), *named))
         sources.append(f"{space.name}: {space.source}")
-    _show(("name", "accelerators", "quantities", "description", "workloads", "asked"), rows, table)
-    for source in sources:
-        console().print(escape(source))
+    _show(("name", "accelerators", "quantities", "description", "workloads", "asked"), rows, table, sources)
 
 
 def _quantity(quantity: HardwareQuantity) -> str:
@@ -132,14 +126,16 @@ def _resource(kind: str, resource: Resource) -> str:
     return f"{total} × {number(resource.usable)} = {number(resource.limit)}" if kind in METRICS else total
 
 
-def _show(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]], file: Path | None) -> None:
-    """Print a table, and write it if asked for."""
+def _show(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]], file: Path | None, sources: Sequence[str] = ()) -> None:
+    """Print a table and where its figures are from, and write it if asked for."""
     write_rows(file, headings, rows)
     table = Table(*headings)
     table.columns[0].no_wrap = True
     for row in rows:
         table.add_row(*map(escape, row))
     console().print(table)
+    for source in sources:
+        console().print(escape(source))
 
 
 @listing.command("designs")

@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ithaca.commands.display import console, microjoules, proof_text, table
-from ithaca.commands.network_display import fusing_lines, gap, omission_lines, proof, shortened
+from ithaca.commands.network_display import gap, proof, shortened
 from ithaca.formulations.shown_numbers import number, percent
 from ithaca.formulations.spatial.family import mapping_design
 from ithaca.results.certificate import Status, as_stated
@@ -72,23 +72,6 @@ def _levels(best: Solution) -> Table:
             rows.append(row)
             first = False
     return table(rows, left=("level", "tensor")) if rows else Table()
-
-
-def print_mapped_network(result: NetworkResult) -> None:
-    """Print a table of the layers of a network on a memory hierarchy, the totals, and what is left out."""
-    out, request, network = console(), result.request, result.network
-    sizes = ", ".join(f"{name}={value}" for name, value in network.parameters)
-    shown = f" ({sizes})" if sizes else ""
-    what = f"{network.name}{shown} on {request.platform.name}, {request.model} model edition"
-    out.print(escape(f"{what}, {result.mode}, minimising {request.objective.text}"))
-    if not result.complete:
-        out.print("the run ended early, by the time limit or an interrupt")
-    print_mapped_layers(out, result)
-    seconds = sum(layer.answer.certificate.seconds for layer in result.layers)
-    boxes = sum(layer.answer.certificate.nodes for layer in result.layers)
-    out.print(f"proven     {result.proven} of {len(result.layers)} layers; {boxes:,} boxes, {seconds:.2f} s")
-    for line in (*fusing_lines(result), *omission_lines(network)):
-        out.print(escape(line))
 
 
 def print_mapped_layers(out: Console, result: NetworkResult, where: str = "") -> None:

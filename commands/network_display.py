@@ -41,18 +41,35 @@ LONGEST_NAME = 18
 def print_network(result: NetworkResult) -> None:
     """Print a table of the layers, what they share, the totals, and what is left out."""
     out, request, network = console(), result.request, result.network
-    if not isinstance(request, NetworkRequest):
-        from ithaca.commands.mapping_display import print_mapped_network
-
-        print_mapped_network(result)
-        return
     sizes = ", ".join(f"{name}={value}" for name, value in network.parameters)
-    out.print(
-        f"{escape(network.name)}{f' ({sizes})' if sizes else ''} {request.title} on {escape(request.platform.name)}, "
-        f"{request.model} model edition, {result.mode}, minimising {escape(request.objective.text)}"
-    )
+    what = f"{network.name}{f' ({sizes})' if sizes else ''}"
+    what += f" {request.title}" if isinstance(request, NetworkRequest) else ""
+    what += f" on {request.platform.name}, {request.model} model edition, {result.mode}"
+    out.print(escape(f"{what}, minimising {request.objective.text}"))
     if not result.complete:
         out.print("the run ended early, by the time limit or an interrupt")
+    if isinstance(request, NetworkRequest):
+        _print_arrays(out, result, request)
+    else:
+        from ithaca.commands.mapping_display import print_mapped_layers
+
+        print_mapped_layers(out, result)
+        seconds = sum(layer.answer.certificate.seconds for layer in result.layers)
+        boxes = sum(layer.answer.certificate.nodes for layer in result.layers)
+        out.print(f"proven     {result.proven} of {len(result.layers)} layers; {boxes:,} boxes, {seconds:.2f} s")
+    for line in fusing_lines(result):
+        out.print(escape(line))
+    for layer in dict.fromkeys(replace(layer, count=1) for layer in network.layers):
+        if layer.folded is not None:
+            sizes = " ".join(f"{name}={n}" for name, n in layer.nest.settings.items())
+            same = "the same multiply-accumulates and tensors"
+            out.print(escape(f"folded     {layer.name}: {layer.folded} runs as {layer.nest.name} {sizes}: {same}"))
+    for line in omission_lines(network):
+        out.print(escape(line))
+
+
+def _print_arrays(out: Console, result: NetworkResult, request: NetworkRequest) -> None:
+    """Print the layers on systolic arrays, what they share, and the totals."""
     out.print(_layer_table(result))
     if result.mode == SHARED_ARRAY:
         if len(result.choices) > 1:
@@ -63,15 +80,6 @@ def print_network(result: NetworkResult) -> None:
     if result.arrays:
         out.print(_array_table(result.arrays, limited_metrics(request.limits)))
     _print_totals(out, result, request)
-    for line in fusing_lines(result):
-        out.print(escape(line))
-    for layer in dict.fromkeys(replace(layer, count=1) for layer in network.layers):
-        if layer.folded is not None:
-            sizes = " ".join(f"{name}={n}" for name, n in layer.nest.settings.items())
-            same = "the same multiply-accumulates and tensors"
-            out.print(escape(f"folded     {layer.name}: {layer.folded} runs as {layer.nest.name} {sizes}: {same}"))
-    for line in omission_lines(network):
-        out.print(escape(line))
 
 
 def fusing_lines(result: NetworkResult) -> list[str]:

@@ -11,7 +11,7 @@ import typer
 from typer import Option
 
 from ithaca.api.options import DTYPES, WRITTEN_FILE, AsJson, TableFile
-from ithaca.api.request import machine_changes, read_data_type, read_machine, read_nest
+from ithaca.api.request import changed_machine, machine_changes, read_data_type, read_nest
 from ithaca.api.simulating import Simulation, read_memory, simulate_points
 from ithaca.api.simulating import simulate as run_simulation
 from ithaca.commands.conclusion import Told, conclude
@@ -86,7 +86,8 @@ def print_points(
     if asked.pop("check_values", False):
         raise InputError("--check-values shows one run; allowed: with a result, without --points")
     memory = read_memory(asked.pop("memory", None))
-    machine, stated = read_machine(RTL, **asked), machine_changes(**asked)
+    stated = machine_changes(**asked)
+    machine = changed_machine(RTL, stated)
     nest, data = read_nest(workload), read_data_type(dtype)
     found = simulate_points(load_points(points, nest, data, machine=machine, stated=stated), memory)
     write_rows(file, ("point", "cycles"), [(n, "" if c is None else c) for n, c in enumerate(found, start=1)])

@@ -6,7 +6,7 @@ swap buffers; PEs take one word per cycle from every tensor they read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -159,18 +159,7 @@ class _Builder:
             for place, feed in enumerate(feeds):
                 rest = self._rest(words, links, place, inwards=True)
                 self._buffer(buffer, f"{buffer.name} {number * chain + place}", self._loop(words, links[place]), rest, feed)
-        top = heads[0]
-        if len(outer) > 1:
-            # modules without buffers, one per chain: each takes what is its chain's and passes the rest
-            middle = outer[0]
-            ways = [self._fifo(f"{group.name} to {middle.name} {number}") for number in range(len(heads))]
-            for number, head in enumerate(heads):
-                own = self._loop(words * chain, ways[number], head)
-                rest = self._rest(words * chain, ways, number, inwards=True)
-                self._process(f"{middle.name} {number}", middle.name, Repeat(tiles, (own, *rest)))
-            top = ways[0]
-        dram = self._dram(group, self._loop(words * count, (), top))
-        self._process(outer[-1].name, outer[-1].name, Repeat(tiles, (dram,)), memory=True)
+        self._memory(group, heads, words * chain, tiles, outer, inwards=True)
 
     def _buffer(self, module: Module, name: str, own: Loop, rest: tuple[Step, ...], feed: str) -> None:
         """A doubled buffer: one process fills it and passes on, the other feeds PEs from it."""
@@ -226,20 +215,24 @@ class _Builder:
                 own = self._loop(taken, self.pes[at].sum_out), self._loop(words, (), links[place])
                 rest = self._rest(words, links, place, inwards=False)
                 self._process(f"{drain.name} {_shown(at)}", drain.name, Repeat(rounds, (*own, *rest)))
-        self._to_memory(group, heads, words * chain, rounds, outer)
+        self._memory(group, heads, words * chain, rounds, outer, inwards=False)
 
-    def _to_memory(self, group: IOGroup, heads: list[str], words: int, rounds: int, outer: list[Module]) -> None:
-        """What ends of chains pass on, through modules without buffers (if there are any) to DRAM."""
+    def _memory(
+        self, group: IOGroup, heads: list[str], words: int, rounds: int, outer: Sequence[Module], *, inwards: bool
+    ) -> None:
+        """What chains take from DRAM, or pass on to it, through modules without buffers: one per chain, if there are any."""
         end = heads[0]
         if len(outer) > 1:
-            middle = outer[0]
-            ways = [self._fifo(f"{group.name} from {middle.name} {number}") for number in range(len(heads))]
+            # each takes what is its chain's and passes the rest
+            middle, way = outer[0], "to" if inwards else "from"
+            ways = [self._fifo(f"{group.name} {way} {middle.name} {number}") for number in range(len(heads))]
             for number, head in enumerate(heads):
-                rest = self._rest(words, ways, number, inwards=False)
-                own = self._loop(words, head, ways[number])
+                own = self._loop(words, ways[number], head) if inwards else self._loop(words, head, ways[number])
+                rest = self._rest(words, ways, number, inwards=inwards)
                 self._process(f"{middle.name} {number}", middle.name, Repeat(rounds, (own, *rest)))
             end = ways[0]
-        dram = self._dram(group, self._loop(words * len(heads), end))
+        moved = words * len(heads)
+        dram = self._dram(group, self._loop(moved, (), end) if inwards else self._loop(moved, end))
         self._process(outer[-1].name, outer[-1].name, Repeat(rounds, (dram,)), memory=True)
 
     def _collect(self, group: IOGroup) -> None:
@@ -271,7 +264,7 @@ class _Builder:
                 send = (self._loop(words, (), links[number]), *self._rest(words, links, number, inwards=False))
             self._process(f"{name} send", f"{module.name} send", Repeat(rounds, (swap, *send)), memory=module.dram)
         if not module.dram:
-            self._to_memory(group, [links[0]], words * len(ends), rounds, outer)
+            self._memory(group, [links[0]], words * len(ends), rounds, outer, inwards=False)
 
     # -- PEs -------------------------------------------------------------------------------
 
