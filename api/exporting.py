@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from typer import Option
 
@@ -82,7 +82,7 @@ def export(
     return f"wrote {output}: {said}"
 
 
-def _tool(to: str, design: Design, *, nearest: bool) -> Tool[Any]:
+def _tool(to: str, design: Design, *, nearest: bool) -> Tool:
     """The tool of a name, for a design. Raises `InputError` if it has no such ones."""
     if isinstance(design, SystolicDesign):
         return TARGETS[to]
@@ -135,12 +135,12 @@ def _layer_files(to: str, found: NetworkResult, *, nearest: bool) -> Mapping[str
     return export_layers(tool, [ExportedLayer(layer.name, layer.count, own) for layer, own in chosen])
 
 
-def _reasons(tool: Tool[Any], found: Result) -> tuple[str, ...]:
+def _reasons(tool: Tool, found: Result) -> tuple[str, ...]:
     """Why a tool cannot take the best configuration of a result."""
     return ("no configuration was found",) if found.best is None else tool.obstacles(_configuration(found.best))
 
 
-def _hint(tool: Tool[Any], question: str, found: Result, more: str = "") -> str:
+def _hint(tool: Tool, question: str, found: Result, more: str = "") -> str:
     """What else may be asked for; how to solve again such that the tool takes the answer, where that can be said."""
     if tool is MAPPINGS:
         return ""
@@ -161,7 +161,7 @@ def _configuration(solution: Solution) -> ArrayConfiguration | MappedNest:
     return ArrayConfiguration(design.nest, design.array, design.data, solution.tiling, design.technology, bandwidth)
 
 
-def _choice(tool: Tool[Any], result: Result, *, nearest: bool) -> _Choice:
+def _choice(tool: Tool, result: Result, *, nearest: bool) -> _Choice:
     """The best configuration of a result, or the nearest that a tool can take."""
     if result.best is None or nearest:
         best, how = _buildable(result) if tool is AUTOSA else _expressible(tool, result)
@@ -189,7 +189,7 @@ def _buildable(result: Result) -> tuple[Solution, str]:
     return best, "the proven-best buildable configuration"
 
 
-def _expressible(tool: Tool[Any], result: Result) -> tuple[Solution, str]:
+def _expressible(tool: Tool, result: Result) -> tuple[Solution, str]:
     """The best of the result's configurations that a tool can express."""
     never, found = {}, []
     for solution in result.solutions:
@@ -206,4 +206,4 @@ def _expressible(tool: Tool[Any], result: Result) -> tuple[Solution, str]:
     return best, "the best of the result's that can be expressed"
 
 
-TARGETS: Mapping[str, Tool[ArrayConfiguration]] = {"autosa": AUTOSA, "timeloop": TIMELOOP, "scalesim": SCALESIM}
+TARGETS: Mapping[str, Tool] = {"autosa": AUTOSA, "timeloop": TIMELOOP, "scalesim": SCALESIM}

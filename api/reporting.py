@@ -52,14 +52,13 @@ def report(
         for option in sorted(given & {"--around", "--time-limit", "--quick"}):
             raise InputError(f"{option} does not go with the result of a whole network; allowed: with --layer NAME")
         explained = explain_network(found)
-        write_text_atomically(output, network_page(found, explained, [*network_statements(found, explained)]))
-        return f"wrote {output}: {counted(len(found.layers), 'layer')} of {found.network.name}, {found.mode}"
-    if isinstance(found, CodesignResult):
-        page = codesign_page(found, found.architecture, explain_codesign(found, search)[0])
-        write_text_atomically(output, page)
-        return f"wrote {output}: {found.headline}"
-    explanation = explain_result(found, None, search)
-    page = report_page(found, explanation, statements(found, explanation), distance, simulated=not quick)
+        page = network_page(found, explained, [*network_statements(found, explained)])
+        what = f"{counted(len(found.layers), 'layer')} of {found.network.name}, {found.mode}"
+    elif isinstance(found, CodesignResult):
+        page, what = codesign_page(found, found.architecture, explain_codesign(found, search)[0]), found.headline
+    else:
+        explanation = explain_result(found, None, search)
+        page = report_page(found, explanation, statements(found, explanation), distance, simulated=not quick)
+        what = explanation.failure or f"design {explanation.solution and explanation.solution.design}"
     write_text_atomically(output, page)
-    what = explanation.failure if explanation.solution is None else f"design {explanation.solution.design}"
     return f"wrote {output}: {what}"

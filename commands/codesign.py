@@ -33,7 +33,6 @@ def codesign(
     ] = None,
 ) -> None:
     """``ithaca codesign``."""
-    told.check()
     result = ask()
 
     def show() -> None:

@@ -10,23 +10,29 @@ from pathlib import Path
 from ithaca.api.answers import Answer, Result
 from ithaca.api.options import AsJson, Loops, Output, TableFile
 from ithaca.commands.display import loop_nest, print_result
-from ithaca.commands.outcome import check_loops, nothing_found, print_document, say, wrote
+from ithaca.commands.outcome import nothing_found, print_document, say, wrote
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.writing import write_text_atomically
 
 
 @dataclass(frozen=True)
-class Told:
-    """How the mapping that a command finds is told."""
+class Printed:
+    """How what a command finds is printed. Raises `InputError` if that could not be done."""
 
     loops: Loops = False
     as_json: AsJson = False
+
+    def __post_init__(self) -> None:
+        if self.loops and self.as_json:
+            raise InputError("--loops cannot be given with --json, which prints one document; allowed: one of them")
+
+
+@dataclass(frozen=True)
+class Told(Printed):
+    """How what a command finds is printed and written."""
+
     output: Output = None
     table: TableFile = None
-
-    def check(self) -> None:
-        """Refuse, before anything is computed, what could not be told."""
-        check_loops(loops=self.loops, as_json=self.as_json)
 
 
 def write_and_show(show: Callable[[], None], *writes: tuple[Path | None, Callable[[Path], object]]) -> None:

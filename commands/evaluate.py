@@ -8,11 +8,11 @@ from functools import partial
 from ithaca.api.evaluating import Points
 from ithaca.api.evaluating import evaluate as evaluate_points
 from ithaca.api.mapped_points import MappedPoints
-from ithaca.api.options import AsJson, Loops, TableFile
-from ithaca.commands.conclusion import write_and_show
+from ithaca.api.options import TableFile
+from ithaca.commands.conclusion import Printed, write_and_show
 from ithaca.commands.display import console, loop_nest, unit_cells
 from ithaca.commands.display import table as shown_table
-from ithaca.commands.outcome import check_loops, print_document, say
+from ithaca.commands.outcome import print_document, say
 from ithaca.commands.typed import calls
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.spatial.drawing import loop_lines
@@ -26,14 +26,12 @@ SHOWN = ("latency", "prologue", "main", "epilogue", "dsp", "bram18k", "off_chip_
 def evaluate(
     ask: Callable[..., Points | MappedPoints],
     *,
-    loops: Loops = False,
-    as_json: AsJson = False,
+    printed: Printed,
     table: TableFile = None,
 ) -> None:
     """``ithaca evaluate``."""
-    check_loops(loops=loops, as_json=as_json)
     found = ask()
-    show = partial(print_document, found.document) if as_json else partial(_show, found, loops=loops)
+    show = partial(print_document, found.document) if printed.as_json else partial(_show, found, loops=printed.loops)
     write_and_show(show, (table, found.save_table))
 
 

@@ -7,21 +7,20 @@ from collections.abc import Callable
 from ithaca.api.answers import NetworkResult
 from ithaca.api.explaining import Words
 from ithaca.api.explaining import explain as explain_result
-from ithaca.api.options import AsJson, Loops
-from ithaca.commands.outcome import check_loops, print_document, say
+from ithaca.commands.conclusion import Printed
+from ithaca.commands.outcome import print_document, say
 from ithaca.commands.typed import calls
 
 
 @calls(explain_result)
-def explain(ask: Callable[..., Words], *, loops: Loops = False, as_json: AsJson = False) -> None:
+def explain(ask: Callable[..., Words], *, printed: Printed) -> None:
     """``ithaca explain``."""
-    check_loops(loops=loops, as_json=as_json)
     explained = ask()
-    if as_json:
+    if printed.as_json:
         print_document(explained.document)
         return
     say(str(explained))
-    if loops:
+    if printed.loops:
         say("\n".join(_mapping(explained)))
 
 

@@ -19,7 +19,6 @@ from ithaca.formulations.spatial.family import mapping_design
 @calls(map_problem)
 def map(ask: Callable[..., Result | MappedLayers], *, told: Told) -> None:
     """``ithaca map``."""
-    told.check()
     found = ask()
     if isinstance(found, Result):
         conclude_result(found, told)

@@ -40,7 +40,6 @@ def network(
     ] = None,
 ) -> None:
     """``ithaca network``."""
-    told.check()
     others = [_other(file) for file in compare or ()]
     result = ask()
     for other in others:

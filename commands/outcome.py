@@ -10,7 +10,6 @@ import typer
 
 from ithaca.api.live_line import tell
 from ithaca.workloads.csv_text import csv_text
-from ithaca.workloads.errors import InputError
 from ithaca.workloads.messages import printable
 from ithaca.workloads.writing import write_text_atomically
 
@@ -19,12 +18,6 @@ NOTHING_FOUND = 1
 
 #: Exit status: bad input.
 BAD_INPUT = 2
-
-
-def check_loops(*, loops: bool, as_json: bool) -> None:
-    """Refuse to print what is no JSON beside a document."""
-    if loops and as_json:
-        raise InputError("--loops cannot be given with --json, which prints one document; allowed: one of them")
 
 
 def print_document(document: dict[str, Any]) -> None:

@@ -15,7 +15,6 @@ from ithaca.workloads.errors import NothingFoundError
 def _result() -> Callable[..., None]:
     def command(ask: Callable[..., Result], *, told: Told) -> None:
         """Tell a result."""
-        told.check()
         conclude_result(ask(), told)
 
     return command

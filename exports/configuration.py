@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib.resources import files
-from typing import Generic, Protocol, TypeVar
+from typing import Any
 
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
@@ -18,29 +18,6 @@ from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.workloads.errors import InputError
 from ithaca.workloads.nest import LoopNest
-
-
-class Configuration(Protocol):
-    """What is exported, of any family."""
-
-    @property
-    def nest(self) -> LoopNest:
-        """The loop nest, with extents."""
-
-    @property
-    def name(self) -> str:
-        """What results call the design."""
-
-    @property
-    def edition(self) -> str:
-        """The model edition of its metrics."""
-
-    @property
-    def metrics(self) -> Mapping[str, Fraction]:
-        """What the cost model says of it, by name."""
-
-
-C = TypeVar("C", bound=Configuration)
 
 
 @dataclass(frozen=True)
@@ -107,20 +84,23 @@ def template(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Tool(Generic[C]):
-    """A tool to export to."""
+class Tool:
+    """A tool to export to.
+
+    It takes a configuration of systolic arrays, or one of another family that has as much: nest, name, edition and metrics.
+    """
 
     cannot: str  #: Start of a sentence that refuses something, such as ``AutoSA cannot build``
     #: Every reason, in plain words, why it can take no configuration of a nest, and why not a configuration.
     nest_obstacles: Callable[[LoopNest], tuple[str, ...]]
-    obstacles: Callable[[C], tuple[str, ...]]
+    obstacles: Callable[[Any], tuple[str, ...]]
     #: The files of a configuration that nothing speaks against: content by name.
-    written: Callable[[C], Mapping[str, str]]
+    written: Callable[[Any], Mapping[str, str]]
     #: What runs the tool on a ``$folder`` of these files in ``$here``: in words, and for a shell; empty where nothing does.
     builds: str = ""
     command: str = ""
 
-    def export(self, configuration: C) -> Mapping[str, str]:
+    def export(self, configuration: Any) -> Mapping[str, str]:
         """All that the tool needs: content by file name (`ithaca.workloads.writing.write_folder` writes it).
 
         Raises `InputError` if it cannot take the configuration; it names all the reasons.

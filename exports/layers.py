@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
 
-from ithaca.exports.configuration import Configuration, Tool, template
+from ithaca.exports.configuration import ArrayConfiguration, Tool, template
+from ithaca.exports.timeloop.hierarchy import MappedNest
 from ithaca.formulations.shown_numbers import number
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.workloads.csv_text import csv_text
@@ -33,12 +33,12 @@ class ExportedLayer:
 
     name: str  #: Name of the layer
     count: int  #: How often it runs
-    configuration: Configuration  #: Its configuration, which the tool can take
+    configuration: ArrayConfiguration | MappedNest  #: Its configuration, which the tool can take
 
 
-def export_layers(tool: Tool[Any], layers: Sequence[ExportedLayer]) -> Mapping[str, str]:
+def export_layers(tool: Tool, layers: Sequence[ExportedLayer]) -> Mapping[str, str]:
     """All that a tool needs for some layers: content by path in a folder. Layers that are run alike share a folder."""
-    folders: list[tuple[str, Configuration]] = []
+    folders: list[tuple[str, ArrayConfiguration | MappedNest]] = []
     files: dict[str, str] = {}
     rows = []
     for layer in layers:
@@ -54,7 +54,7 @@ def export_layers(tool: Tool[Any], layers: Sequence[ExportedLayer]) -> Mapping[s
     return {**files, TABLE: csv_text(HEADINGS, rows), "README.md": _readme(tool, layers, [row[2] for row in rows])}
 
 
-def _readme(tool: Tool[Any], layers: Sequence[ExportedLayer], folders: Sequence[str]) -> str:
+def _readme(tool: Tool, layers: Sequence[ExportedLayer], folders: Sequence[str]) -> str:
     """The figures of all layers, of one run each, and how to go on."""
     metrics = [layer.configuration.metrics for layer in layers]
     shown = [name for name in FIGURES if name in metrics[0]]
