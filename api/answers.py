@@ -146,6 +146,10 @@ def _cell(value: Any) -> Any:
 class StudyAnswer(Answer):
     """What answers can do that have many points."""
 
+    def __eq__(self, other: object) -> bool:
+        """Whether the same is found and proven: files state neither boxes nor seconds of all searches."""
+        return isinstance(other, type(self)) and self.document == other.document
+
     @property
     @abstractmethod
     def chart(self) -> Chart:
@@ -261,10 +265,6 @@ class NetworkResult(StudyAnswer, networks.NetworkResult):
 
     source: str = field(default=OWN, compare=False)  #: The file it was read from, for messages
     remarks: tuple[str, ...] = ()  #: What else a co-design found of the arrays' shares, line by line; files do not have it
-
-    def __eq__(self, other: object) -> bool:
-        """Whether the same is found and proven: files state neither boxes nor seconds of a network's searches."""
-        return isinstance(other, NetworkResult) and self.document == other.document
 
     @property
     def headline(self) -> str:

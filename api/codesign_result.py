@@ -31,10 +31,6 @@ class CodesignResult(StudyAnswer, results.CodesignResult):
     source: str = field(default=OWN, compare=False)  #: The file it was read from, for messages
     trail: tuple[str, ...] = ()  #: What an explained search before the proof did and why, line by line; files do not have it
 
-    def __eq__(self, other: object) -> bool:
-        """Whether the same is found and proven: files do not state seconds."""
-        return isinstance(other, CodesignResult) and self.document == other.document
-
     @property
     def headline(self) -> str:
         asked = ", ".join(objective.text for objective in self.question.objectives)

@@ -24,8 +24,8 @@ from ithaca.api.options import (
     SearchOptions,
     Sizes,
 )
-from ithaca.api.parsing import parse_choice, parse_extents, parse_limits, parse_method, parse_provers
-from ithaca.api.request import Request, nest_provenance, read_nest
+from ithaca.api.parsing import parse_choice, parse_engines, parse_extents, parse_limits
+from ithaca.api.request import Request, nest_provenance, read_nest, request_of_array
 from ithaca.formulations import problem as problems
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Design, Metric
@@ -165,7 +165,7 @@ def request_of(
 ) -> Request | MappedRequest:
     """What the options of a command for arrays and architectures alike ask of a workload."""
     if not on_hierarchy(given):
-        return asked.request(workload, sizes, objective)
+        return request_of_array(asked, workload, sizes, objective)
     question = question_of(hierarchy, asked, objective, given)
     known = {each.name: getattr(question, each.name) for each in fields(question)}
     return MappedRequest(**known, nest=read_problem_or_nest(workload, sizes))
@@ -306,9 +306,7 @@ def map(
     """Find the best mapping of a problem, or of every layer of a file, onto a memory hierarchy, and prove it."""
     if problem is None and problems is None:
         raise InputError("--problem is missing; allowed: Timeloop's problem file, or a loop nest (ithaca list workloads)")
-    engine, second = parse_method(method), None
-    if prove_with is not None:
-        engine, second = parse_provers(prove_with)
+    engine, second = parse_engines(method, prove_with)
     asked = question(hierarchy, edition, objective, limit, divisors_only=divisors_only)
     if problem is None or problems is not None:
         if problem is not None or sizes or extents:

@@ -29,7 +29,7 @@ from ithaca.api.options import (
     TargetedOptions,
 )
 from ithaca.api.parsing import parse_choice, parse_extents, parse_integer, parse_method, parse_steady_method, several
-from ithaca.api.request import check_target, requested_limits, restricted_share
+from ithaca.api.request import check_target, read, requested_limits, restricted_share
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.editions import INTRINSIC, TIMELOOP
 from ithaca.solver.options import Budget
@@ -96,10 +96,10 @@ def network(
     options = RunOptions(engine, search.options, search.on(scheduler), scheduler)
     if mode in ONE_SEARCH:
         _check_one_search(mode, method, search.workers, scheduler, results)
-    read = problem.read(objective)
-    read["limits"] = requested_limits(read["platform"], read["limits"])
+    asked_of_all = read(problem, objective)
+    asked_of_all["limits"] = requested_limits(asked_of_all["platform"], asked_of_all["limits"])
     count, what = _sharing(mode, arrays, minimise)
-    request = NetworkRequest(**read, arrays=count, minimise=what)
+    request = NetworkRequest(**asked_of_all, arrays=count, minimise=what)
     asked = only_layers(find_network(str(name), parse_extents(sizes, parameters)), several(layers))
     for layer in asked.layers:
         try:

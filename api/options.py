@@ -6,15 +6,15 @@ Their types are those of Python; all but flags may be words, too, as the command
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from ithaca.api.answers import Answer
-from ithaca.api.parsing import parse_integer, parse_search, parse_target
+from ithaca.api.parsing import parse_integer, parse_search
 from ithaca.formulations import platform as platforms
 from ithaca.formulations import problem as problems
 from ithaca.formulations.spatial.architecture import Architecture
@@ -26,7 +26,7 @@ from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.writing import check_writable
 
 if TYPE_CHECKING:
-    from ithaca.api.request import Request
+    pass
 
 #: What is minimised, and the model edition in which, unless the command line says otherwise; and the edition of what cannot be
 #: built, of which that one says nothing.
@@ -180,24 +180,6 @@ class ProblemOptions:
         str | None, Option("--sums", help="Of the cycle edition: a PE adds its neighbour's sum first (AutoSA) or last.")
     ] = None
 
-    def read(self, objective: str | problems.Objective) -> dict[str, Any]:
-        """What they say and the objective, as `Request` and networks' requests take it."""
-        from ithaca.api.request import read
-
-        return read(self, objective)
-
-    def request(
-        self,
-        workload: str | PathLike[str] | LoopNest,
-        sizes: Mapping[str, int] | Sequence[str] | None = None,
-        objective: str | problems.Objective = OBJECTIVE,
-        descriptor: str | Path | None = None,
-    ) -> Request:
-        """What is asked of a workload. Raises `InputError` if something does not fit."""
-        from ithaca.api.request import Request, read_nest
-
-        return Request(read_nest(workload, sizes), **self.read(objective), descriptor=descriptor)
-
 
 @dataclass(frozen=True)
 class HierarchyOptions:
@@ -227,7 +209,3 @@ class TargetedOptions(ProblemOptions):
     target: Annotated[
         str | None, Option("--for", metavar="COMPILER", help="Consider only what this compiler builds: autosa.")
     ] = None
-
-    def read(self, objective: str | problems.Objective) -> dict[str, Any]:
-        given = super().read(objective)
-        return given | {"space": replace(given["space"], target=parse_target(self.target))}

@@ -153,10 +153,13 @@ def parse_proving_method(name: object) -> Method:
     return Method(parse_choice("--method", name, allowed, ", which prove what they find"))
 
 
-def parse_provers(given: str | Sequence[str]) -> tuple[Method, Method]:
-    """Two engines that prove optimality, such as ``exact,cpsat``."""
+def parse_engines(method: object, given: str | Sequence[str] | None) -> tuple[Method, Method | None]:
+    """The engine to solve with; or two that prove optimality, such as ``exact,cpsat``, where they are given."""
     from ithaca.solver.engines import PROVERS, Method
 
+    one = parse_method(method)
+    if given is None:
+        return one, None
     text = given if isinstance(given, str) else ",".join(given)
     own = {Method.EXACT.value, Method.STAGED.value}  # of designs that offer stages both are one
     names, allowed = [part.strip() for part in text.split(",")], [m.value for m in (*PROVERS, Method.STAGED)]

@@ -9,8 +9,17 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ithaca.api.live_line import note
-from ithaca.api.options import EDITION, UNBUILDABLE_EDITION, ProblemOptions
-from ithaca.api.parsing import parse_choice, parse_counts, parse_edition, parse_integer, parse_limits, parse_loops, parse_sizes
+from ithaca.api.options import EDITION, OBJECTIVE, UNBUILDABLE_EDITION, ProblemOptions, TargetedOptions
+from ithaca.api.parsing import (
+    parse_choice,
+    parse_counts,
+    parse_edition,
+    parse_integer,
+    parse_limits,
+    parse_loops,
+    parse_sizes,
+    parse_target,
+)
 from ithaca.exports.autosa.requirements import data_obstacles, design_obstacles, nest_obstacles
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.design import Metric
@@ -138,8 +147,23 @@ def read(options: ProblemOptions, objective: str | Objective) -> dict[str, Any]:
         "dataflow": parse_loops(options.dataflow),
         "permutation": options.permutation,
         "include_unbuildable": options.include_unbuildable,
-        "space": SpaceOptions(parse_integer("--min-lanes", options.min_lanes, least=1), options.divisors_only),
+        "space": SpaceOptions(
+            parse_integer("--min-lanes", options.min_lanes, least=1),
+            options.divisors_only,
+            target=parse_target(options.target) if isinstance(options, TargetedOptions) else None,
+        ),
     }
+
+
+def request_of_array(
+    options: ProblemOptions,
+    workload: str | PathLike[str] | LoopNest,
+    sizes: Mapping[str, int] | Sequence[str] | None = None,
+    objective: str | Objective = OBJECTIVE,
+    descriptor: str | Path | None = None,
+) -> Request:
+    """What is asked of a workload. Raises `InputError` if something does not fit."""
+    return Request(read_nest(workload, sizes), **read(options, objective), descriptor=descriptor)
 
 
 def timed(platform: Platform, edition: Edition, regime: str | None, sums: str | None) -> Platform:

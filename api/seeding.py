@@ -16,6 +16,7 @@ from ithaca.api.live_line import tell
 from ithaca.api.loading import is_result, opened_layers
 from ithaca.api.options import OBJECTIVE, WRITTEN, Effort, Extents, LayerName, Objective, ProblemOptions, RandomSeed, Sizes
 from ithaca.api.parsing import parse_choice, parse_extents, parse_integer, parse_loops
+from ithaca.api.request import request_of_array
 from ithaca.api.solving import run
 from ithaca.exports.layers import fresh_folder
 from ithaca.exports.seeds.diverse import diverse_configurations
@@ -112,7 +113,7 @@ def seed(
         assert not isinstance(source, Result | NetworkResult)
         search, threads = effort.options, effort.workers
         own = parse_extents(sizes, extents)
-        result = run(problem.request(source, own, objective), search, threads, {})
+        result = run(request_of_array(problem, source, own, objective), search, threads, {})
         if result.best is None:
             raise NothingFoundError(result.failure)
         assert result.best.configuration is not None

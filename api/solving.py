@@ -24,8 +24,8 @@ from ithaca.api.options import (
     TargetedOptions,
     Workload,
 )
-from ithaca.api.parsing import parse_extents, parse_method, parse_provers
-from ithaca.api.request import Request, restricted_share
+from ithaca.api.parsing import parse_engines, parse_extents
+from ithaca.api.request import Request, request_of_array, restricted_share
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.systolic.design import systolic
 from ithaca.results.files import load_result
@@ -66,9 +66,7 @@ def solve(
     **extents: Extents,
 ) -> Result:
     """Find the best configuration of a workload, and prove it."""
-    engine, second = parse_method(method), None
-    if prove_with is not None:
-        engine, second = parse_provers(prove_with)
+    engine, second = parse_engines(method, prove_with)
     if on_hierarchy(given):
         nest = read_problem_or_nest(workload, parse_extents(sizes, extents))
         return solve_nest(nest, question_of(hierarchy, problem, objective, given), search.options, engine, second)
@@ -76,7 +74,7 @@ def solve(
     loaded = load_result(Path(start)) if isinstance(start, str | Path) else start
     if loaded is not None and "--dtype" not in given:
         problem = replace(problem, dtype=systolic(loaded.problem).data.name)
-    request = problem.request(workload, parse_extents(sizes, extents), objective, descriptor)
+    request = request_of_array(problem, workload, parse_extents(sizes, extents), objective, descriptor)
     name = f" {start}" if isinstance(start, str | Path) else ""
     known = {} if loaded is None else known_configurations(loaded, request.nest, name)
     return run(request, options, threads, known, engine, second)
