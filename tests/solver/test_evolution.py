@@ -183,9 +183,10 @@ def test_the_engine_by_name() -> None:
 
 def test_refine_finds_what_a_search_cut_off_missed(tmp_path: Path) -> None:
     from ithaca.api.options import ProblemOptions
+    from ithaca.api.request import request_of_array
     from ithaca.api.solving import run
 
-    request = ProblemOptions(dataflow="i,j", permutation="C").request("mm", ["i=96,j=80,k=40"])
+    request = request_of_array(ProblemOptions(dataflow="i,j", permutation="C"), "mm", ["i=96,j=80,k=40"])
     poor = run(request, SolveOptions(time_limit=1e-6), 1, {}, Method.EVOLVE)
     assert poor.best is None
     good = run(request, SolveOptions(), 1, {}, Method.EXACT)
@@ -222,9 +223,10 @@ def test_the_published_size_within_3000_samples(dataflow: tuple[str, ...], permu
 
 def test_refine_finds_the_same_with_several_processes(tmp_path: Path) -> None:
     from ithaca.api.options import ProblemOptions
+    from ithaca.api.request import request_of_array
     from ithaca.api.solving import run
 
-    request = ProblemOptions().request("mm", ["i=12,j=10,k=8"])
+    request = request_of_array(ProblemOptions(), "mm", ["i=12,j=10,k=8"])
     path = tmp_path / "poor.json"
     run(request, SolveOptions(time_limit=1e-6), 1, {}, Method.EVOLVE).save(path)
     one, two = (ithaca.refine(path, samples=100, threads=threads) for threads in (1, 2))
