@@ -110,7 +110,7 @@ def run(
             known = [best.configuration if p.design.name == best.design else None for p in free]
             left = replace(budget.share(), stop=interrupt, any_tie=True)
             found = solve_best(free, left, method=method, starts=known, report=line.show)
-            compared = without_restriction(best.value, found.value, found.certificate)
+            compared = replace(without_restriction(best.value, found.value, found.certificate), problems=free)
     return Result(request.platform.name, best, solutions, compared)
 
 

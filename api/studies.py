@@ -39,7 +39,7 @@ from ithaca.solver.infeasibility import why_infeasible
 from ithaca.studies import whatif as studies
 from ithaca.studies.charts.chart import Chart
 from ithaca.studies.charts.of_studies import study_chart
-from ithaca.studies.documents import study_document
+from ithaca.studies.documents import study_document, study_title
 from ithaca.studies.grid import Axis
 from ithaca.studies.store import Store
 from ithaca.workloads.errors import InputError
@@ -162,8 +162,5 @@ def _provenance(request: Request | MappedRequest, axes: Sequence[str]) -> dict[s
     sizes = {loop: n for loop, n in request.nest.sizes.items() if loop not in axes}
     fixed = {name: text for name, text in request.provenance.items() if name not in axes}
     fixed["sizes"] = ",".join(f"{loop}={n}" for loop, n in sizes.items())
-    sentence = f"{request.nest.name} ({fixed['sizes'].replace(',', ', ')}) {fixed.get('dtype', '')}"
-    title = f"{' '.join(sentence.replace('()', '').split())}, {fixed.get('platform', fixed.get('arch', request.several))}, "
-    title += f"{fixed['edition']} model edition" if "edition" in fixed else "several model editions"
-    title += "" if request.target is None else f", for {request.target.title}"
+    title = study_title(fixed, request.several)
     return {"title": title, **{name: text for name, text in fixed.items() if text}}

@@ -21,8 +21,12 @@ from ithaca.api.simulating import STUDY as SIMULATION
 from ithaca.api.simulating import read_simulation
 from ithaca.formulations.json_numbers import document_text, parse_json, read_text, refuse
 from ithaca.results.certificate import OWN
+from ithaca.results.solution import Solution
+from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.verification import repeat
 from ithaca.solver.verification import verify as verify_claim
+from ithaca.studies.best import solve_best
 from ithaca.studies.codesign.layers import shown_name
 from ithaca.studies.codesign.verification import verify_codesign
 from ithaca.studies.network.documents import MAX_BYTES
@@ -96,6 +100,9 @@ def _read(given: str | Path | Answer, layer: str | None) -> Verifiable:
         document = None if layer is not None else parse_json(read_text(Path(given), MAX_BYTES), Path(given))
     elif not isinstance(given, Result | NetworkResult | CodesignResult):
         document = parse_json(document_text(given.document), Path(OWN))
+    if isinstance(document, dict) and "points" in document and "study" not in document:
+        what = "points is a list of figures alone, without question or proof"
+        raise refuse(source, f"{what}; allowed: results, fronts, studies, matches, and simulations of one configuration")
     if isinstance(document, dict) and document.get("study") in (MATCH, SIMULATION, "pareto", "whatif"):
         return _Stated(document, source)
     return opened(given, layer)
@@ -119,6 +126,13 @@ def _checks(result: Verifiable, options: SolveOptions) -> Iterator[Check]:
         return
     for index, recorded in enumerate(result.designs):
         yield Check(recorded.design, *verify_claim(recorded, options, f"designs[{index}]"))
+    if (free := result.unrestricted) is not None:
+        method = Method.EXACT if "cpsat" in free.certificate.method else Method.CPSAT
+
+        def solve(search: SolveOptions) -> Solution:
+            return solve_best(free.problems, replace(search, any_tie=True), method=method)
+
+        yield Check("unrestricted", *repeat(free, solve, options, "unrestricted", "proven again", evaluated=False))
 
 
 def _width(result: Verifiable) -> int:

@@ -47,20 +47,24 @@ MAX_BYTES = 16 * 2**20
 #: Largest number in a trace: differences of two of them are doubles as well.
 LARGEST = 1e300
 
+#: The rest of a certificate that claims nothing.
+NOTHING = {"lower_bound": None, "gap": None, "method": "none", "nodes": 0, "seconds": 0}
+
 EDITED = "the file was edited or comes from another version"
 
 
 def result_document(result: Result, families: Families = FAMILIES) -> dict[str, Any]:
     """The document of a result; `json_numbers.document_text` makes it text."""
-    name = result.problem.design.family
+    name, free = result.problem.design.family, result.unrestricted
     family, best = families[name], result.best
+    choices = [] if free is None else [family.choice_fields(problem.design) for problem in free.problems]
     fields = {
         "schema": SCHEMA,
         "family": name,
         **head_fields(family, result.problem, result.platform_name, None if best is None else best.value),
         "best": None if best is None else solution_fields(family, best),
         "designs": [solution_fields(family, _founded(solution)) for solution in result.designs],
-        "unrestricted": result.unrestricted,
+        "unrestricted": None if free is None else {"value": free.value, "certificate": free.certificate, "designs": choices},
     }
     return result_model(family).model_validate(fields, from_attributes=True).written()
 
@@ -91,9 +95,12 @@ def read_result(document: Any, path: Path, families: Families = FAMILIES) -> Res
     return result
 
 
-def read_problems(document: Any, path: Path) -> tuple[Problem, ...]:
-    """The problems that the designs of a document pose, whatever it says of them."""
-    return tuple(solution.problem for solution in _read(document, path, FAMILIES)[1].designs)
+def read_problems(question: Mapping[str, Any], path: Path, families: Families = FAMILIES) -> tuple[Problem, ...]:
+    """The problems that a question poses: the head of a result, and its designs."""
+    nothing = {"tiling": None, "metrics": None, "certificate": {"status": "unknown", **NOTHING}}
+    designs = [{**design, **nothing} for design in question["designs"]]
+    read = _read({"schema": SCHEMA, **question, "best": None, "designs": designs}, path, families)[1]
+    return tuple(solution.problem for solution in read.designs)
 
 
 def _read(document: Any, path: Path, families: Families) -> tuple[Any, Result]:
@@ -106,7 +113,13 @@ def _read(document: Any, path: Path, families: Families) -> tuple[Any, Result]:
         raise refuse(path, f"family is {quoted(name)}; allowed: {', '.join(families)}")
     read: Any = validated(result_model(families[name]), document, path)
     try:
-        return read, _Reader(families[name], read).result()
+        result = _Reader(families[name], read).result()
+        if result.unrestricted is not None:
+            space = {part: value for part, value in document.get("space", {}).items() if part != "for"}
+            free = {**document, "space": space, "unrestricted": None, "designs": document["unrestricted"]["designs"]}
+            problems = read_problems(free, Path("unrestricted"), families)
+            result = replace(result, unrestricted=replace(result.unrestricted, problems=problems))
+        return read, result
     except InputError as error:
         raise refuse(path, error) from None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ithaca.formulations.problem import Limit, Objective, Problem
@@ -16,6 +16,7 @@ class Unrestricted:
 
     value: Fraction  #: The least objective found
     certificate: Certificate  #: What is proven of it
+    problems: tuple[Problem, ...] = field(default=(), compare=False)  #: Of one workload: what was solved, one per design
 
 
 @dataclass(frozen=True)

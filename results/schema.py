@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationInfo, create_model, field_validator
+from pydantic import AfterValidator, Field, ValidationInfo, create_model, field_validator
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import UNNAMED
@@ -116,12 +116,23 @@ class UnrestrictedDocument(Document):
     certificate: ProofDocument
 
 
+class FreeDocument(UnrestrictedDocument):
+    """The same of one workload, with the designs that were solved for it."""
+
+    designs: list[dict[str, Any]] = Field(default_factory=list)
+
+
+def _claimed(free: FreeDocument | None) -> FreeDocument | None:
+    """What may be proven again: earlier versions did not state of which designs it is."""
+    return None if free is None or not free.designs else free
+
+
 class ResultPart(Document):
     """What came of all designs."""
 
     best: Any
     designs: list[Any]
-    unrestricted: UnrestrictedDocument | None = None
+    unrestricted: Annotated[FreeDocument | None, AfterValidator(_claimed)] = None
 
 
 @cache

@@ -12,6 +12,7 @@ from ithaca.formulations.families import FAMILIES, UNNAMED
 from ithaca.formulations.json_numbers import SCHEMA
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import Document, Number, ObjectiveDocument
+from ithaca.formulations.systolic.target import Target
 from ithaca.results.schema import CertificateDocument, FirstPart, configuration_fields, head_fields, tightest
 from ithaca.results.solution import Solution
 from ithaca.studies.front import Front, FrontPoint
@@ -120,6 +121,14 @@ def study_document(study: Study) -> dict[str, Any]:
         "points": [_point(study, index) for index in study.points],
     }
     return StudyDocument.model_validate({**fields, **study.provenance}, from_attributes=True).written()
+
+
+def study_title(fixed: Mapping[str, str], several: str) -> str:
+    """What a study is of, as far as that is fixed; ``several`` says on what it runs where that varies."""
+    sentence = f"{fixed['workload']} ({fixed['sizes'].replace(',', ', ')}) {fixed.get('dtype', '')}"
+    title = f"{' '.join(sentence.replace('()', '').split())}, {fixed.get('platform', fixed.get('arch', several))}, "
+    title += f"{fixed['edition']} model edition" if "edition" in fixed else "several model editions"
+    return title + (f", for {Target(fixed['for']).title}" if "for" in fixed else "")
 
 
 def front_document(front: Front, provenance: Mapping[str, str] | None = None) -> dict[str, Any]:

@@ -5,16 +5,20 @@ What is then to be in the file is compared with it, place by place, but for what
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ithaca.formulations.json_numbers import SCHEMA, json_number
+from ithaca.formulations.platform import Share
+from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import number
+from ithaca.formulations.spatial.variation import figures, with_figure
 from ithaca.results.certificate import Status
-from ithaca.results.files import EDITED, check_same, read_problems, read_result
+from ithaca.results.files import EDITED, NOTHING, check_certificate, check_same, read_problems, read_result
 from ithaca.results.schema import CertificateDocument
 from ithaca.results.solution import Solution
 from ithaca.solver.engines import Method
@@ -28,6 +32,7 @@ from ithaca.studies.documents import (
     configuration_document,
     front_document,
     point_fields,
+    study_title,
 )
 from ithaca.studies.front import pareto_front
 from ithaca.studies.marginal import marginal_values
@@ -38,8 +43,6 @@ from ithaca.workloads.errors import InputError
 
 #: How a search went, and why it ended: no claims, as no other search repeats them; nor are errors of sums in any order.
 RECORDS = {"nodes", "seconds", "method", "termination", "designs_solved", "designs_known", "unfinished", "ties_broken", "error"}
-
-NOTHING = {"lower_bound": None, "gap": None, "method": "none", "nodes": 0, "seconds": 0}
 
 
 def claims(document: Any) -> Any:
@@ -54,9 +57,7 @@ def posed(document: Mapping[str, Any], path: Path) -> tuple[Problem, ...]:
     asked = document.get("question")
     if not isinstance(asked, Mapping) or not isinstance(asked.get("designs"), list):
         raise InputError("question is missing, which earlier versions did not state; allowed: a file written anew")
-    nothing = {"tiling": None, "metrics": None, "certificate": {"status": "unknown", **NOTHING}}
-    designs = [{**design, **nothing} for design in asked["designs"]]
-    return read_problems({"schema": SCHEMA, **asked, "best": None, "designs": designs}, path)
+    return read_problems(asked, path)
 
 
 def evaluated(document: Mapping[str, Any], stated: Mapping[str, Any], value: Any, path: Path) -> Solution:
@@ -87,12 +88,7 @@ def verify_front(document: Mapping[str, Any], path: Path, options: SolveOptions)
             raise InputError(f"points[{place}].values are not on the front: {EDITED}")
         missing += known is None
         points.append({**(known or point), **own})
-    design: Any = problems[0].design
-    nest, asked = design.nest, document["question"]
-    known = {"workload": nest.name, "statement": str(nest), "sizes": ",".join(f"{x}={n}" for x, n in nest.sizes.items())}
-    known |= {"platform": asked["platform"]["name"], "arch": asked["platform"]["name"], "edition": asked["edition"]}
-    known |= {"dtype": asked.get("workload", {}).get("dtype"), "for": asked.get("space", {}).get("for")}
-    model |= {name: text for name, text in known.items() if name in document}
+    model |= {name: text for name, text in _fixed(document["question"], problems[0], ()).items() if name in document}
     model |= {"question": document["question"], "points": points}
     if not document["complete"]:
         steps = len(document["completeness"])
@@ -116,10 +112,15 @@ def verify_study(document: Mapping[str, Any], path: Path, options: SolveOptions)
     labels = [dict(zip(names, each, strict=True)) for each in product(*values)]
     if labels != [point["at"] for point in document["points"]]:
         raise InputError(f"points are not those of axes: {EDITED}")
+    own = {"schema", "family", *StudyDocument.model_fields}
+    repeated = {name: part for name, part in document.items() if name not in own}
     for place, point in enumerate(document["points"]):
         budget, name = Budget(options), ", ".join(f"{axis} {label}" for axis, label in point["at"].items()) or "point"
         try:
-            done = _same_point(point, path, budget)
+            problems = posed(point, path)
+            fixed = _fixed(point["question"], problems[0], names)
+            check_same(repeated, {label: text for label, text in fixed.items() if label in repeated}, "")
+            done = _check_labels(point, problems[0]) & _same_point(point, problems, path, budget)
         except InputError as error:
             raise InputError(f"points[{place}]: {str(error).removeprefix(f'{path}: ')}") from None
         said = "proven again" if done else "not proven again in time"
@@ -127,15 +128,53 @@ def verify_study(document: Mapping[str, Any], path: Path, options: SolveOptions)
         yield Check(name, f"{point['certificate']['status']}: value {value}; {said} in {budget.spent:.1f} s", done)
 
 
-def _same_point(point: Mapping[str, Any], path: Path, budget: Budget) -> bool:
-    problems, claim = posed(point, path), CertificateDocument.model_validate(point["certificate"]).certificate()
-    design: Any = problems[0].design
-    sizes, limits = design.nest.sizes, {f"{x.metric}_limit": json_number(x.bound) for x in problems[0].limits}
+def _stated(question: Mapping[str, Any]) -> dict[str, Any]:
+    """What a question says of the nest's data type, device and so on, by the names of axes."""
+    name, target = question["platform"]["name"], question.get("space", {}).get("for")
+    dtype = question.get("workload", {}).get("dtype")
+    return {"dtype": dtype, "platform": name, "arch": name, "edition": question["edition"], "for": target}
+
+
+def _fixed(question: Mapping[str, Any], problem: Problem, axes: Sequence[str]) -> dict[str, str]:
+    """What a study repeats of a question for people, which is all but what varies."""
+    design: Any = problem.design
+    nest, device = design.nest, "arch" if "architecture" in question else "platform"
+    sizes = ",".join(f"{loop}={extent}" for loop, extent in nest.sizes.items() if loop not in axes)
+    known = {"workload": nest.name, "statement": str(nest), **_stated(question), "sizes": sizes}
+    fixed = {name: text for name, text in known.items() if text and name not in axes}
+    return fixed | {"title": study_title(fixed, f"several {'architectures' if device == 'arch' else 'platforms'}")}
+
+
+def _check_labels(point: Mapping[str, Any], problem: Problem) -> bool:
+    """Refuse labels of axes that are not what the question says; False where a share is of a device that is not known here."""
+    design, question, checked = cast(Any, problem.design), point["question"], True
+    limits = {f"{limit.metric}_limit": json_number(limit.bound) for limit in problem.limits}
+    known: dict[str, Any] = {**_stated(question), "objective": problem.objective.text, **design.nest.sizes, **limits}
+    known["for"] = known["for"] or "none"
+    dataflows = {",".join(choice.get("dataflow", ())) for choice in question["designs"]}
+    permutations = {choice.get("permutation") for choice in question["designs"]}
+    known |= {"dataflow": " or ".join(dataflows), "permutation": permutations.pop() if len(permutations) == 1 else "several"}
     for axis, label in point["at"].items():
-        if (known := {**sizes, **limits}.get(axis, label)) != label and not isinstance(label, str):
-            raise InputError(f"at.{axis} is {label}, yet the question says {known}: {EDITED}")
+        model, metric = known.get(axis, "none"), axis.removesuffix("_limit")
+        if axis in limits and isinstance(label, str) and label.endswith("%"):
+            try:
+                bounds = load_platform(question["platform"]["name"]).bounds({metric: Share(Fraction(label[:-1]))})
+            except (InputError, ValueError):
+                checked = False
+                continue
+            model = label if json_number(bounds[metric]) == model else model
+        elif "architecture" in question and axis in figures(design.architecture):
+            value = None if label == "none" else number(label)
+            model = label if with_figure(design.architecture, axis, value) == design.architecture else "another"
+        check_same(label, model, f"at.{axis}")
+    return checked
+
+
+def _same_point(point: Mapping[str, Any], problems: tuple[Problem, ...], path: Path, budget: Budget) -> bool:
+    claim = CertificateDocument.model_validate(point["certificate"]).certificate()
     stated, value = point["best"], point["objective"]["value"]
     own = None if stated is None else evaluated(point, stated, value, path)
+    check_certificate(claim, None if own is None else own.value, "certificate")
     again = solve_best(problems, budget.share(), method=_other(problems))
     told = Claim(None if own is None else own.value, claim.lower_bound, claim.status is Status.INFEASIBLE)
     done = agree(told, Claim.of(again), "objective")

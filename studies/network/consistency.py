@@ -88,10 +88,9 @@ def _check_choices(result: NetworkResult) -> None:
         if [c.name for c in compared] != [c.name for c in result.choices]:
             raise InputError(f"choices are not the designs of the layers, the best first: {EDITED}")
         for index, (choice, other) in enumerate(zip(result.choices, compared, strict=True)):
-            at = f"choices[{index}]"
-            _check(choice.total, other.total, at)
-            if (choice.chosen, choice.proven) != (other.chosen, other.proven):
-                raise InputError(f"{at}: chosen and proven do not follow from the other designs: {EDITED}")
+            _check(choice.total, other.total, f"choices[{index}]")
+            if replace(choice, total=other.total) != other:
+                raise InputError(f"choices[{index}]: not all follows from the designs of the layers: {EDITED}")
     for index, layer in enumerate(result.layers):
         chosen = [c.name for c in result.choices if c.chosen and layer.layer.name in c.layers]
         if layer.answer.value is not None and layer.answer.design not in chosen:

@@ -14,6 +14,7 @@ from typing import Any
 
 from ithaca.formulations.algebra.rounding import below
 from ithaca.formulations.shown_numbers import counted, number
+from ithaca.formulations.systolic.design import systolic
 from ithaca.results.certificate import Status
 from ithaca.results.files import EDITED
 from ithaca.results.shortfall import Shortfall
@@ -128,7 +129,9 @@ def _prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) ->
     parts: list[tuple[Total, Designs]] = [(total, designs)]
     if shared:  # what is proven of all follows from what is of each
         claims = {choice.name: choice.total for choice in result.choices}
-        if claims.keys() != {layers[0][0].design.name for layers in designs}:
+        whole = result.network.layers[0].nest.name, tuple(layer.name for layer in result.network.layers)
+        known = {(d[0][0].design.name, all(systolic(p).array.buildable for p, _ in d), *whole) for d in designs}
+        if {(choice.name, choice.buildable, choice.kernel, choice.layers) for choice in result.choices} != known:
             raise InputError(f"choices are not the designs that all layers have: {EDITED}")
         parts = [(claims[layers[0][0].design.name], [layers]) for layers in designs]
     falls = _shortfalls(result.layers)  # earlier versions stated none
