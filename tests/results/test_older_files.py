@@ -1,11 +1,18 @@
-"""Files of an earlier version: a result, a network and a study, as they were written before families were named in them."""
+"""Files of earlier versions: a result, a network and a study, as they were written before families were named in them.
+
+`older.tar.xz` has 23 files of every kind that the commands of f58d803 wrote, by which results still had to be loaded.
+"""
 
 from __future__ import annotations
 
 import json
+import tarfile
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+import ithaca
 from ithaca.results.certificate import Status
 from ithaca.results.files import load_result, result_document
 from ithaca.studies.documents import StudyDocument
@@ -53,3 +60,51 @@ def test_a_study_is_what_its_model_says() -> None:
     read = StudyDocument.model_validate(document("whatif.json"))
     assert [point.certificate.status for point in read.points] == [Status.INFEASIBLE, Status.OPTIMAL, Status.OPTIMAL]
     assert read.written() == document("whatif.json")
+
+
+#: Files of f58d803; those of networks for AutoSA are of fewer configurations than it builds today.
+OLDER = [
+    *("optimal", "infeasible", "gap", "autosa", "mapping", "no_mapping", "match", "layers", "layers_none", "layers_autosa"),
+    *("fused", "mapped_fused", "shared_dataflow", "shared_array", "shared_gap", "shared_none", "multi_array", "slowest"),
+    *("codesign", "codesign_none", "codesign_gap", "codesign_cut", "codesign_front"),
+]
+
+
+@pytest.fixture(scope="module")
+def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("older")
+    with tarfile.open(DATA / "older.tar.xz") as files:
+        files.extractall(folder, filter="data")
+    assert {path.stem for path in folder.iterdir()} == {*OLDER}
+    return folder
+
+
+@pytest.mark.parametrize("name", OLDER)
+def test_earlier_files_load(older: Path, name: str) -> None:
+    loaded = ithaca.load(older / f"{name}.json")
+    document = json.loads((older / f"{name}.json").read_text())
+    part = "total" if "total" in document else "objective"
+    assert loaded.document.get(part) == document.get(part)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in OLDER if name != "layers_autosa"])
+def test_earlier_files_are_verified(older: Path, name: str) -> None:
+    assert ithaca.verify(older / f"{name}.json").confirmed
+
+
+def test_values_of_other_designs_of_a_shared_array_are_no_claims(older: Path) -> None:
+    """Earlier versions stated how far they were searched, and the best array found of each, which nobody proved."""
+    document = json.loads((older / "shared_array.json").read_text())
+    first, second, *_ = document["choices"]
+    assert (first["value"], second["value"], second["chosen"]) == (209, 446, False)
+    loaded = ithaca.load(older / "shared_array.json").document
+    assert [choice.get("value") for choice in loaded["choices"]] == [209, *[None] * 5]
+    assert loaded["choices"][1]["certificate"] == second["certificate"] | {"status": "unknown", "gap": None}
+    assert not any("how_far" in choice for choice in loaded["choices"])
+
+
+def test_the_unrestricted_optimum_of_earlier_files_is_no_claim(older: Path) -> None:
+    """It was not said of which designs it is."""
+    assert "unrestricted" in json.loads((older / "autosa.json").read_text())
+    assert "unrestricted" not in ithaca.load(older / "autosa.json").document
