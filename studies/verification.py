@@ -138,11 +138,11 @@ def _stated(question: Mapping[str, Any]) -> dict[str, Any]:
 def _fixed(question: Mapping[str, Any], problem: Problem, axes: Sequence[str]) -> dict[str, str]:
     """What a study repeats of a question for people, which is all but what varies."""
     design: Any = problem.design
-    nest, device = design.nest, "arch" if "architecture" in question else "platform"
+    nest, mapped = design.nest, "architecture" in question
     sizes = ",".join(f"{loop}={extent}" for loop, extent in nest.sizes.items() if loop not in axes)
     known = {"workload": nest.name, "statement": str(nest), **_stated(question), "sizes": sizes}
-    fixed = {name: text for name, text in known.items() if text and name not in axes}
-    return fixed | {"title": study_title(fixed, f"several {'architectures' if device == 'arch' else 'platforms'}")}
+    fixed = {name: text for name, text in known.items() if text and name not in (*axes, "platform" if mapped else "arch")}
+    return fixed | {"title": study_title(fixed, "several architectures" if mapped else "several platforms")}
 
 
 def _check_labels(point: Mapping[str, Any], problem: Problem) -> bool:
