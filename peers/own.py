@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.peers.evaluator import Evaluator, check_starts
-from ithaca.peers.recorder import Ended
+from ithaca.peers.recorder import Ended, Recorder
 from ithaca.results.certificate import Status
 from ithaca.results.solution import Solution
 from ithaca.solver.evolution.engine import solve_evolve
@@ -15,7 +15,7 @@ from ithaca.solver.evolution.seeding import NOTHING, Start
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.exact.search import BATCH
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.progress import Progress
+from ithaca.solver.progress import Progress, Report
 
 #: Samples where the budget has none: evolution ends by time or for lack of improvement.
 UNLIMITED = 10**12
@@ -32,7 +32,7 @@ def search_exact(evaluator: Evaluator, seed: int, starts: Sequence[Configuration
         return budget is not None and boxes + 2 * min(boxes, BATCH) > budget
 
     options = SolveOptions(time_limit=recorder.seconds_left, stop=stop, any_tie=True)
-    solution = solve_exact(problem, options, _Report(evaluator), min(starts, key=problem.value, default=None))
+    solution = solve_exact(problem, options, _recording(recorder), min(starts, key=problem.value, default=None))
     return _finished(evaluator, solution, 0) or Ended.SAMPLES
 
 
@@ -70,25 +70,21 @@ def _evolve(evaluator: Evaluator, seed: int, starts: Sequence[Configuration], kn
     already = recorder.samples  # of an evolution that stagnated before
     room = UNLIMITED if recorder.budget.samples is None else recorder.budget.samples - already
     options = SolveOptions(time_limit=recorder.seconds_left, seed=seed)
-    report = _Report(evaluator)
-    return _finished(
-        evaluator,
-        solve_evolve(evaluator.problem, options, report, samples=room, more_starts=starts, known=known),
-        already,
-    )
+    report = _recording(recorder)
+    found = solve_evolve(evaluator.problem, options, report, samples=room, more_starts=starts, known=known)
+    return _finished(evaluator, found, already)
 
 
-class _Report:
+def _recording(recorder: Recorder) -> Report:
     """Records an engine's progress; its samples are counted from those used before."""
+    already = recorder.samples
 
-    def __init__(self, evaluator: Evaluator) -> None:
-        self._recorder = evaluator.recorder
-        self._already = evaluator.recorder.samples
-
-    def __call__(self, progress: Progress) -> None:
-        self._recorder.samples = self._already + progress.boxes
+    def report(progress: Progress) -> None:
+        recorder.samples = already + progress.boxes
         if progress.value is not None:
-            self._recorder.note(progress.value, self._recorder.samples)
+            recorder.note(progress.value, recorder.samples)
+
+    return report
 
 
 def _finished(evaluator: Evaluator, solution: Solution, already: int) -> Ended | None:

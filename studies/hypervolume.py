@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from typing import TypeVar
 
 Vector = Sequence[Fraction]
+Thing = TypeVar("Thing")
 
 
 def nondominated(points: Iterable[Vector]) -> list[tuple[Fraction, ...]]:
     """The points that no other is at least as good as in everything, ascending; smaller is better."""
-    found: list[tuple[Fraction, ...]] = []
-    for point in sorted(set(map(tuple, points))):
-        if not any(all(a <= b for a, b in zip(kept, point, strict=True)) for kept in found):
-            found.append(point)
+    return nondominated_by(map(tuple, points), lambda point: point)
+
+
+def nondominated_by(things: Iterable[Thing], vector: Callable[[Thing], tuple[Fraction, ...]]) -> list[Thing]:
+    """The same of things by their points; of equals the first."""
+    found: list[Thing] = []
+    for thing in sorted(things, key=vector):
+        if not any(all(a <= b for a, b in zip(vector(kept), vector(thing), strict=True)) for kept in found):
+            found.append(thing)
     return found
 
 

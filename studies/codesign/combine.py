@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.studies.codesign.question import Amount
+from ithaca.studies.hypervolume import nondominated_by
 
 #: A mapping of a layer: its design's number, configuration, and what it counts of every amount.
 Choice = tuple[int, Configuration, tuple[Fraction, ...]]
@@ -45,18 +46,9 @@ def combinations(amounts: Sequence[Amount], layers: Sequence[Sequence[Choice]]) 
             for known in found
             for choice, numbers in options
         )
-        found = nondominated([c for c in sums if _may_fit(amounts, c.totals, rest)])
+        found = nondominated_by((c for c in sums if _may_fit(amounts, c.totals, rest)), lambda c: c.totals)
     return found
 
 
 def _may_fit(amounts: Sequence[Amount], totals: Sequence[Fraction], rest: Sequence[Fraction]) -> bool:
     return all(a.bound is None or t + r <= a.bound for a, t, r in zip(amounts, totals, rest, strict=True))
-
-
-def nondominated(given: Sequence[Combination]) -> list[Combination]:
-    """Those that no other is at least as good as, of equals the first; ascending."""
-    found: list[Combination] = []
-    for candidate in sorted(given, key=lambda c: c.totals):
-        if not any(all(f <= c for f, c in zip(known.totals, candidate.totals, strict=True)) for known in found):
-            found.append(candidate)
-    return found
