@@ -180,7 +180,7 @@ class PipelineSearch(Stages):
         """What a stage may be, as far as plans that improve may have it; only what is open, and what has been solved."""
         layers, counts = self._members(first, end)
         times = sum_below(counts[:, None] * self._bounds[layers])
-        open_ = (times + self._others(first, end) <= self._target) & open_
+        open_ = (times <= self._target) & open_
         steps = [(choice, found) for (a, b, choice), found in self._steps.items() if (a, b) == (first, end)]
         open_[[choice for choice, _ in steps]] = False
         choices = np.flatnonzero(open_)

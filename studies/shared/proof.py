@@ -55,7 +55,7 @@ class Proof(Stages):
         layers, counts = self._members(first, end)
         known = self._corners.get((first, end), {})
         times = sum_below(counts[:, None] * self._bounds[layers])
-        open_ = times + self._others(first, end) < self._top
+        open_ = times < self._top
         open_[list(known)] = False
         choices = np.flatnonzero(open_)
         solved = np.array([(used, below(v), c) for c, corners in known.items() for used, v in corners]).reshape(-1, 3).T

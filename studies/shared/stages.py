@@ -93,13 +93,6 @@ class Stages:
         layers, counts = np.unique(self.sequence[first:end], return_counts=True)
         return layers, counts * np.array([count for _, count in self.designs[0]])[layers]
 
-    def _others(self, first: int, end: int) -> float:
-        """What the layers outside a stage add to it at least."""
-        if self.minimise is Minimise.SLOWEST:
-            return 0.0
-        least = self._bounds.min(axis=1, initial=np.inf)[list(self.sequence)]
-        return float(least[:first].sum() + least[end:].sum())
-
     def _hardware(self, choice: int) -> tuple[HardwareBank, Node]:
         """The lanes and SIMD factor of a choice, among those of its design."""
         bank = self._banks[self._design[choice]]
