@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.results.certificate import Status
+from ithaca.results.certificate import Status, Termination
 from ithaca.results.solution import Solution, make_solution
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.exact.probing import probe
@@ -81,7 +81,7 @@ class Course:
     """A problem on its way to a proof: what is known of it, and how far the engines are with it.
 
     Steps end when their options say so, and go on where others ended. Without ``others``, exact search is the only engine.
-    A problem whose design offers a stage is searched in stages, and by nothing else.
+    A problem whose design offers a stage is searched in stages; what these leave open is CP-SAT's.
     """
 
     def __init__(
@@ -98,6 +98,7 @@ class Course:
         self.state = unsearched(problem, start)
         self.seconds = 0.0
         self.others = others and self._stage is None
+        self._left_to_cpsat = others  #: What stages leave open, until it has said all it can
         self._methods: list[str] = []
         self._search: Search | StagedSearch | None = None
         self._combined = self._looked_ahead = self._evolved = False
@@ -110,9 +111,14 @@ class Course:
 
     def closed(self, options: SolveOptions) -> bool:
         """Whether enough is known, or a stop is asked for."""
-        if isinstance(self._search, StagedSearch) and self._search.exhausted:
+        if self._exhausted and not self._left_to_cpsat:
             return True
         return options.stopped or self.state.complete or options.gap_is_met(self.state.value, self.state.lower_bound)
+
+    @property
+    def _exhausted(self) -> bool:
+        """Whether stages have nothing more to try."""
+        return isinstance(self._search, StagedSearch) and self._search.exhausted
 
     @property
     def staged(self) -> bool:
@@ -133,7 +139,7 @@ class Course:
             state.lower_bound,
             options,
             complete=state.complete,
-            exhausted=isinstance(self._search, StagedSearch) and self._search.exhausted,
+            exhausted=self._exhausted and not self._left_to_cpsat,
             method=method,
             nodes=state.boxes,
             seconds=self.seconds,
@@ -169,6 +175,8 @@ class Course:
             self._explore_narrower(own, report)
             self._run(own.share())
         self.seconds += budget.spent
+        if self._exhausted:
+            self.ask_cpsat(budget.share().at_most(most), report)
 
     def bound(self, options: SolveOptions) -> None:
         """Ask few geometric programs for a bound and seeds."""
@@ -228,7 +236,7 @@ class Course:
     def ask_cpsat(self, options: SolveOptions, report: Report | None = None) -> None:
         """Let CP-SAT go on from what is known, for all the time there is."""
         search = self._search
-        if not self.others or not isinstance(search, Search) or self.closed(options) or not options.time_limit:
+        if search is None or not (self.others or self._exhausted) or self.closed(options) or options.time_limit == 0:
             return
         from ithaca.solver.cpsat.engine import solve_cpsat
 
@@ -242,7 +250,9 @@ class Course:
         try:
             found = solve_cpsat(self.problem, replace(options, any_tie=True), tell, state.incumbent, state.lower_bound)
         except InputError:  # CP-SAT cannot express the problem
+            self._left_to_cpsat = False
             return
+        self._left_to_cpsat = found.certificate.termination is not Termination.EXHAUSTED
         self._methods.append(found.certificate.method)
         self._adopt(search, found)
         state.boxes += found.certificate.nodes
@@ -387,7 +397,7 @@ class Course:
             self._methods.append("gp")
         return known
 
-    def _adopt(self, search: Search, found: Solution) -> None:
+    def _adopt(self, search: Search | StagedSearch, found: Solution) -> None:
         """Let the search know what another engine has found and proven."""
         if found.certificate.status is Status.INFEASIBLE:
             search.close_all()

@@ -19,7 +19,7 @@ from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.rounding import least_double
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.stage import Block, Stage
-from ithaca.solver.exact.search import ProvingSearch, SearchState
+from ithaca.solver.exact.search import ProvingSearch, SearchState, check_bound
 from ithaca.solver.options import SolveOptions
 
 #: Rows of a block that are completed at once, and of the first batch after all blocks.
@@ -70,6 +70,11 @@ class StagedSearch(ProvingSearch):
     def exhausted(self) -> bool:
         """Whether there is nothing more to try."""
         return self._steps is None
+
+    def close_all(self) -> None:
+        """Drop everything that is open: no configuration meets the limits, as proven elsewhere."""
+        check_bound(self.problem, self.state.value, None, infeasible=True)
+        self.state.complete = True
 
     def _cutoff(self) -> Fraction | None:
         return self.state.value

@@ -32,9 +32,12 @@ from ithaca.formulations.spatial.search.labels import Labels, beginning, enter, 
 from ithaca.formulations.spatial.search.stage import TimeloopStage
 from ithaca.results.certificate import Status, Termination
 from ithaca.results.solution import Solution
+from ithaca.solver.auto import solve_auto
 from ithaca.solver.cpsat.engine import solve_cpsat
+from ithaca.solver.engines import Method
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
@@ -294,6 +297,28 @@ def test_instances_that_make_no_whole_clusters_share_accesses(energy: str, x: in
     assert status is Status.FEASIBLE or float(solution.value or 0) == pytest.approx(expected[0])
     least = design.least(())[energy]
     assert 0 < least <= expected[0]
+
+
+@pytest.mark.parametrize("block", [1, 3])
+def test_what_stages_leave_open_is_proven_by_cpsat(block: int) -> None:
+    """Blocks and clusters end the search in stages with a gap: it used to be the answer, after a fraction of the time."""
+    nest = nest_of("O[p] += I[p+r] * W[r]", {"p": 4, "r": 3})
+    costs = {"read_energy": Fraction(3), "write_energy": Fraction(5), "update_energy": Fraction(7)}
+    levels = (Level("DRAM", cluster=2, block=block), Level("RF", cluster=2, block=block, instances=3, mesh_x=3, **costs))
+    design = SpatialDesign(nest, Architecture("shared", levels, Compute("mac", 3, 3)), MappingOptions(divisors_only=True))
+    problem = posed(design, "RF.energy")
+    assert solve_staged(problem).certificate.status is Status.FEASIBLE
+    best, expected = solve_auto(problem), enumerated(problem)
+    assert (best.certificate.status, best.certificate.method) == (Status.OPTIMAL, "staged+cpsat")
+    assert best.value is not None
+    assert expected is not None
+    assert float(best.value) == pytest.approx(expected[0])
+    for limit in (None, 60.0):
+        rivals = solve_designs([problem, problem], SolveOptions(time_limit=limit), method=Method.AUTO)
+        assert [(r.value, r.certificate.status) for r in rivals] == [(best.value, Status.OPTIMAL)] * 2
+    less = Limit("RF.energy", best.value - Fraction(1, 1000))
+    assert solve_staged(posed(design, "latency", [less])).certificate.status is Status.UNKNOWN
+    assert solve_auto(posed(design, "latency", [less])).certificate.status is Status.INFEASIBLE
 
 
 @pytest.mark.parametrize(
