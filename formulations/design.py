@@ -98,6 +98,11 @@ class Design(ABC):
         return {}
 
     @property
+    def rank(self) -> int:
+        """Which of rival designs to look at first where time is short: the least is the most promising one."""
+        return 0
+
+    @property
     def narrower(self) -> tuple[Design, ...]:
         """Parts of its space that options narrow it to, the narrowest first: the best of them is where to begin."""
         return ()

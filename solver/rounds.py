@@ -169,6 +169,10 @@ class Rounds:
         # where time is not short, rounds serve those who look at one workload: what runs elsewhere begins anew in every round,
         # and what waits takes memory
         if len(everything) > 1 and (limit is not None or (self._resumes and len(places) == 1)):
+            # one of each first: the time may not suffice for all
+            ranked = [sorted(numbers, key=lambda n: self.entries[n].course.problem.design.rank) for numbers in places.values()]
+            pairs = sorted((place, number) for numbers in ranked for place, number in enumerate(numbers))
+            order = [number for _, number in pairs]
             most = None
             if limit is not None:
                 turn = max(limit * SURVEY_SHARE / self._turns(everything), LEAST)
@@ -178,9 +182,8 @@ class Rounds:
                     patience = max(patience, min(limit * PATIENCE_SHARE, LEAST_TABLES))
                 for entry in self.entries:
                     entry.turn, entry.patience = turn, patience
-            # one of each first: the time may not suffice for all
-            pairs = sorted((place, number) for numbers in places.values() for place, number in enumerate(numbers))
-            order = [number for _, number in pairs]
+                for first, *_ in ranked:  # tables that are not finished are lost
+                    self.entries[first].patience = most
             if limit is not None:
                 yield from self._round([n for n in order if self.entries[n].course.staged], Step.FIRST)
             if limit is not None and (not self._others or self._resumes or turn >= LEAST_TABLES):

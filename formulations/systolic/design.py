@@ -117,6 +117,11 @@ class SystolicDesign(Design):
         return dict(sorted(found.items(), key=lambda entry: kinds.index(entry[0].partition(".")[0])))
 
     @property
+    def rank(self) -> int:
+        """What can be built, and of that arrays of more dimensions: they reach more PEs."""
+        return -len(self.array.dataflow) if self.array.buildable else 1
+
+    @property
     def smoother(self) -> Design:
         if self.array.edition is not Edition.CYCLE:
             return self
