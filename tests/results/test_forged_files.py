@@ -219,6 +219,59 @@ def test_what_fusing_saves_is_not_taken_on_trust(folder: Path, factor: float) ->
     assert not confirmed(document, path)
 
 
+@pytest.mark.slow
+def test_what_fusing_saves_is_proven_where_nothing_is_claimed_of_the_total(folder: Path) -> None:
+    path = folder / "unclaimed.json"
+    KINDS["layers fused"](folder).save(path)
+    document = json.loads(path.read_text())
+    document["total"]["certificate"] |= {"status": "feasible", "lower_bound": None, "gap": None}
+    assert confirmed(document, path)
+    document["fusing"]["value"] -= 8
+    document["fusing"]["certificate"]["lower_bound"] = document["fusing"]["value"]
+    assert not confirmed(document, path)
+
+
+@pytest.mark.parametrize(("change", "place"), [("value", "is said to be possible"), ("designs", "is said to be possible")])
+def test_what_a_compiler_costs_a_workload_is_proven_again(folder: Path, change: str, place: str) -> None:
+    path = folder / "autosa.json"
+    asked: dict[str, Any] = {"i": 16, "j": 16, "k": 16, "limit": LIMITS, "dataflow": "i,j", "target": "autosa"}
+    ithaca.solve("mm", **asked).save(path)
+    document = json.loads(path.read_text())
+    free = document["unrestricted"]
+    assert free["value"] < document["objective"]["value"]
+    assert confirmed(document, path)
+    if change == "value":
+        free["value"] -= 1
+        free["certificate"]["lower_bound"] = free["value"]
+    else:
+        free["designs"] = [free["designs"][0] | {"dataflow": ["i"]}]
+    path.write_text(json.dumps(document))
+    with pytest.raises(InputError, match=place):
+        ithaca.verify(path)
+
+
+@pytest.mark.parametrize(
+    ("axis", "label", "place"),
+    [(0, "u280", "at.platform: recorded 'u280'"), (1, "40%", "at.dsp_limit: recorded '40%'"), (None, "mm on u280", "title: ")],
+)
+def test_labels_and_titles_of_studies_follow_from_the_questions(folder: Path, axis: int | None, label: str, place: str) -> None:
+    path = folder / "labels.json"
+    vary = {"platform": ["u250", "vu9p"], "dsp": ["50%"]}
+    ithaca.whatif("mm", **MM, divisors_only=True, dataflow="i,j", vary=vary).save(path)  # type: ignore[arg-type]
+    document = json.loads(path.read_text())
+    assert confirmed(document, path)
+    if axis is None:
+        document["title"] = label
+    else:
+        name, values = document["axes"][axis]["name"], document["axes"][axis]["values"]
+        for point in document["points"]:
+            point["at"][name] = label if point["at"][name] == values[0] else point["at"][name]
+        values[0] = label
+    path.write_text(json.dumps(document))
+    with pytest.raises(InputError, match=re.escape(place)):
+        ithaca.verify(path)
+
+
 def test_what_is_open_is_bounded_by_what_it_holds(folder: Path) -> None:
     path = folder / "open.json"
     KINDS["accelerators cut short"](folder).save(path)
