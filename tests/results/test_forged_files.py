@@ -38,7 +38,7 @@ RECORDS = (
 )
 
 #: What may be left out: less is stated then, and files of earlier versions did not state it.
-OMITTED = r"metrics\.|\.(trace|termination|ties_broken|marginal)$|^(unrestricted|open|simulation\.values)$"
+OMITTED = r"metrics\.|\.(trace|termination|ties_broken|marginal)$|^(unrestricted|open|simulation\.values|title|sizes)$"
 
 #: Networks claim that no layer's configuration is better, not which of equals it is: another with the same metrics is true.
 EQUALS = r"^layers\.\d+\.best\.tiling\."
