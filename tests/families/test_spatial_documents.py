@@ -127,7 +127,7 @@ def edited(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         ("best.tiling.0.loops", ["z=2"], "DRAM has 'z=2'; allowed: LOOP=TRIPS with loops x, y, k"),
         ("best.tiling.0.level", "L2", "level is one of L2"),
         ("best.tiling.1.keeps", ["in2"], "GLB.keeps is in2; allowed: in1, out"),
-        ("best.tiling.1.x", ["x=1000"], "best.metrics.latency: recorded"),
+        ("best.tiling.1.x", ["x=1000"], "best.tiling is not in the design space: x.GLB.x is 1000"),
         ("best.metrics.energy", 1, "recorded 1 is not the model's"),
         ("objective.expression", "DRAM.in9.reads", "uses the unknown name 'DRAM.in9.reads'"),
     ],

@@ -78,7 +78,7 @@ def test_spaces_read_back_from_documents_and_survive_processes(name: str) -> Non
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        ("{range: [2, 16], step: 2}", "{values: []}", "quantities.rows.values is a list; allowed: .* at least 1 item"),
+        ("{range: [2, 16], step: 2}", "{values: []}", "quantities.rows.values is a list; allowed: at least 1 item"),
         ("[16, 128]", "[17, 31]", r"quantities.words powers_of_two is \[17, 31\], which holds 0 values; allowed: 1 to 4096"),
         ("[2, 16], step: 2", "[9, 2]", r"quantities.rows range is \[9, 2\], which holds 0 values"),
         ("unit: words", "units: words", "quantities.words.units is unknown; allowed: values, range, step"),
