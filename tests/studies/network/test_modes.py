@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -193,7 +194,7 @@ def test_an_interrupted_run_says_so(network: Network) -> None:
     result: NetworkResult = mode("per-layer")(only_layers(network, ["wide"]), tiny_request(space=DIVISORS), options)
     assert not result.complete
     statuses = [s.certificate.status for s in result.layers[0].designs]
-    assert statuses == [Status.OPTIMAL] * 2 + [Status.UNKNOWN] * 4
+    assert Counter(statuses) == {Status.OPTIMAL: 2, Status.UNKNOWN: 4}
     assert result.layers[0].answer.certificate.status is Status.FEASIBLE
     bound = result.layers[0].answer.certificate.lower_bound
     assert bound is not None
