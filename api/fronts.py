@@ -43,8 +43,13 @@ class Front(StudyAnswer, fronts.Front):
     request: Request | MappedRequest = field(kw_only=True)  #: What was asked
 
     @property
+    def title(self) -> str:
+        """What was asked, for people."""
+        return self.request.title
+
+    @property
     def headline(self) -> str:
-        return f"Pareto front of {self.request.title}: {counted(len(self.points), 'point')} ({self.status})"
+        return f"Pareto front of {self.title}: {counted(len(self.points), 'point')} ({self.status})"
 
     @property
     def status(self) -> str:
@@ -78,7 +83,7 @@ class Front(StudyAnswer, fronts.Front):
 
     @property
     def chart(self) -> Chart:
-        return front_chart(self, f"Pareto front of {self.request.title}")
+        return front_chart(self, f"Pareto front of {self.title}")
 
 
 @public

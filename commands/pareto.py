@@ -44,7 +44,7 @@ def pareto(
 def print_front(front: Front) -> None:
     """Print what is proven about the front, then its points."""
     out = console()
-    out.print(escape(front.request.title))
+    out.print(escape(front.title))
     points = counted(len(front.points), "point")
     effort, among = f"{front.nodes:,} boxes, {front.seconds:.2f} s", f" among {front.among}" if front.among else ""
     if front.complete:
