@@ -152,7 +152,7 @@ def _unproven_layer(document: Any) -> None:
         ((), _set("layers", 0, "designs", value=[]), "layers[0].value is "),
         ((), _set("objective", value="dsp"), "not the model's"),
         ((), _set("mode", value="best"), "mode is 'best'; allowed: per-layer"),
-        (MODES[1], _set("choices", 0, "proven", value=False), "choices[0]: chosen and proven do not follow"),
+        (MODES[1], _set("choices", 0, "proven", value=False), "choices[0]: not all follows from the designs"),
         (MODES[2], _set("arrays", 0, "value", value=1), "arrays[0].value: recorded "),
         (
             MODES[2],
